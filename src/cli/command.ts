@@ -1,0 +1,190 @@
+// A command line command as one value: name, help, options, action. Parsing and help text are made from it.
+import { parseArgs } from "node:util";
+import type { Home } from "../app/home.ts";
+import { UserError } from "../core/failure.ts";
+import { nearest } from "../lib/nearest.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface CliOption {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+  readonly multiple?: boolean;
+  /** Placeholder in help text, for example `DAYS`. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export type CliValues = { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
+
+export interface CliContext {
+  readonly home: Home;
+  readonly terminal: Terminal;
+  readonly positionals: readonly string[];
+  readonly values: CliValues;
+}
+
+export interface CliCommand {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  /** What follows the name in usage lines, for example `ID [TITLE…]`. */
+  readonly args?: string;
+  readonly options?: { readonly [name: string]: CliOption };
+  readonly subcommands?: readonly CliCommand[];
+  /** The subcommand that a bare call means. */
+  readonly defaultSubcommand?: string;
+  /** How many positionals are allowed; more is an error. Unlimited when absent. */
+  readonly maxPositionals?: number;
+  readonly examples?: readonly string[];
+  /** The exit code. Trouble that the person can cure is thrown as UserError. */
+  run?(context: CliContext): Promise<number>;
+}
+
+const COMMON: { readonly [name: string]: CliOption } = {
+  help: { type: "boolean", short: "h", help: "Show this help" },
+};
+
+export const JSON_OPTION: { readonly json: CliOption } = { json: { type: "boolean", help: "Print JSON for scripts" } };
+
+function findSubcommand(command: CliCommand, word: string | undefined): CliCommand | undefined {
+  return command.subcommands?.find((sub) => sub.name === word || sub.aliases?.includes(word ?? ""));
+}
+
+/** Walks the words to the command they mean: `sessions rename x` → [sessions, rename] and the rest. */
+function descend(command: CliCommand, argv: readonly string[]): { path: CliCommand[]; rest: readonly string[] } {
+  const path = [command];
+  let current = command;
+  let rest = argv;
+  while (current.subcommands) {
+    const word = rest[0];
+    const next = findSubcommand(current, word);
+    if (next) rest = rest.slice(1);
+    else if (word !== undefined && !word.startsWith("-") && !current.run) throw unknownSubcommand(path, word);
+    const chosen =
+      next ?? (word === "--help" || word === "-h" ? undefined : findSubcommand(current, current.defaultSubcommand));
+    if (!chosen) break;
+    path.push(chosen);
+    current = chosen;
+  }
+  return { path, rest };
+}
+
+function unknownSubcommand(path: readonly CliCommand[], word: string): UserError {
+  const command = path[path.length - 1];
+  const names = (command?.subcommands ?? []).map((sub) => sub.name);
+  const guess = nearest(word, names);
+  const called = path.map((step) => step.name).join(" ");
+  return new UserError(`hermes ${called}: unknown command "${word}"${guess ? `; did you mean "${guess}"?` : ""}`, {
+    cure: `Use one of: ${names.join(", ")}. See: hermes ${called} --help`,
+    exitCode: 2,
+  });
+}
+
+function parse(
+  command: CliCommand,
+  called: string,
+  argv: readonly string[],
+): { positionals: string[]; values: CliValues } {
+  const options = { ...command.options, ...COMMON };
+  const config: Record<string, { type: "string" | "boolean"; short?: string; multiple?: boolean }> = {};
+  for (const [name, option] of Object.entries(options)) {
+    config[name] = {
+      type: option.type,
+      ...(option.short ? { short: option.short } : {}),
+      ...(option.multiple ? { multiple: true } : {}),
+    };
+  }
+  try {
+    const parsed = parseArgs({ args: [...argv], options: config, allowPositionals: true, strict: true });
+    return { positionals: parsed.positionals, values: parsed.values };
+  } catch (error) {
+    const flag =
+      argv
+        .find((word) => word.startsWith("--"))
+        ?.slice(2)
+        .split("=")[0] ?? "";
+    const guess = flag in options ? undefined : nearest(flag, Object.keys(options));
+    const text = error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error);
+    throw new UserError(`hermes ${called}: ${text}${guess ? `; did you mean "--${guess}"?` : ""}`, {
+      cure: `See: hermes ${called} --help`,
+      exitCode: 2,
+    });
+  }
+}
+
+/** Parses and runs; prints help when asked for it. */
+export async function runCommand(
+  command: CliCommand,
+  argv: readonly string[],
+  base: { home: Home; terminal: Terminal },
+): Promise<number> {
+  const { path, rest } = descend(command, argv);
+  const target = path[path.length - 1] ?? command;
+  const called = path.map((step) => step.name).join(" ");
+  if (!target.run) {
+    base.terminal.out(helpText(path));
+    return rest.includes("--help") || rest.includes("-h") ? 0 : 2;
+  }
+  const { positionals, values } = parse(target, called, rest);
+  if (values.help) {
+    base.terminal.out(helpText(path));
+    return 0;
+  }
+  if (target.maxPositionals !== undefined && positionals.length > target.maxPositionals) {
+    throw new UserError(`hermes ${called}: unexpected "${positionals[target.maxPositionals]}"`, {
+      cure: `See: hermes ${called} --help`,
+      exitCode: 2,
+    });
+  }
+  return target.run({ ...base, positionals, values });
+}
+
+function optionLabel(name: string, option: CliOption): string {
+  const long = `--${name}${option.type === "string" ? ` ${option.value ?? "VALUE"}` : ""}`;
+  return option.short ? `-${option.short}, ${long}` : `    ${long}`;
+}
+
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join("");
+}
+
+/** Help for the last command of the path. */
+export function helpText(path: readonly CliCommand[]): string {
+  const command = path[path.length - 1];
+  if (!command) return "";
+  const called = path.map((step) => step.name).join(" ");
+  const args = command.args ? ` ${command.args}` : command.subcommands ? " COMMAND" : "";
+  let text = `${command.summary}\n\nUsage: hermes ${called}${args}${command.options ? " [options]" : ""}\n`;
+  if (command.subcommands) {
+    text += `\nCommands:\n${table(command.subcommands.map((sub) => [sub.args ? `${sub.name} ${sub.args}` : sub.name, sub.summary] as const))}`;
+  }
+  const options = Object.entries({ ...command.options, ...COMMON });
+  text += `\nOptions:\n${table(options.map(([name, option]) => [optionLabel(name, option), option.help] as const))}`;
+  if (command.examples) text += `\nExamples:\n${command.examples.map((example) => `  ${example}\n`).join("")}`;
+  return text;
+}
+
+/** A whole number from an option, checked against its range. */
+export function integerOption(
+  context: CliContext,
+  name: string,
+  range: { default: number; min?: number; max?: number },
+): number {
+  const value = context.values[name];
+  if (value === undefined) return range.default;
+  const number = Number(value);
+  const min = range.min ?? 0;
+  const max = range.max ?? Number.MAX_SAFE_INTEGER;
+  if (!Number.isInteger(number) || number < min || number > max) {
+    const upper = max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`;
+    throw new UserError(`--${name} takes a whole number from ${min}${upper}, not "${String(value)}"`, { exitCode: 2 });
+  }
+  return number;
+}
+
+/** A text option, or undefined when it was not given. */
+export function textOption(context: CliContext, name: string): string | undefined {
+  const value = context.values[name];
+  return typeof value === "string" ? value : undefined;
+}

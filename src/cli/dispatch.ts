@@ -1,0 +1,41 @@
+// Opens the home, finds the command, runs it, and turns every failure into a message with its cure.
+import { openHome } from "../app/home.ts";
+import { UserError } from "../core/failure.ts";
+import { nearest } from "../lib/nearest.ts";
+import { runCommand } from "./command.ts";
+import { commands } from "./table.ts";
+import { Terminal } from "./terminal.ts";
+
+const DEFAULT_COMMAND = "chat";
+
+function report(terminal: Terminal, error: unknown): number {
+  if (error instanceof UserError) {
+    terminal.err(`${terminal.style("red", "error:")} ${error.message}${error.cure ? `\n${error.cure}` : ""}`);
+    return error.exitCode;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err(`${terminal.style("red", "unexpected error:")} ${text}`);
+  return 70;
+}
+
+/** Runs one command line and answers with its exit code. */
+export async function dispatch(argv: readonly string[]): Promise<number> {
+  const terminal = new Terminal({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr });
+  try {
+    const { home, rest, warnings } = openHome(argv);
+    for (const warning of warnings) terminal.err(`warning: ${warning}`);
+    const word = rest[0];
+    const named = word !== undefined && !word.startsWith("-") ? word : undefined;
+    const entry = commands[named ?? DEFAULT_COMMAND];
+    if (!entry) {
+      const guess = nearest(named ?? "", Object.keys(commands));
+      throw new UserError(`unknown command "${named}"${guess ? `; did you mean "${guess}"?` : ""}`, {
+        cure: "See: hermes --help",
+        exitCode: 2,
+      });
+    }
+    return await runCommand(await entry.load(), named ? rest.slice(1) : rest, { home, terminal });
+  } catch (error) {
+    return report(terminal, error);
+  }
+}

@@ -1,0 +1,102 @@
+// The terminal as the commands see it: two streams, a width, colours, and questions to the person.
+import type { Readable, Writable } from "node:stream";
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+const CODES: { readonly [style in Style]: readonly [number, number] } = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+export interface TerminalStreams {
+  readonly stdin: Readable & { isTTY?: boolean };
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+}
+
+export class Terminal {
+  readonly #streams: TerminalStreams;
+  readonly #colour: boolean;
+
+  constructor(streams: TerminalStreams, options: { noColor?: boolean } = {}) {
+    this.#streams = streams;
+    this.#colour = Boolean(streams.stdout.isTTY) && !options.noColor;
+  }
+
+  get streams(): TerminalStreams {
+    return this.#streams;
+  }
+
+  /** True when a person can both read and answer. */
+  get interactive(): boolean {
+    return Boolean(this.#streams.stdin.isTTY && this.#streams.stdout.isTTY);
+  }
+
+  /** Columns to draw in; Infinity when the output goes to a file or a pipe, so nothing is cut there. */
+  get columns(): number {
+    return this.#streams.stdout.isTTY ? (this.#streams.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  }
+
+  out(text: string): void {
+    this.#streams.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /** Without a line break: streamed text. */
+  raw(text: string): void {
+    this.#streams.stdout.write(text);
+  }
+
+  err(text: string): void {
+    this.#streams.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  style(style: Style, text: string): string {
+    const [open, close] = CODES[style];
+    return this.#colour ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  }
+
+  /** Asks a yes/no question; anything but y or yes, and the end of input, mean no. */
+  async confirm(question: string): Promise<boolean> {
+    const answer = await this.ask(`${question} [y/N] `);
+    return answer !== null && /^y(es)?$/i.test(answer.trim());
+  }
+
+  /** One line from the person; null at the end of input. */
+  async ask(prompt: string): Promise<string | null> {
+    const { createInterface } = await import("node:readline");
+    const reader = createInterface({
+      input: this.#streams.stdin,
+      output: this.#streams.stderr,
+      terminal: this.interactive,
+    });
+    return new Promise((resolve) => {
+      reader.once("close", () => resolve(null));
+      reader.question(prompt, (answer) => {
+        resolve(answer);
+        reader.close();
+      });
+    });
+  }
+
+  /** A progress bar on the error stream, drawn only where a person watches. */
+  progress(label: string): (done: number, total: number) => void {
+    const stream = this.#streams.stderr;
+    if (!stream.isTTY) return () => undefined;
+    let last = 0;
+    return (done, total) => {
+      const now = Date.now();
+      if (done < total && now - last < 50) return;
+      last = now;
+      const share = total === 0 ? 1 : done / total;
+      const cells = Math.round(share * 24);
+      stream.write(
+        `\r${label} ${"█".repeat(cells)}${"░".repeat(24 - cells)} ${Math.round(share * 100)}% (${done}/${total})`,
+      );
+      if (done >= total) stream.write("\n");
+    };
+  }
+}

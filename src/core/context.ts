@@ -1,0 +1,68 @@
+// The context engine: decides when a conversation is too long and what stands in for the old part.
+import type { JsonObject, Message } from "./message.ts";
+import type { ToolSchema } from "./provider.ts";
+
+export interface EngineUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+}
+
+export interface EngineStatus {
+  readonly lastPromptTokens: number;
+  readonly thresholdTokens: number;
+  readonly contextLength: number;
+  readonly compressionCount: number;
+  readonly usagePercent: number;
+}
+
+export interface CompressOptions {
+  readonly currentTokens?: number;
+  readonly focusTopic?: string;
+  /** Text that memory providers want kept (`onPreCompress`). */
+  readonly carry?: string;
+  readonly sessionId: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface CompressOutcome {
+  /** A valid sequence: pairs intact, roles in order. The same array when nothing was gained. */
+  readonly messages: readonly Message[];
+  /** Which rung of the ladder did it: `none`, `prune`, `summary`, `chunked_summary`, `extract` … */
+  readonly method: string;
+  readonly modelCalls: number;
+  /** For the person, when the result is worse than usual. */
+  readonly notice?: string;
+}
+
+export interface EngineToolContext {
+  readonly sessionId: string;
+  readonly messages: readonly Message[];
+}
+
+/** At most one is active, chosen by `context.engine`. Every optional method has a do-nothing default. */
+export interface ContextEngine {
+  readonly name: string;
+  readonly lastPromptTokens: number;
+  readonly lastCompletionTokens: number;
+  readonly lastTotalTokens: number;
+  readonly thresholdTokens: number;
+  readonly contextLength: number;
+  readonly compressionCount: number;
+  updateFromResponse(usage: EngineUsage): void;
+  shouldCompress(promptTokens?: number): boolean;
+  compress(messages: readonly Message[], options: CompressOptions): Promise<CompressOutcome>;
+  shouldCompressPreflight?(messages: readonly Message[]): boolean;
+  hasContentToCompress?(messages: readonly Message[]): boolean;
+  onSessionStart?(
+    sessionId: string,
+    details: { readonly boundaryReason?: string; readonly oldSessionId?: string },
+  ): Promise<void>;
+  onSessionEnd?(sessionId: string, messages: readonly Message[]): Promise<void>;
+  onSessionReset?(): void;
+  updateModel?(model: string, contextLength: number): void;
+  getToolSchemas?(): readonly ToolSchema[];
+  /** Answers with JSON text. */
+  handleToolCall?(name: string, args: JsonObject, context: EngineToolContext): Promise<string>;
+  getStatus?(): EngineStatus;
+}

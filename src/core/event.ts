@@ -1,0 +1,64 @@
+// What a conversation tells its surface. A closed union of plain data.
+import type { Failure } from "./failure.ts";
+import type { Message } from "./message.ts";
+import type { ModelIdentity } from "./provider.ts";
+import type { Cost, Usage } from "./usage.ts";
+
+export type TurnEnd = "done" | "interrupted" | "budget" | "failed";
+
+export type AgentEvent =
+  | { readonly type: "delta"; readonly kind: "text" | "reasoning"; readonly text: string }
+  /** The streamed text since the last message is void; an answer starts over. */
+  | { readonly type: "restarted" }
+  /** Emitted only after the row is durable. `id` is its row id in the store. */
+  | { readonly type: "message"; readonly id: number; readonly message: Message }
+  | {
+      readonly type: "tool_started";
+      readonly callId: string;
+      readonly name: string;
+      readonly preview: string;
+      readonly args: string;
+    }
+  | { readonly type: "tool_progress"; readonly callId: string; readonly name: string; readonly text: string }
+  | {
+      readonly type: "tool_ended";
+      readonly callId: string;
+      readonly name: string;
+      readonly failed: boolean;
+      readonly durationMs: number;
+      readonly preview: string;
+    }
+  | { readonly type: "retrying"; readonly failure: Failure; readonly attempt: number; readonly inMs: number }
+  | { readonly type: "fallback"; readonly from: ModelIdentity; readonly to: ModelIdentity; readonly failure: Failure }
+  /** The conversation goes on in session `sessionId` with fewer tokens. */
+  | {
+      readonly type: "compressed";
+      readonly fromSessionId: string;
+      readonly sessionId: string;
+      readonly beforeTokens: number;
+      readonly afterTokens: number;
+      readonly method: string;
+    }
+  /** For the person, never for the model: pressure, degraded storage, an unpriced model. */
+  | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
+  | { readonly type: "approval_needed"; readonly callId: string; readonly action: string; readonly reason: string }
+  | {
+      readonly type: "usage";
+      readonly usage: Usage;
+      readonly cost: Cost;
+      readonly contextTokens: number;
+      readonly contextLength: number;
+    }
+  /** Always the last event of a turn, exactly once. */
+  | {
+      readonly type: "ended";
+      readonly end: TurnEnd;
+      readonly text: string;
+      readonly sessionId: string;
+      readonly modelCalls: number;
+      readonly usage: Usage;
+      readonly cost: Cost;
+      readonly failure?: Failure;
+      /** Steering text that found no tool result to land on: send it as the next message. */
+      readonly undelivered?: string;
+    };

@@ -1,0 +1,41 @@
+// The one choke point: everything that executes or writes on the machine asks here first.
+import type { Human } from "./human.ts";
+
+export type Intent =
+  | {
+      readonly kind: "command";
+      readonly command: string;
+      readonly cwd: string;
+      readonly backend: string;
+      readonly background?: boolean;
+    }
+  | { readonly kind: "code"; readonly language: "python" | "javascript"; readonly code: string; readonly cwd: string }
+  | { readonly kind: "write"; readonly path: string; readonly cwd: string }
+  | { readonly kind: "read"; readonly path: string; readonly cwd: string }
+  | { readonly kind: "fetch"; readonly url: string }
+  /** A durable change that injected text must not make: memory, skill, cron, config. */
+  | { readonly kind: "durable"; readonly what: "memory" | "skill" | "cron" | "config"; readonly summary: string };
+
+export interface GateContext {
+  readonly sessionId: string;
+  readonly toolName: string;
+  readonly human: Human;
+  readonly tainted: boolean;
+  readonly signal: AbortSignal;
+}
+
+export type Verdict =
+  | { readonly allowed: true; readonly how: "harmless" | "approved" | "allow_list" | "mode_off" | "sandboxed" }
+  | {
+      readonly allowed: false;
+      readonly status: "blocked" | "denied";
+      /** What the model is told: why, and not to try variants. */
+      readonly message: string;
+      readonly rule: string;
+    };
+
+export interface Gate {
+  check(intent: Intent, context: GateContext): Promise<Verdict>;
+  /** Denials are remembered for one turn; a new turn starts clean. */
+  beginTurn(sessionId: string): void;
+}

@@ -1,0 +1,43 @@
+// The person at a surface. Each surface supplies one; cron jobs and subagents get one that denies.
+
+export interface ApprovalRequest {
+  /** What will happen, in words: the command, the file, the address. */
+  readonly action: string;
+  /** Why the gate stopped it. */
+  readonly reason: string;
+  /** Stable key of the intent: what an allow-list entry remembers. */
+  readonly intent: string;
+  /** Choices that make sense here; `always` is left out for one-off risks. */
+  readonly choices: readonly ApprovalChoice[];
+  readonly toolName: string;
+}
+
+export type ApprovalChoice = "once" | "session" | "always" | "deny";
+
+export type ApprovalAnswer =
+  | { readonly choice: ApprovalChoice }
+  /** Nobody answered in time, or nobody is there: a recorded denial. */
+  | { readonly choice: "deny"; readonly unattended: true };
+
+export interface ClarifyRequest {
+  readonly question: string;
+  readonly choices: readonly string[];
+}
+
+export interface Human {
+  /** False where no person can answer: then dangerous means denied. */
+  readonly present: boolean;
+  approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
+  /** Null when nobody answers. */
+  clarify(request: ClarifyRequest, signal: AbortSignal): Promise<string | null>;
+  /** Reads a secret without echo; null when refused or impossible. It never reaches the model. */
+  secret(prompt: string, signal: AbortSignal): Promise<string | null>;
+}
+
+/** For runs without a person: denies, answers nothing, gives no secret. */
+export const nobody: Human = {
+  present: false,
+  approve: async () => ({ choice: "deny", unattended: true }),
+  clarify: async () => null,
+  secret: async () => null,
+};

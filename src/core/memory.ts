@@ -1,0 +1,89 @@
+// Memory beyond the window: the built-in notes and at most one external provider.
+import type { JsonObject, Message } from "./message.ts";
+import type { ToolSchema } from "./provider.ts";
+
+export interface MemoryInit {
+  readonly sessionId: string;
+  readonly hermesHome: string;
+  readonly platform: string;
+  readonly userId?: string;
+  readonly agentContext: string;
+  readonly agentIdentity: string;
+  readonly agentWorkspace: string;
+  readonly parentSessionId?: string;
+  readonly sessionTitle?: string;
+  readonly userName?: string;
+  readonly chatId?: string;
+  readonly chatName?: string;
+  readonly chatType?: string;
+  readonly threadId?: string;
+  readonly gatewaySessionKey?: string;
+}
+
+export interface MemoryWrite {
+  readonly action: "add" | "replace" | "remove";
+  readonly target: "memory" | "user";
+  readonly content: string;
+  readonly metadata: { readonly [key: string]: string };
+}
+
+export interface ConfigField {
+  readonly key: string;
+  readonly description: string;
+  readonly secret?: boolean;
+  readonly required?: boolean;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+  readonly url?: string;
+  readonly envVar?: string;
+}
+
+/** Every call is isolated by the manager: a provider that throws or hangs never breaks a turn. */
+export interface MemoryProvider {
+  readonly name: string;
+  /** Quick, without network. */
+  isAvailable(): boolean;
+  initialize(init: MemoryInit): Promise<void>;
+  systemPromptBlock(): string;
+  prefetch(query: string, sessionId: string): Promise<string>;
+  queuePrefetch(query: string, sessionId: string): void;
+  /** Must not hold up the turn: queue and return. */
+  syncTurn(user: string, assistant: string, sessionId: string): void;
+  getToolSchemas(): readonly ToolSchema[];
+  handleToolCall(name: string, args: JsonObject): Promise<string>;
+  shutdown(): Promise<void>;
+  getConfigSchema?(): readonly ConfigField[];
+  saveConfig?(values: { readonly [key: string]: string }, home: string): Promise<void>;
+  onTurnStart?(turn: number, text: string): Promise<void>;
+  onSessionEnd?(messages: readonly Message[]): Promise<void>;
+  onSessionSwitch?(
+    newSessionId: string,
+    details: { readonly parentSessionId?: string; readonly reset: boolean; readonly reason?: string },
+  ): Promise<void>;
+  /** What it returns reaches the summary. */
+  onPreCompress?(messages: readonly Message[]): Promise<string>;
+  onMemoryWrite?(write: MemoryWrite): Promise<void>;
+  onDelegation?(task: string, result: string, childSessionId: string): Promise<void>;
+}
+
+/** Memory as a conversation sees it: the notes and the external provider behind one door. Nothing here throws. */
+export interface Memory {
+  /** The block for the system prompt, as it stood when the session opened. */
+  snapshot(): Promise<string>;
+  /** Recalled text for this turn, already fenced, or the empty string. */
+  recall(query: string, sessionId: string): Promise<string>;
+  turnStarted(turn: number, text: string): Promise<void>;
+  /** Only after a completed turn; returns at once. */
+  turnEnded(user: string, assistant: string, sessionId: string): void;
+  beforeCompress(messages: readonly Message[]): Promise<string>;
+  sessionSwitched(
+    newSessionId: string,
+    details: { readonly parentSessionId?: string; readonly reset: boolean; readonly reason?: string },
+  ): Promise<void>;
+  sessionEnded(messages: readonly Message[]): Promise<void>;
+  delegated(task: string, result: string, childSessionId: string): Promise<void>;
+  /** Tools of the external provider. */
+  readonly toolSchemas: readonly ToolSchema[];
+  callTool(name: string, args: JsonObject): Promise<string>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,70 @@
+// The one message shape of the product: OpenAI chat completions. Transports translate it at the edge, nowhere else.
+
+/** Anything JSON can hold. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type JsonObject = { readonly [key: string]: Json | undefined };
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+
+export interface ImagePart {
+  readonly type: "image_url";
+  /** `url` is an http(s) address or a `data:` URL. */
+  readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" };
+}
+
+export type ContentPart = TextPart | ImagePart;
+export type Content = string | readonly ContentPart[] | null;
+
+/** `function.arguments` is always the raw JSON text that the model wrote; it is parsed only by the tool runner. */
+export interface ToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+  /** Provider data that must travel back with the call (for example a thought signature). */
+  readonly extra_content?: JsonObject;
+}
+
+export interface SystemMessage {
+  readonly role: "system";
+  readonly content: Content;
+}
+
+export interface UserMessage {
+  readonly role: "user";
+  readonly content: Content;
+}
+
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly content: Content;
+  readonly tool_calls?: readonly ToolCall[];
+  readonly finish_reason?: string;
+  /** Reasoning for display. Replayed only where a provider demands it for continuity. */
+  readonly reasoning?: string;
+  readonly reasoning_content?: string;
+  /** Signed thinking blocks and the like, exactly as the provider sent them. */
+  readonly reasoning_details?: readonly Json[];
+  readonly codex_reasoning_items?: readonly Json[];
+  readonly codex_message_items?: readonly Json[];
+}
+
+export interface ToolMessage {
+  readonly role: "tool";
+  readonly content: Content;
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+}
+
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+/** The text of a content value: parts joined with line breaks, images left out, null as the empty string. */
+export function textOf(content: Content | undefined): string {
+  if (content === null || content === undefined) return "";
+  if (typeof content === "string") return content;
+  const texts: string[] = [];
+  for (const part of content) if (part.type === "text") texts.push(part.text);
+  return texts.join("\n");
+}

@@ -1,0 +1,14 @@
+// Secrets never leave in clear. Every sink (model, log, store, screen, export) goes through one of these.
+
+export interface RedactOptions {
+  /** Source code keeps its assignments and JSON fields readable; known secret values and shapes are still masked. */
+  readonly code?: boolean;
+}
+
+export interface Redactor {
+  redact(text: string, options?: RedactOptions): string;
+  /** For streamed text: holds back what might be the start of a secret, so that a value split over chunks is caught. */
+  stream(options?: RedactOptions): { push(chunk: string): string; end(): string };
+  /** Adds a value learnt at run time (a key that was typed in, a token that was refreshed). */
+  learn(value: string): void;
+}

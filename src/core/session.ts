@@ -1,0 +1,351 @@
+// Sessions and the store that keeps them. Times are Unix seconds with a fraction, as on disk.
+import type { Content, Json, JsonObject, Message } from "./message.ts";
+
+export interface SessionRow {
+  readonly id: string;
+  readonly source: string;
+  readonly user_id: string | null;
+  readonly model: string | null;
+  readonly model_config: string | null;
+  readonly system_prompt: string | null;
+  readonly parent_session_id: string | null;
+  readonly started_at: number;
+  readonly ended_at: number | null;
+  readonly end_reason: string | null;
+  readonly message_count: number;
+  readonly tool_call_count: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly billing_provider: string | null;
+  readonly billing_base_url: string | null;
+  readonly billing_mode: string | null;
+  readonly estimated_cost_usd: number | null;
+  readonly actual_cost_usd: number | null;
+  readonly cost_status: string | null;
+  readonly cost_source: string | null;
+  readonly pricing_version: string | null;
+  readonly title: string | null;
+  readonly api_call_count: number;
+  readonly handoff_state: string | null;
+  readonly handoff_platform: string | null;
+  readonly handoff_error: string | null;
+}
+
+export interface NewSession {
+  readonly id: string;
+  readonly source: string;
+  readonly model?: string;
+  readonly modelConfig?: JsonObject;
+  readonly systemPrompt?: string;
+  readonly userId?: string;
+  readonly parentSessionId?: string;
+}
+
+/** A row of the session list. `system_prompt` is left out of lists: it is large and nobody reads it there. */
+export interface SessionSummary extends Omit<SessionRow, "system_prompt"> {
+  readonly preview: string;
+  readonly last_active: number;
+  /** Present on rows that were projected to the tip of a compression chain. */
+  readonly _lineage_root_id?: string;
+}
+
+export interface ListOptions {
+  readonly source?: string;
+  readonly excludeSources?: readonly string[];
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly includeChildren?: boolean;
+  readonly projectCompressionTips?: boolean;
+  readonly orderByLastActive?: boolean;
+  /** Only this user's sessions, where several people share a home. */
+  readonly userId?: string;
+}
+
+/** What a caller hands to `appendMessage`: any stored role, content of any shape JSON allows. */
+export interface NewMessage {
+  readonly role: string;
+  readonly content?: Content | Json;
+  readonly tool_name?: string | null;
+  readonly tool_calls?: Json;
+  readonly tool_call_id?: string | null;
+  readonly token_count?: number | null;
+  readonly finish_reason?: string | null;
+  readonly reasoning?: string | null;
+  readonly reasoning_content?: string | null;
+  readonly reasoning_details?: Json;
+  readonly codex_reasoning_items?: Json;
+  readonly codex_message_items?: Json;
+}
+
+/** A stored row, decoded: content parsed when it was structured, tool_calls parsed, other JSON columns raw text. */
+export interface MessageRow {
+  readonly id: number;
+  readonly session_id: string;
+  readonly role: string;
+  readonly content: Content | Json;
+  readonly tool_call_id: string | null;
+  readonly tool_calls: readonly Json[] | null;
+  readonly tool_name: string | null;
+  readonly timestamp: number;
+  readonly token_count: number | null;
+  readonly finish_reason: string | null;
+  readonly reasoning: string | null;
+  readonly reasoning_content: string | null;
+  readonly reasoning_details: string | null;
+  readonly codex_reasoning_items: string | null;
+  readonly codex_message_items: string | null;
+}
+
+export interface TokenUpdate {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+  readonly estimatedCostUsd?: number;
+  readonly actualCostUsd?: number;
+  readonly costStatus?: string;
+  readonly costSource?: string;
+  readonly pricingVersion?: string;
+  readonly billingProvider?: string;
+  readonly billingBaseUrl?: string;
+  readonly billingMode?: string;
+  readonly model?: string;
+  readonly apiCallCount?: number;
+  /** Set the counters instead of adding to them. */
+  readonly absolute?: boolean;
+}
+
+export interface SearchOptions {
+  readonly sourceFilter?: readonly string[];
+  readonly excludeSources?: readonly string[];
+  readonly roleFilter?: readonly string[];
+  readonly userId?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+  /** Only messages of these sessions (for example the ancestors of a conversation). */
+  readonly sessionIds?: readonly string[];
+}
+
+export interface SearchHit {
+  readonly id: number;
+  readonly session_id: string;
+  readonly role: string;
+  /** The passage around the match, matches between `>>>` and `<<<`. */
+  readonly snippet: string | null;
+  readonly timestamp: number;
+  readonly tool_name: string | null;
+  readonly source: string;
+  readonly model: string | null;
+  readonly session_started: number;
+  /** The message before, the match, the message after: each cut to 200 characters. */
+  readonly context: readonly { readonly role: string; readonly content: string }[];
+}
+
+export interface SearchAnswer {
+  readonly hits: readonly SearchHit[];
+  /** Set when the answer came by a slower way because an index is damaged. */
+  readonly notice?: string;
+}
+
+export interface ExportedSession extends SessionRow {
+  readonly last_active?: number;
+  readonly messages: readonly MessageRow[];
+}
+
+export interface HandoffState {
+  readonly state: string | null;
+  readonly platform: string | null;
+  readonly error: string | null;
+}
+
+export interface ModelUsageRow {
+  readonly model: string;
+  readonly session_count: number;
+  readonly total_input: number;
+  readonly total_output: number;
+  readonly total_cost: number | null;
+}
+
+export interface StoreStats {
+  readonly sessions: number;
+  readonly messages: number;
+  readonly bySource: { readonly [source: string]: number };
+  readonly fileBytes: number;
+  readonly walBytes: number;
+  readonly indexLayout: "inline" | "compact";
+  readonly byModel: readonly ModelUsageRow[];
+  readonly largestByTokens: readonly {
+    readonly id: string;
+    readonly title: string | null;
+    readonly model: string | null;
+    readonly total_tokens: number;
+    readonly estimated_cost_usd: number | null;
+  }[];
+}
+
+export interface MaintenanceResult {
+  readonly skipped: boolean;
+  readonly pruned: number;
+  readonly vacuumed: boolean;
+  readonly error?: string;
+}
+
+/** Progress of long work, in steps of `total`; called between small transactions. */
+export type OnProgress = (done: number, total: number) => void;
+
+export interface RepairReport {
+  readonly integrity: "ok" | string;
+  readonly problems: readonly string[];
+  readonly repaired: readonly string[];
+  readonly indexedRows: number;
+}
+
+export interface StoreHealth {
+  /** `ok`, `index_damaged` (search degraded, appends fine), `read_only`, `full`. */
+  readonly state: "ok" | "index_damaged" | "read_only" | "full";
+  readonly notice?: string;
+  /** 0 to 1 while an index is being rebuilt in the background. */
+  readonly rebuildProgress?: number;
+}
+
+export interface ImportResult {
+  readonly imported: number;
+  readonly skipped: number;
+  readonly messages: number;
+  readonly problems: readonly string[];
+}
+
+export interface TopicMode {
+  readonly chatId: string;
+  readonly userId: string;
+  readonly hasTopicsEnabled?: boolean | null;
+  readonly allowsUsersToCreateTopics?: boolean | null;
+}
+
+export interface TopicBinding {
+  readonly chat_id: string;
+  readonly thread_id: string;
+  readonly user_id: string;
+  readonly session_key: string;
+  readonly session_id: string;
+  readonly managed_mode: string;
+  readonly linked_at: number;
+  readonly updated_at: number;
+}
+
+/** Telegram topics, kept in opt-in tables that appear only when first used. */
+export interface TopicStore {
+  applyTelegramTopicMigration(): Promise<void>;
+  enableTelegramTopicMode(mode: TopicMode): Promise<void>;
+  disableTelegramTopicMode(chatId: string, clearBindings?: boolean): Promise<void>;
+  isTelegramTopicModeEnabled(chatId: string, userId: string): Promise<boolean>;
+  getTelegramTopicBinding(chatId: string, threadId: string): Promise<TopicBinding | null>;
+  bindTelegramTopic(binding: {
+    chatId: string;
+    threadId: string;
+    userId: string;
+    sessionKey: string;
+    sessionId: string;
+    managedMode?: string;
+  }): Promise<void>;
+  isTelegramSessionLinkedToTopic(sessionId: string): Promise<boolean>;
+  listUnlinkedTelegramSessionsForUser(chatId: string, userId: string, limit?: number): Promise<SessionSummary[]>;
+}
+
+/** Moving a live session to a chat platform: NULL → pending → running → completed | failed. */
+export interface HandoffStore {
+  requestHandoff(id: string, platform: string): Promise<boolean>;
+  claimHandoff(id: string): Promise<boolean>;
+  completeHandoff(id: string): Promise<void>;
+  failHandoff(id: string, error: string): Promise<void>;
+  getHandoffState(id: string): Promise<HandoffState | null>;
+  listPendingHandoffs(): Promise<SessionRow[]>;
+}
+
+/**
+ * Every message of every conversation. Asynchronous, because it has several hosts: in this process, in a worker
+ * thread, later in PostgreSQL. A resolved write is on disk. Locks are retried inside; a caller never sees one
+ * unless it lasts for the whole retry budget, and no failure turns a feature off for later calls.
+ */
+export interface SessionStore extends TopicStore, HandoffStore {
+  createSession(session: NewSession): Promise<string>;
+  ensureSession(session: { id: string; source?: string; model?: string }): Promise<string>;
+  endSession(id: string, reason: string): Promise<void>;
+  reopenSession(id: string): Promise<void>;
+  updateSystemPrompt(id: string, text: string): Promise<void>;
+  getSession(id: string): Promise<SessionRow | null>;
+  updateTokenCounts(id: string, update: TokenUpdate): Promise<void>;
+  /**
+   * Ends `fromId` with reason `compression` and opens its continuation with `messages`, in one transaction: nobody
+   * ever sees half a split. Goals and other state kept under the old id move along.
+   */
+  splitSession(split: {
+    fromId: string;
+    session: NewSession;
+    title?: string;
+    messages: readonly Message[];
+  }): Promise<number[]>;
+
+  resolveSessionId(idOrPrefix: string): Promise<string | null>;
+  getCompressionTip(id: string): Promise<string>;
+  resolveResumeSessionId(id: string): Promise<string>;
+  ancestors(id: string): Promise<string[]>;
+  descendants(id: string): Promise<string[]>;
+
+  setSessionTitle(id: string, title: string | null): Promise<boolean>;
+  getSessionTitle(id: string): Promise<string | null>;
+  getSessionByTitle(title: string): Promise<SessionRow | null>;
+  resolveSessionByTitle(title: string): Promise<string | null>;
+  getNextTitleInLineage(base: string): Promise<string>;
+
+  listSessions(options?: ListOptions): Promise<SessionSummary[]>;
+  searchSessions(options?: { source?: string; limit?: number; offset?: number }): Promise<SessionSummary[]>;
+  sessionCount(source?: string): Promise<number>;
+
+  appendMessage(sessionId: string, message: NewMessage): Promise<number>;
+  /** All or nothing; ids in order. */
+  appendMessages(sessionId: string, messages: readonly NewMessage[]): Promise<number[]>;
+  replaceMessages(sessionId: string, messages: readonly NewMessage[]): Promise<void>;
+  clearMessages(sessionId: string): Promise<void>;
+  getMessages(sessionId: string, page?: { afterId?: number; limit?: number }): Promise<MessageRow[]>;
+  getConversation(sessionId: string, options?: { includeAncestors?: boolean }): Promise<Message[]>;
+  messageCount(sessionId?: string): Promise<number>;
+
+  searchMessages(query: string, options?: SearchOptions): Promise<SearchAnswer>;
+
+  exportSession(id: string): Promise<ExportedSession | null>;
+  /** One session at a time: a big store never sits in memory. */
+  exportAll(source?: string): AsyncIterable<ExportedSession>;
+  importSession(session: ExportedSession): Promise<ImportResult>;
+  deleteSession(id: string, sessionsDir?: string): Promise<boolean>;
+  pruneSessions(options?: {
+    olderThanDays?: number;
+    source?: string;
+    sessionsDir?: string;
+    onProgress?: OnProgress;
+  }): Promise<number>;
+  pruneEmptyGhostSessions(sessionsDir?: string): Promise<number>;
+  finalizeOrphanedCompressionSessions(): Promise<number>;
+
+  getMeta(key: string): Promise<string | null>;
+  setMeta(key: string, value: string): Promise<void>;
+  vacuum(): Promise<void>;
+  maybeAutoPruneAndVacuum(options?: {
+    retentionDays?: number;
+    minIntervalHours?: number;
+    vacuum?: boolean;
+    sessionsDir?: string;
+  }): Promise<MaintenanceResult>;
+  stats(): Promise<StoreStats>;
+
+  health(): Promise<StoreHealth>;
+  repair(onProgress?: OnProgress): Promise<RepairReport>;
+  /** Switches the search index between the layout of version 11 and the compact one. */
+  setIndexLayout(layout: "inline" | "compact", onProgress?: OnProgress): Promise<void>;
+  /** Idempotent. Checkpoints and closes; later calls reject. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,86 @@
+// A tool: one value that says everything about itself. The runner owns time-outs, size limits, redaction and hooks.
+import type { Static, TSchema } from "typebox";
+import type { Human } from "./human.ts";
+import type { ContentPart, JsonObject } from "./message.ts";
+import type { ToolSchema } from "./provider.ts";
+
+/** Failures are results, never exceptions. `content` is what the model reads. */
+export interface ToolResult {
+  readonly content: string | readonly ContentPart[];
+  readonly failed?: boolean;
+  /** Large output already on disk: the runner shows `content` (head and tail) and this handle. */
+  readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number };
+  /** Where the text came from; `untrusted` taints the turn. */
+  readonly trust?: "own" | "untrusted";
+}
+
+/** What a tool may touch while it runs. Nothing here is global. */
+export interface ToolContext {
+  readonly sessionId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  readonly human: Human;
+  /** A line for the person while the tool works. */
+  progress(text: string): void;
+  /** True when this turn has read untrusted text (web pages, foreign files, other people's messages). */
+  readonly tainted: boolean;
+  /** How deep in delegation this conversation is; 0 for the person's own. */
+  readonly depth: number;
+}
+
+export type Availability = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+/**
+ * How calls of one batch may overlap: `parallel` with anything read-only, `paths` while the paths it names are
+ * disjoint from every other call's, `alone` never.
+ */
+export type Overlap = "parallel" | "paths" | "alone";
+
+export interface Tool<P extends TSchema = TSchema> {
+  readonly name: string;
+  readonly toolset: string;
+  readonly description: string;
+  /** Sent to the model as is, and checked before `run`. */
+  readonly parameters: P;
+  readonly overlap?: Overlap;
+  /** Paths that a call touches, for `overlap: "paths"`. */
+  paths?(args: Static<P>): readonly string[];
+  /** Polling and paging tools are exempt from the loop guard. */
+  readonly repeatable?: boolean;
+  /** Characters of a result before it spills to a file; Infinity for tools that page by themselves. */
+  readonly maxResultChars?: number;
+  readonly timeoutMs?: number;
+  /** Changes files, processes or the outside world. */
+  readonly mutates?: boolean;
+  /** Quick and without network; memoised for 30 s by the registry. */
+  available?(): Availability | Promise<Availability>;
+  /** A short line for progress displays, made from the arguments. */
+  preview?(args: Static<P>): string;
+  run(args: Static<P>, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Gives the arguments of `run` the type of the schema, and forgets it again so that tools can share a list. */
+export function defineTool<P extends TSchema>(tool: Tool<P>): Tool {
+  return tool as unknown as Tool;
+}
+
+/** A JSON result, as most tools answer. */
+export function jsonResult(value: JsonObject, options: { failed?: boolean } = {}): ToolResult {
+  return { content: JSON.stringify(value), ...(options.failed ? { failed: true } : {}) };
+}
+
+/** The form of every expected tool failure: what went wrong and what to try instead. */
+export function toolError(message: string, details: JsonObject = {}): ToolResult {
+  return { content: JSON.stringify({ error: message, ...details }), failed: true };
+}
+
+/** The tools of one conversation, settled when it opens: the schemas are part of the frozen prompt prefix. */
+export interface ToolBox {
+  readonly schemas: readonly ToolSchema[];
+  /** The tool by its exact name, when it may be called in this conversation. */
+  find(name: string): Tool | undefined;
+  /** Why a known tool cannot be used here; undefined when it can, or when nobody knows the name. */
+  unavailable(name: string): string | undefined;
+}

@@ -1,0 +1,77 @@
+// What a model call used and what it cost.
+
+/** `input` excludes cached tokens: the whole prompt is input + cacheRead + cacheWrite. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+
+export type CostStatus = "actual" | "estimated" | "included" | "unknown";
+
+export interface Cost {
+  /** US dollars; null when a price for a used bucket is not known. */
+  readonly usd: number | null;
+  readonly status: CostStatus;
+  /** `provider_models_api`, `official_docs_snapshot`, `user_override`, `none` … */
+  readonly source: string;
+  readonly pricingVersion?: string;
+}
+
+/** One row per provider call, whatever asked for it. */
+export interface LedgerEntry {
+  readonly at: number;
+  /** `turn`, `wrap_up`, or the name of an auxiliary task: `compression`, `title_generation` … */
+  readonly purpose: string;
+  readonly sessionId: string | null;
+  readonly jobId: string | null;
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly usage: Usage;
+  readonly cost: Cost;
+  readonly durationMs: number;
+  readonly outcome: "ok" | "failed" | "interrupted";
+}
+
+export interface SpendFilter {
+  readonly since?: number;
+  readonly sessionId?: string;
+  readonly jobId?: string;
+}
+
+export interface UsageGroup {
+  readonly key: string;
+  readonly calls: number;
+  readonly usage: Usage;
+  readonly usd: number;
+  /** Calls whose price is not known; their cost is not in `usd`. */
+  readonly unpriced: number;
+}
+
+/** The durable record of spend. `record` resolves when the row is on disk. */
+export interface UsageLedger {
+  record(entry: LedgerEntry): Promise<void>;
+  /** Dollars spent under the filter. */
+  spent(filter: SpendFilter): Promise<number>;
+  report(options: { since: number; by: "model" | "purpose" | "session" | "day" }): Promise<UsageGroup[]>;
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    reasoning: a.reasoning + b.reasoning,
+  };
+}
+
+/** Tokens that the provider read: fresh and cached. */
+export function promptTokens(usage: Usage): number {
+  return usage.input + usage.cacheRead + usage.cacheWrite;
+}
