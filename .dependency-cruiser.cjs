@@ -77,6 +77,5 @@ module.exports = {
     tsConfig: { fileName: "tsconfig.json" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { extensions: [".ts", ".js", ".mjs"] },
-    includeOnly: "^(src|node_modules)",
   },
 };
