@@ -1,0 +1,121 @@
+// The seam to SQLite: the few calls the store needs, so that another driver can stand behind them.
+import { createRequire } from "node:module";
+import type BetterSqlite3 from "better-sqlite3";
+
+export type SqlValue = string | number | bigint | null | Uint8Array;
+
+export interface Statement<Row> {
+  all(...params: SqlValue[]): Row[];
+  get(...params: SqlValue[]): Row | undefined;
+  run(...params: SqlValue[]): { changes: number; lastInsertRowid: number };
+  /** No other statement of the same connection may write while the iterator is open. */
+  iterate(...params: SqlValue[]): IterableIterator<Row>;
+}
+
+export interface Database {
+  readonly path: string;
+  readonly readOnly: boolean;
+  exec(sql: string): void;
+  /** Cached by text. */
+  prepare<Row = unknown>(sql: string): Statement<Row>;
+  /** The first column of the first row, or undefined. */
+  pragma(text: string): unknown;
+  readonly inTransaction: boolean;
+  readonly open: boolean;
+  /** A consistent copy through SQLite's online backup. */
+  backup(target: string): Promise<void>;
+  close(): void;
+}
+
+export interface OpenDatabaseOptions {
+  readonly readOnly?: boolean;
+  /** Read-only, without locks and side files: for a file on a volume where nothing can be written. */
+  readonly immutable?: boolean;
+  readonly busyTimeoutMs?: number;
+}
+
+type Constructor = new (path: string, options?: BetterSqlite3.Options) => BetterSqlite3.Database;
+
+let loaded: Constructor | undefined;
+
+/** Loaded on first use: the native module costs start-up time that most commands need not pay. */
+function loadDriver(): Constructor {
+  loaded ??= createRequire(import.meta.url)("better-sqlite3") as Constructor;
+  return loaded;
+}
+
+function uriOf(path: string, query: string): string {
+  return `file:${encodeURI(path).replaceAll("?", "%3F").replaceAll("#", "%23")}?${query}`;
+}
+
+export function openDatabase(path: string, options: OpenDatabaseOptions = {}): Database {
+  const Driver = loadDriver();
+  const readOnly = (options.readOnly ?? false) || (options.immutable ?? false);
+  const native = new Driver(options.immutable ? uriOf(path, "immutable=1") : path, {
+    readonly: readOnly,
+    timeout: options.busyTimeoutMs ?? 1000,
+  });
+  return wrap(native, path, readOnly);
+}
+
+function wrap(native: BetterSqlite3.Database, path: string, readOnly: boolean): Database {
+  const statements = new Map<string, Statement<unknown>>();
+  return {
+    path,
+    readOnly,
+    exec(sql) {
+      native.exec(sql);
+    },
+    prepare<Row>(sql: string): Statement<Row> {
+      let statement = statements.get(sql);
+      if (!statement) {
+        statement = native.prepare(sql) as unknown as Statement<unknown>;
+        statements.set(sql, statement);
+      }
+      return statement as Statement<Row>;
+    },
+    pragma(text) {
+      return native.pragma(text, { simple: true });
+    },
+    get inTransaction() {
+      return native.inTransaction;
+    },
+    get open() {
+      return native.open;
+    },
+    async backup(target) {
+      await native.backup(target);
+    },
+    close() {
+      statements.clear();
+      native.close();
+    },
+  };
+}
+
+/** BEGIN IMMEDIATE … COMMIT around `body`; rolls back on throw. Synchronous, one attempt. */
+export function immediate<T>(db: Database, body: () => T): T {
+  db.prepare("BEGIN IMMEDIATE").run();
+  try {
+    const result = body();
+    db.prepare("COMMIT").run();
+    return result;
+  } catch (error) {
+    // SQLite itself rolls back on some errors (disk full, I/O); a second ROLLBACK would hide the cause.
+    if (db.inTransaction) db.prepare("ROLLBACK").run();
+    throw error;
+  }
+}
+
+/** The symbolic SQLite code of an error (`SQLITE_BUSY`, `SQLITE_FULL`, …), or undefined for anything else. */
+export function sqliteCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  const { code } = error;
+  return typeof code === "string" && code.startsWith("SQLITE_") ? code : undefined;
+}
+
+/** Another connection holds the lock: worth another try. */
+export function isLocked(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED"));
+}
