@@ -6,11 +6,16 @@ import type { ToolSchema } from "./provider.ts";
 export const IMAGE_TOKENS = 1_500;
 const MESSAGE_OVERHEAD = 4;
 
-/** Wide scripts spend about one token a character, Latin text and code about one in four. */
+/** Latin text and code spend about one token in four characters, Greek to Arabic one in two, Indic, Thai and CJK more. */
 export function estimateTextTokens(text: string): number {
+  let middle = 0;
   let wide = 0;
-  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) >= 0x0e00) wide++;
-  return Math.ceil(wide * 0.8 + (text.length - wide) / 4);
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code >= 0x0900) wide++;
+    else if (code >= 0x0370) middle++;
+  }
+  return Math.ceil(wide * 0.8 + middle * 0.5 + (text.length - wide - middle) / 4);
 }
 
 function estimateContent(content: Content): number {
@@ -21,7 +26,7 @@ function estimateContent(content: Content): number {
   return total;
 }
 
-export function estimateMessageTokens(message: Message): number {
+function countMessage(message: Message): number {
   let total = MESSAGE_OVERHEAD + estimateContent(message.content);
   if (message.role === "assistant") {
     for (const call of message.tool_calls ?? []) {
@@ -29,6 +34,18 @@ export function estimateMessageTokens(message: Message): number {
     }
   }
   return total;
+}
+
+/** Messages are never changed in place, so a long history is counted once and not at every turn. */
+const counted = new WeakMap<Message, number>();
+
+export function estimateMessageTokens(message: Message): number {
+  let tokens = counted.get(message);
+  if (tokens === undefined) {
+    tokens = countMessage(message);
+    counted.set(message, tokens);
+  }
+  return tokens;
 }
 
 export function estimateMessagesTokens(messages: readonly Message[]): number {
