@@ -1,4 +1,9 @@
 // The home directory, the profile and the environment: read once here, passed on as data.
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { cleanSecrets, decodeEnvFile, parseEnvFile } from "../config/env-file.ts";
+import { activeProfile, profileHome, rootOf, takeProfileFlag } from "./profile.ts";
 
 export interface Home {
   /** HERMES_HOME of the chosen profile. */
@@ -14,4 +19,90 @@ export interface Home {
   readonly managedBy: string | null;
   /** HOME for child processes, when the home brings its own. */
   readonly childHome: string | null;
+}
+
+/** What the machine says: the real process by default, plain data in tests. */
+export interface Host {
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly cwd: string;
+  readonly platform: string;
+  readonly homedir: string;
+}
+
+function realHost(): Host {
+  return { env: process.env, cwd: process.cwd(), platform: process.platform, homedir: homedir() };
+}
+
+function defaultHome(host: Host): string {
+  const local = host.env.LOCALAPPDATA;
+  if (host.platform === "win32" && local) return join(local, "hermes");
+  return join(host.homedir, ".hermes");
+}
+
+function choose(host: Host, flag: string | undefined): { path: string; root: string; profile: string } {
+  const plain = defaultHome(host);
+  const given = host.env.HERMES_HOME?.trim();
+  const home = given ? resolve(host.cwd, given.replace(/^~(?=$|[/\\])/, host.homedir)) : plain;
+  const root = rootOf(home, plain);
+  if (flag !== undefined) return { path: profileHome(root, flag, ""), root, profile: flag };
+  if (basename(dirname(home)) === "profiles") return { path: home, root, profile: basename(home) };
+  const active = activeProfile(root);
+  if (active === undefined) return { path: home, root, profile: "default" };
+  return { path: profileHome(root, active, join(root, "active_profile")), root, profile: active };
+}
+
+function readEnvFile(path: string, warnings: string[]): Map<string, string> {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") warnings.push(`${path} could not be read and is left out (${code ?? message})`);
+    return new Map();
+  }
+  const values = parseEnvFile(decodeEnvFile(bytes));
+  const cleaned = cleanSecrets(values);
+  if (cleaned.length > 0) {
+    warnings.push(`${path}: characters that cannot be part of a key were left out of ${cleaned.join(", ")}`);
+  }
+  return values;
+}
+
+function managerName(word: string): string | null {
+  const lower = word.trim().toLowerCase();
+  if (["", "0", "false", "no", "off"].includes(lower)) return null;
+  if (["true", "1", "yes", "nix", "nixos"].includes(lower)) return "NixOS";
+  return lower === "brew" || lower === "homebrew" ? "Homebrew" : word.trim();
+}
+
+function managedBy(path: string, env: Host["env"]): string | null {
+  const named = managerName(env.HERMES_MANAGED ?? "");
+  if (named !== null) return named;
+  const marker = join(path, ".managed");
+  if (!statSync(marker, { throwIfNoEntry: false })?.isFile()) return null;
+  return managerName(readFileSync(marker, "utf8")) ?? "NixOS";
+}
+
+/** Chooses the home and the profile, applies `.env`, and gives back the words that are not ours. */
+export function openHome(
+  argv: readonly string[],
+  host: Host = realHost(),
+): { home: Home; rest: string[]; warnings: string[] } {
+  const { name, rest } = takeProfileFlag(argv);
+  const chosen = choose(host, name);
+  const warnings: string[] = [];
+  const env = {
+    ...host.env,
+    ...Object.fromEntries(readEnvFile(join(chosen.path, ".env"), warnings)),
+    HERMES_HOME: chosen.path,
+  };
+  const ownHome = join(chosen.path, "home");
+  const home: Home = {
+    ...chosen,
+    env,
+    cwd: host.cwd,
+    managedBy: managedBy(chosen.path, env),
+    childHome: statSync(ownHome, { throwIfNoEntry: false })?.isDirectory() ? ownHome : null,
+  };
+  return { home, rest, warnings };
 }

@@ -1,0 +1,88 @@
+// Profiles: several homes under one root, and how the command line, the environment or a file choose one.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { UserError } from "../core/failure.ts";
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const RESERVED = ["hermes", "default", "test", "tmp", "root", "sudo"];
+
+/** Why this name cannot be given to a new profile; undefined when it can. */
+export function profileNameProblem(name: string): string | undefined {
+  if (!NAME.test(name)) {
+    return `"${name}" is not a profile name: use 1 to 64 lower-case letters, digits, "-" and "_", starting with a letter or digit`;
+  }
+  return RESERVED.includes(name) ? `"${name}" is reserved` : undefined;
+}
+
+/** The profile named on the command line (the last one wins) and the words without it. Words after `--` are not ours. */
+export function takeProfileFlag(argv: readonly string[]): { name: string | undefined; rest: string[] } {
+  const rest: string[] = [];
+  let name: string | undefined;
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] ?? "";
+    if (word === "--") {
+      rest.push(...argv.slice(index));
+      break;
+    }
+    const next = argv[index + 1]?.toLowerCase();
+    if (word.startsWith("--profile=")) name = word.slice("--profile=".length).toLowerCase();
+    else if ((word === "-p" || word === "--profile") && next !== undefined && NAME.test(next)) {
+      name = next;
+      index++;
+    } else rest.push(word);
+  }
+  return { name, rest };
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && resolve(path) !== way);
+}
+
+/** The folder that holds `profiles/` for this home. */
+export function rootOf(home: string, defaultHome: string): string {
+  if (isInside(home, defaultHome)) return defaultHome;
+  return basename(dirname(home)) === "profiles" ? dirname(dirname(home)) : home;
+}
+
+/** Names of existing profiles, `default` first. */
+export function listProfiles(root: string): string[] {
+  let names: string[] = [];
+  try {
+    names = readdirSync(join(root, "profiles"), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && NAME.test(entry.name))
+      .map((entry) => entry.name);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  return ["default", ...names.sort()];
+}
+
+function isMissing(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** The home of a profile that must exist; `from` says who asked for it, for the message. */
+export function profileHome(root: string, name: string, from: string): string {
+  if (name === "default") return root;
+  const path = join(root, "profiles", name);
+  const valid = NAME.test(name);
+  if (valid && statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  const reason = valid ? "there is no such profile" : "that is not a profile name";
+  const undo = from === "" ? "" : ` Go back to the default profile: hermes -p default, or remove ${from}.`;
+  throw new UserError(`profile "${name}"${from === "" ? "" : ` (from ${from})`}: ${reason}`, {
+    cure: `Existing profiles: ${listProfiles(root).join(", ")}.${undo}`,
+  });
+}
+
+/** The profile that `active_profile` names; undefined when the file is absent, empty or names the default. */
+export function activeProfile(root: string): string | undefined {
+  try {
+    const name = readFileSync(join(root, "active_profile"), "utf8").trim().toLowerCase();
+    return name === "" || name === "default" ? undefined : name;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
