@@ -1,5 +1,5 @@
 // Bundles the product into dist/: one chunk per lazily imported surface, source maps, native modules left outside.
-// --release also writes the type declarations that the package exports.
+// --release also writes the type declarations that the package exports; --outdir DIR builds to another place.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const outdir = join(root, "dist");
+const outdirFlag = process.argv.indexOf("--outdir");
+const outdir = outdirFlag < 0 ? join(root, "dist") : process.argv[outdirFlag + 1];
 const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 rmSync(outdir, { recursive: true, force: true });
