@@ -16,9 +16,15 @@ export interface CliOption {
 
 export type CliValues = { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
 
-export interface CliContext {
+/** What every command gets. */
+export interface CliBase {
   readonly home: Home;
   readonly terminal: Terminal;
+  /** Runs another command line in this process, for example the chat after a session was picked. */
+  again(argv: readonly string[]): Promise<number>;
+}
+
+export interface CliContext extends CliBase {
   readonly positionals: readonly string[];
   readonly values: CliValues;
 }
@@ -113,11 +119,7 @@ function parse(
 }
 
 /** Parses and runs; prints help when asked for it. */
-export async function runCommand(
-  command: CliCommand,
-  argv: readonly string[],
-  base: { home: Home; terminal: Terminal },
-): Promise<number> {
+export async function runCommand(command: CliCommand, argv: readonly string[], base: CliBase): Promise<number> {
   const { path, rest } = descend(command, argv);
   const target = path[path.length - 1] ?? command;
   const called = path.map((step) => step.name).join(" ");

@@ -1,5 +1,5 @@
 // Opens the home, finds the command, runs it, and turns every failure into a message with its cure.
-import { openHome } from "../app/home.ts";
+import { type Home, openHome } from "../app/home.ts";
 import { UserError } from "../core/failure.ts";
 import { nearest } from "../lib/nearest.ts";
 import { runCommand } from "./command.ts";
@@ -18,23 +18,28 @@ function report(terminal: Terminal, error: unknown): number {
   return 70;
 }
 
+async function runLine(home: Home, terminal: Terminal, rest: readonly string[]): Promise<number> {
+  const word = rest[0];
+  const named = word !== undefined && !word.startsWith("-") ? word : undefined;
+  const entry = commands[named ?? DEFAULT_COMMAND];
+  if (!entry) {
+    const guess = nearest(named ?? "", Object.keys(commands));
+    throw new UserError(`unknown command "${named ?? DEFAULT_COMMAND}"${guess ? `; did you mean "${guess}"?` : ""}`, {
+      cure: "See: hermes --help",
+      exitCode: 2,
+    });
+  }
+  const again = (argv: readonly string[]) => runLine(home, terminal, argv);
+  return runCommand(await entry.load(), named ? rest.slice(1) : rest, { home, terminal, again });
+}
+
 /** Runs one command line and answers with its exit code. */
 export async function dispatch(argv: readonly string[]): Promise<number> {
   const terminal = new Terminal({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr });
   try {
     const { home, rest, warnings } = openHome(argv);
     for (const warning of warnings) terminal.err(`warning: ${warning}`);
-    const word = rest[0];
-    const named = word !== undefined && !word.startsWith("-") ? word : undefined;
-    const entry = commands[named ?? DEFAULT_COMMAND];
-    if (!entry) {
-      const guess = nearest(named ?? "", Object.keys(commands));
-      throw new UserError(`unknown command "${named}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-        cure: "See: hermes --help",
-        exitCode: 2,
-      });
-    }
-    return await runCommand(await entry.load(), named ? rest.slice(1) : rest, { home, terminal });
+    return await runLine(home, terminal, rest);
   } catch (error) {
     return report(terminal, error);
   }

@@ -1,0 +1,41 @@
+// The session store of a home, opened with that home's settings.
+import { join } from "node:path";
+import type { SessionStore } from "../core/session.ts";
+import type { Home } from "./home.ts";
+
+export interface OpenStoreOptions {
+  /** `worker` for long-running processes: their event loop never waits for the disk. */
+  readonly host?: "in-process" | "worker";
+  /** Degraded storage, damaged indexes and the like, for the person. */
+  onNotice?(text: string): void;
+}
+
+/** Where transcripts of sessions lie beside the database; removed together with their session. */
+export function sessionsDir(home: Home): string {
+  return join(home.path, "sessions");
+}
+
+export function stateDbPath(home: Home): string {
+  return join(home.path, "state.db");
+}
+
+export async function openHomeStore(home: Home, options: OpenStoreOptions = {}): Promise<SessionStore> {
+  const [{ openSessionStore }, { openSettings }] = await Promise.all([
+    import("../store/open.ts"),
+    import("./settings.ts"),
+  ]);
+  const { config } = await openSettings(home).load();
+  return openSessionStore({
+    path: stateDbPath(home),
+    runtimePath: join(home.path, "runtime.db"),
+    host: options.host ?? "in-process",
+    indexLayout: config.sessions.index,
+    ...(options.onNotice ? { onNotice: options.onNotice } : {}),
+  });
+}
+
+/** Another home's state.db, to read from. */
+export async function openForeignStore(path: string): Promise<SessionStore> {
+  const { openSessionStore } = await import("../store/open.ts");
+  return openSessionStore({ path, host: "in-process", readOnly: true });
+}

@@ -1,0 +1,30 @@
+// Runs a command's work with the home's session store open, and closes it whatever happens.
+import { openHomeStore } from "../app/store.ts";
+import { UserError } from "../core/failure.ts";
+import type { SessionStore } from "../core/session.ts";
+import type { CliContext } from "./command.ts";
+
+export async function withStore<T>(context: CliContext, work: (store: SessionStore) => Promise<T>): Promise<T> {
+  const store = await openHomeStore(context.home, { onNotice: (text) => context.terminal.err(`notice: ${text}`) });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The session that the person means: an id, a unique prefix of one, or a title. */
+export async function requireSession(store: SessionStore, text: string | undefined): Promise<string> {
+  if (!text)
+    throw new UserError("which session?", {
+      cure: "Give an id, the start of one, or a title. See: hermes sessions list",
+      exitCode: 2,
+    });
+  const id = (await store.resolveSessionId(text)) ?? (await store.resolveSessionByTitle(text));
+  if (!id) {
+    throw new UserError(`no session matches "${text}"`, {
+      cure: "An id prefix must be unique. See: hermes sessions list, or hermes sessions search WORDS",
+    });
+  }
+  return id;
+}

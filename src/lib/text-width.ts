@@ -1,0 +1,61 @@
+// How many terminal cells a text takes: graphemes count once, East Asian wide characters and emoji twice.
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const ZERO = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F/u;
+
+/** Ranges that terminals draw two cells wide. */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0x33ff],
+  [0x3400, 0x4dbf],
+  [0x4e00, 0x9fff],
+  [0xa000, 0xa4cf],
+  [0xa960, 0xa97f],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x17000, 0x18aff],
+  [0x1f200, 0x1f2ff],
+  [0x20000, 0x3fffd],
+];
+
+function graphemeWidth(grapheme: string): number {
+  const code = grapheme.codePointAt(0) ?? 0;
+  if (code < 0x7f && code >= 0x20) return 1;
+  if (ZERO.test(grapheme)) return 0;
+  if (EMOJI.test(grapheme)) return 2;
+  return WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+}
+
+/** Cells of one line; escape sequences are not expected here. */
+export function displayWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** The longest prefix that fits, with `…` where something was cut. Never splits a grapheme. */
+export function fitToWidth(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  if (width <= 1) return "…".slice(0, Math.max(0, width));
+  let used = 0;
+  let kept = "";
+  for (const { segment } of segmenter.segment(text)) {
+    const next = graphemeWidth(segment);
+    if (used + next > width - 1) break;
+    used += next;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Fills up with spaces to `width` cells. */
+export function padToWidth(text: string, width: number, align: "left" | "right" = "left"): string {
+  const gap = " ".repeat(Math.max(0, width - displayWidth(text)));
+  return align === "left" ? text + gap : gap + text;
+}

@@ -1,0 +1,47 @@
+// Asks the person a question and waits for the answer.
+import { Type } from "typebox";
+import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
+
+const MAX_CHOICES = 4;
+
+export function clarifyTool(options: { timeoutMs: number }): Tool {
+  return defineTool({
+    name: "clarify",
+    toolset: "clarify",
+    description:
+      "Ask the person when a decision is theirs and cannot be found out. Offer up to four choices, or none for a free answer. Do not ask for permission to run commands: the approval prompt does that.",
+    parameters: Type.Object({
+      question: Type.String({ description: "The question, complete in itself" }),
+      choices: Type.Optional(
+        Type.Array(Type.String(), { maxItems: MAX_CHOICES, description: "Up to four answers to choose from" }),
+      ),
+    }),
+    overlap: "alone",
+    timeoutMs: options.timeoutMs + 5_000,
+    preview: (args) => args.question,
+    run: async (args, context) => {
+      const question = args.question.trim();
+      if (question === "") return toolError("the question is empty");
+      const choices = (args.choices ?? []).map((choice) => choice.trim()).filter(Boolean);
+      if (!context.human.present) {
+        return jsonResult({
+          question,
+          choices_offered: choices,
+          user_response: null,
+          note: "Nobody is here to answer. Choose a sensible default, say which, and go on.",
+        });
+      }
+      const deadline = AbortSignal.any([context.signal, AbortSignal.timeout(options.timeoutMs)]);
+      const answer = await context.human.clarify({ question, choices }, deadline);
+      if (answer === null) {
+        return jsonResult({
+          question,
+          choices_offered: choices,
+          user_response: null,
+          note: "No answer in time. Choose a sensible default, say which, and go on.",
+        });
+      }
+      return jsonResult({ question, choices_offered: choices, user_response: answer });
+    },
+  });
+}

@@ -1,0 +1,86 @@
+// The task list of a conversation. Its state is the last list that the log holds, so resume and compaction keep it.
+import { Type } from "typebox";
+import { type Message, textOf } from "../core/message.ts";
+import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
+import { parseJson } from "../lib/parse-json.ts";
+
+export interface Todo {
+  readonly id: string;
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed" | "cancelled";
+}
+
+const STATUSES = ["pending", "in_progress", "completed", "cancelled"] as const;
+
+const parameters = Type.Object({
+  todos: Type.Optional(
+    Type.Array(
+      Type.Object({
+        id: Type.String(),
+        content: Type.String(),
+        status: Type.Union(STATUSES.map((status) => Type.Literal(status))),
+      }),
+      { description: "The list to write; leave out to read it" },
+    ),
+  ),
+  merge: Type.Optional(
+    Type.Boolean({ description: "Update by id and keep the others; otherwise the list is replaced" }),
+  ),
+});
+
+/** One list per conversation; filled from the log when a conversation is resumed. */
+export interface TodoLists {
+  get(conversationId: string): readonly Todo[];
+  set(conversationId: string, todos: readonly Todo[]): void;
+}
+
+export function createTodoLists(): TodoLists {
+  const lists = new Map<string, readonly Todo[]>();
+  return { get: (id) => lists.get(id) ?? [], set: (id, todos) => void lists.set(id, todos) };
+}
+
+function merged(current: readonly Todo[], changes: readonly Todo[]): Todo[] {
+  const byId = new Map(current.map((todo) => [todo.id, todo]));
+  for (const change of changes) byId.set(change.id, { ...byId.get(change.id), ...change });
+  return [...byId.values()];
+}
+
+function summary(todos: readonly Todo[]): { [status: string]: number } {
+  const counts: { [status: string]: number } = { total: todos.length };
+  for (const status of STATUSES) counts[status] = todos.filter((todo) => todo.status === status).length;
+  return counts;
+}
+
+export function todoTool(lists: TodoLists): Tool {
+  return defineTool({
+    name: "todo",
+    toolset: "todo",
+    description:
+      "Read or write the task list of this conversation. Use it for work of three steps or more: one item in_progress at a time, completed as soon as it is done.",
+    parameters,
+    overlap: "alone",
+    preview: (args) => (args.todos ? `${args.todos.length} items` : "read"),
+    run: async (args, context) => {
+      if (args.todos) {
+        const ids = args.todos.map((todo) => todo.id);
+        if (new Set(ids).size !== ids.length) return toolError("every todo needs its own id");
+        lists.set(
+          context.conversationId,
+          args.merge ? merged(lists.get(context.conversationId), args.todos) : args.todos,
+        );
+      }
+      const todos = lists.get(context.conversationId);
+      return jsonResult({ todos: todos.map((todo) => ({ ...todo })), summary: summary(todos) });
+    },
+  });
+}
+
+/** The list that a stored conversation ended with: the newest result of the todo tool. */
+export function todosFromLog(messages: readonly Message[]): readonly Todo[] {
+  for (const message of messages.toReversed()) {
+    if (message.role !== "tool" || message.tool_name !== "todo") continue;
+    const parsed = parseJson(textOf(message.content)) as { todos?: readonly Todo[] } | undefined;
+    if (Array.isArray(parsed?.todos)) return parsed.todos;
+  }
+  return [];
+}
