@@ -22,6 +22,8 @@ export interface Database {
   pragma(text: string): unknown;
   readonly inTransaction: boolean;
   readonly open: boolean;
+  /** Lets `body` write to `sqlite_master`, then reloads the schema. Only for cutting out what is beyond DROP. */
+  withCatalogWrites(body: () => void): void;
   /** A consistent copy through SQLite's online backup. */
   backup(target: string): Promise<void>;
   close(): void;
@@ -82,6 +84,16 @@ function wrap(native: BetterSqlite3.Database, path: string, readOnly: boolean): 
     },
     get open() {
       return native.open;
+    },
+    withCatalogWrites(body) {
+      native.unsafeMode(true);
+      native.pragma("writable_schema = ON");
+      try {
+        body();
+      } finally {
+        native.pragma("writable_schema = RESET");
+        native.unsafeMode(false);
+      }
     },
     async backup(target) {
       await native.backup(target);
