@@ -1,0 +1,168 @@
+// Finds secrets by their shape: key prefixes, assignments, headers, tokens, key blocks, addresses with passwords.
+import type { Span } from "./redact-values.ts";
+import { isSecretName } from "./secret-names.ts";
+
+/** Fewer than 18 characters show nothing; longer ones keep six in front and four behind, enough to recognise a key. */
+export function maskOf(secret: string): string {
+  return secret.length < 18 ? "***" : `${secret.slice(0, 6)}...${secret.slice(-4)}`;
+}
+
+/** What a mask looks like: masked text must stay as it is when it passes through again. */
+function isMasked(value: string): boolean {
+  return value.includes("***") || /^.{6}\.\.\..{4}$/.test(value) || value === "[REDACTED]";
+}
+
+/** Random-looking rather than a word: mixed digits and letters in one run, or a long run. */
+export function looksRandom(body: string): boolean {
+  for (const run of body.split(/[^A-Za-z0-9]+/)) {
+    if (run.length >= 24) return true;
+    if (run.length < 10) continue;
+    if (/\d/.test(run) && /[A-Za-z]/.test(run)) return true;
+    if ((run.match(/[a-z][A-Z]|[A-Z][a-z]/g) ?? []).length >= 4) return true;
+  }
+  return false;
+}
+
+interface Shape {
+  readonly pattern: RegExp;
+  /** The group to mask; the whole match when absent. */
+  readonly group?: number;
+  readonly when?: (match: RegExpExecArray) => boolean;
+  /** Left out for source code, which is full of such assignments. */
+  readonly prose?: boolean;
+}
+
+// Prefixes that no ordinary word has: one digit or a long body is enough.
+const STRONG =
+  /(?<![A-Za-z0-9_-])(?:sk-|sk_live_|sk_test_|rk_live_|rk_test_|pplx-|gsk_|hsk-|retaindb_|gh[opusr]_|github_pat_|glpat-|xox[baprse]-|xapp-|bb_live_|tvly-|dop_v1_|doo_v1_|shpat_|dckr_pat_|lin_api_|GOCSPX-|whsec_|AGE-SECRET-KEY-1)([A-Za-z0-9_-]{10,4096})/g;
+// Prefixes that identifiers also have: the body must look random.
+const WEAK =
+  /(?<![A-Za-z0-9_-])(?:sk_|hf_|r8_|fal_|mem0_|brv_|fc-|exa_|am_|npm_|pypi-|syt_|ntn_|key-|pat-)([A-Za-z0-9_-]{10,4096})/g;
+const FIXED =
+  /(?<![A-Za-z0-9_-])(?:AIza[A-Za-z0-9_-]{30,64}|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|gAAAA[A-Za-z0-9_=-]{20,4096}|SG\.[A-Za-z0-9_-]{10,64}(?:\.[A-Za-z0-9_-]{1,128})?|ya29\.[A-Za-z0-9_-]{20,1024}|hvs\.[A-Za-z0-9_-]{20,512})/g;
+const JWT = /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{4,16384}(?:\.[A-Za-z0-9_-]{0,8192})?/g;
+const TELEGRAM = /(?<![0-9A-Za-z])(?:bot)?(\d{8,10}:[A-Za-z0-9_-]{35})(?![A-Za-z0-9_-])/g;
+const DISCORD = /(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}(?![A-Za-z0-9_-])/g;
+const WEBHOOK =
+  /(?:hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/\d{6,24}\/)([A-Za-z0-9_/-]{16,256})/g;
+const USERINFO = /:\/\/[^\s/@:"'<>]{0,256}:([^\s/@"'<>]{1,512})@/g;
+const USER_TOKEN = /:\/\/([A-Za-z0-9_-]{16,512})@/g;
+const QUERY =
+  /[?&](?:access_token|refresh_token|id_token|token|api_key|apikey|client_secret|password|passwd|auth|jwt|session|secret|key|code|signature|sig|x-amz-signature|x-amz-security-token|x-amz-credential)=([^\s&#"'<>`\\]{4,4096})/gi;
+const AUTH_HEADER =
+  /(?<![A-Za-z0-9])(?:proxy-)?authorization["']?[ \t]{0,8}[:=][ \t]{0,8}["']?(?:(?:bearer|basic|token|digest|negotiate|apikey|bot)[ \t]{1,8})?([^\s"',;\\]{6,8192})/gi;
+const BEARER = /(?<![A-Za-z0-9])(?:bearer|basic)[ \t]{1,8}([A-Za-z0-9_.~+/=-]{12,8192})/gi;
+const FLAG =
+  /(?<![^\s"'])--?(?:password|passwd|passphrase|api-key|apikey|token|secret|access-token|auth-token|client-secret)(?:=|[ \t]{1,4})["']?([^\s"'$<>{}]{6,1024})/gi;
+const QUOTED_FIELD =
+  /["']([A-Za-z][A-Za-z0-9_. -]{1,64})["'][ \t]{0,8}[:=][ \t]{0,8}(?:"((?:[^"\\\n]|\\[^\n]){1,8192})"|'([^'\n]{1,8192})')/g;
+const ESCAPED_FIELD = /\\"([A-Za-z][A-Za-z0-9_.-]{1,64})\\"[ \t]{0,8}:[ \t]{0,8}\\"([^"\\\n]{1,8192})\\"/g;
+const ASSIGNMENT =
+  /(?<![A-Za-z0-9_.$-])([A-Za-z][A-Za-z0-9_.-]{1,64})[ \t]{0,8}(=|:)[ \t]{0,8}(?:"([^"\n]{1,4096})"|'([^'\n]{1,4096})'|([^\s"'`,;&|)}\]]{1,4096}))/g;
+
+const PLACEHOLDER =
+  /^(?:\$.*|%.*%|<.*|\{.*|\[.*|\(.*|true|false|null|none|nil|undefined|string|number|boolean|object|any|unknown|str|int|bool|bytes|optional.*|required|missing|set|unset|ok|yes|no|your[-_ ].*|x{3,}.*|\*+|\.{3}|…|changeme|example)$/i;
+
+/** A value after a secret name that is a secret: not a placeholder, a number, a path, a call or a type. */
+function isAssignedSecret(name: string, value: string, operator = "="): boolean {
+  if (value.length < 4 || isMasked(value) || PLACEHOLDER.test(value)) return false;
+  if (/^[\d.]{1,12}$/.test(value) || /^(?:\.{0,2}\/|~|https?:\/\/)/.test(value)) return false;
+  if (/[([{]|=>|::/.test(value)) return false;
+  if (/^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/.test(value)) return false;
+  if (name === name.toUpperCase() && operator === "=") return true;
+  if (/pass/i.test(name)) return operator === "=" || /[\d\W_]/.test(value);
+  return value.length >= 8 && (/\d/.test(value) || value.length >= 24) && !/^[a-z]+(?:[-_ ][a-z]+)*$/.test(value);
+}
+
+const SHAPES: readonly Shape[] = [
+  { pattern: STRONG, when: (match) => /\d/.test(match[1] ?? "") || looksRandom(match[1] ?? "") },
+  { pattern: WEAK, when: (match) => looksRandom(match[1] ?? "") },
+  { pattern: FIXED },
+  { pattern: JWT },
+  { pattern: TELEGRAM, group: 1 },
+  { pattern: DISCORD, when: (match) => /\d/.test(match[0]) },
+  { pattern: WEBHOOK, group: 1 },
+  { pattern: USERINFO, group: 1, when: (match) => !PLACEHOLDER.test(match[1] ?? "") },
+  { pattern: USER_TOKEN, group: 1, when: (match) => looksRandom(match[1] ?? "") },
+  { pattern: QUERY, group: 1, when: (match) => !PLACEHOLDER.test(match[1] ?? "") },
+  { pattern: AUTH_HEADER, group: 1, when: (match) => isHeaderSecret(match[1] ?? "") },
+  {
+    pattern: BEARER,
+    group: 1,
+    when: (match) => looksRandom(match[1] ?? "") || /^[A-Za-z0-9+/]{12,}={1,2}$/.test(match[1] ?? ""),
+  },
+  { pattern: FLAG, group: 1, when: (match) => /\d|[^A-Za-z-]/.test(match[1] ?? ""), prose: true },
+  { pattern: QUOTED_FIELD, group: 2, when: isSecretField, prose: true },
+  { pattern: QUOTED_FIELD, group: 3, when: isSecretField, prose: true },
+  { pattern: ESCAPED_FIELD, group: 2, when: isSecretField, prose: true },
+  ...[3, 4, 5].map((group) => ({ pattern: ASSIGNMENT, group, when: isSecretAssignment, prose: true })),
+];
+
+function isHeaderSecret(value: string): boolean {
+  return !PLACEHOLDER.test(value) && (/\d/.test(value) || value.length >= 20) && !/^[a-z]+$/.test(value);
+}
+
+function isSecretField(match: RegExpExecArray): boolean {
+  const value = match[2] ?? match[3] ?? "";
+  return isSecretName(match[1] ?? "") && value.length >= 4 && !isMasked(value) && !PLACEHOLDER.test(value);
+}
+
+function isSecretAssignment(match: RegExpExecArray): boolean {
+  const value = match[3] ?? match[4] ?? match[5] ?? "";
+  return isSecretName(match[1] ?? "") && isAssignedSecret(match[1] ?? "", value, match[2]);
+}
+
+const PII: readonly Shape[] = [
+  { pattern: /<@[!&]?(\d{15,21})>/g, group: 1 },
+  { pattern: /(?<![\w+])\+[1-9]\d{7,14}(?!\w)/g },
+];
+
+const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+
+/** Private key blocks; an unfinished one is masked to the end of the text. */
+function pemSpans(text: string): Span[] {
+  const spans: Span[] = [];
+  PEM_BEGIN.lastIndex = 0;
+  for (let begin = PEM_BEGIN.exec(text); begin; begin = PEM_BEGIN.exec(text)) {
+    PEM_END.lastIndex = begin.index;
+    const end = PEM_END.exec(text);
+    const stop = end ? end.index + end[0].length : unfinishedPem(text, begin.index + begin[0].length);
+    if (stop > begin.index + begin[0].length + 8)
+      spans.push({ start: begin.index, end: stop, mask: "[REDACTED PRIVATE KEY]" });
+    PEM_BEGIN.lastIndex = Math.max(stop, PEM_BEGIN.lastIndex);
+  }
+  return spans;
+}
+
+/** How far key material goes when its end line is missing. */
+function unfinishedPem(text: string, from: number): number {
+  const body = /(?:\s|\\[nr]|[A-Za-z0-9+/=:,-]{32,}|[A-Za-z0-9+/=]+(?=\s|\\n|$))*/y;
+  body.lastIndex = from;
+  return from + (body.exec(text)?.[0].length ?? 0);
+}
+
+/** All secret-shaped spans, in no particular order; they may overlap. */
+export function shapeSpans(text: string, options: { code: boolean; pii: boolean }): Span[] {
+  const spans = text.includes("-----BEGIN") ? pemSpans(text) : [];
+  for (const shape of options.pii ? [...SHAPES, ...PII] : SHAPES) {
+    if (shape.prose && options.code) continue;
+    collect(text, shape, spans);
+  }
+  return spans;
+}
+
+function collect(text: string, shape: Shape, spans: Span[]): void {
+  const { pattern } = shape;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const secret = match[shape.group ?? 0];
+    if (secret === undefined || isMasked(secret) || (shape.when && !shape.when(match))) {
+      // The value of a harmless pair may itself be the start of a pair: `a: password: x`.
+      pattern.lastIndex = match.index + Math.max(1, match[1]?.length ?? 1);
+      continue;
+    }
+    const start = match.index + (shape.group ? match[0].lastIndexOf(secret) : 0);
+    spans.push({ start, end: start + secret.length, mask: maskOf(secret) });
+  }
+}

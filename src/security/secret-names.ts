@@ -1,0 +1,133 @@
+// Which names (of variables, fields, headers) announce a secret. Shared by redaction, child environments and the audit.
+
+const ALWAYS = new Set([
+  "password",
+  "passwd",
+  "passphrase",
+  "pwd",
+  "secret",
+  "secrets",
+  "token",
+  "apikey",
+  "credential",
+  "credentials",
+  "bearer",
+  "authorization",
+  "privatekey",
+  "secretkey",
+  "accesskey",
+  "accesstoken",
+  "authtoken",
+  "clientsecret",
+]);
+
+/** Words that make a following `key` secret; a bare `key` is an ordinary word. */
+const KEY_KINDS = new Set([
+  "api",
+  "access",
+  "secret",
+  "private",
+  "auth",
+  "signing",
+  "encryption",
+  "service",
+  "master",
+  "account",
+  "subscription",
+  "app",
+  "admin",
+  "role",
+]);
+
+/** A last word that says the thing is about a secret, not one itself: `token_count`, `KEY_FILE`. */
+const ABOUT = new Set([
+  "count",
+  "counts",
+  "limit",
+  "max",
+  "min",
+  "file",
+  "path",
+  "dir",
+  "name",
+  "names",
+  "url",
+  "uri",
+  "endpoint",
+  "type",
+  "types",
+  "ttl",
+  "expires",
+  "expiry",
+  "expiration",
+  "length",
+  "len",
+  "size",
+  "budget",
+  "usage",
+  "enabled",
+  "required",
+  "sock",
+  "method",
+  "mode",
+  "policy",
+  "header",
+  "prefix",
+  "suffix",
+  "hint",
+  "env",
+  "var",
+  "index",
+  "manager",
+  "provider",
+  "store",
+  "reset",
+  "field",
+  "input",
+  "form",
+]);
+
+/** `apiKey`, `API_KEY` and `api-key` are the same words. */
+export function nameWords(name: string): readonly string[] {
+  return name
+    .slice(0, 128)
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== "")
+    .map((word) => word.toLowerCase());
+}
+
+/** True when a value under this name must not be shown. Works for variables, JSON fields and headers. */
+export function isSecretName(name: string): boolean {
+  const words = nameWords(name);
+  const last = words[words.length - 1];
+  if (last === undefined || ABOUT.has(last) || words.includes("public")) return false;
+  for (const [index, word] of words.entries()) {
+    if (ALWAYS.has(word) || /(?:password|passwd|apikey|secret)$/.test(word)) return true;
+    if (word === "key" && (KEY_KINDS.has(words[index - 1] ?? "") || isVariable(name, index, words))) return true;
+    if (word === "auth" && index === words.length - 1 && name === name.toUpperCase()) return true;
+    if (word === "pat" && name === name.toUpperCase()) return true;
+  }
+  return false;
+}
+
+/** In a variable such as OPENROUTER_KEY the last word decides. */
+function isVariable(name: string, index: number, words: readonly string[]): boolean {
+  return index > 0 && index === words.length - 1 && name === name.toUpperCase();
+}
+
+/** Values that are worth masking wherever they appear: long enough, and not a switch, a number or a path. */
+export function isSecretValue(value: string): boolean {
+  if (value.length < 6) return false;
+  if (/^(?:true|false|enabled|disabled|default|none|null|undefined|\d{1,8})$/i.test(value)) return false;
+  return !/^(?:\.{0,2}\/|~\/|[A-Za-z]:\\)[^\s]*$/.test(value) || value.length > 200;
+}
+
+/** The secret values of an environment: what a redactor is given at the start. */
+export function secretValuesOf(env: { readonly [name: string]: string | undefined }): string[] {
+  const values = new Set<string>();
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && isSecretName(name) && isSecretValue(value)) values.add(value);
+  }
+  return [...values];
+}
