@@ -1,0 +1,96 @@
+// How one provider's wire differs from the plain dialect, as data. Filled by the catalog, read by the transports.
+import type { JsonObject } from "../core/message.ts";
+import type { TransportName } from "../core/provider.ts";
+
+/**
+ * How reasoning effort is asked for: `effort` is a top-level `reasoning_effort`; `openrouter` a `reasoning` object;
+ * `thinking` a `thinking.type` switch; `kimi` and `deepseek` that switch beside an effort; `gemini` a
+ * `thinking_config`; `qwen` an `enable_thinking` flag; `ollama` a `think` flag; `budget` Anthropic's token budget for
+ * models that are not Claude; `none` nothing at all.
+ */
+export type ReasoningStyle =
+  | "effort"
+  | "openrouter"
+  | "thinking"
+  | "kimi"
+  | "deepseek"
+  | "gemini"
+  | "qwen"
+  | "ollama"
+  | "budget"
+  | "none";
+
+/** Where prompt-cache marks go, and for which models: any of these pieces in the model's name, or `*`. */
+export interface CacheMarkRule {
+  readonly layout: "native" | "envelope";
+  readonly models: readonly string[];
+}
+
+/** Every field is optional; an empty object is a plain, well-behaved host. */
+export interface ProviderQuirks {
+  readonly reasoning?: ReasoningStyle;
+  /**
+   * What of earlier reasoning goes back over chat completions. `none` (default): nothing. `details`: opaque
+   * `reasoning_details`. `content`: `reasoning_content` as stored. `echo`: the host refuses assistant messages
+   * without `reasoning_content`, so a space stands in where nothing is stored.
+   */
+  readonly replay?: "none" | "details" | "content" | "echo";
+  readonly omitTemperature?: boolean;
+  readonly fixedTemperature?: number;
+  readonly defaultMaxTokens?: number;
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** Never send an output limit: the host refuses the field. */
+  readonly omitMaxTokens?: boolean;
+  /** False keeps the `system` role also for models named gpt-5 or codex. */
+  readonly developerRole?: boolean;
+  /** Message contents are always lists of parts. */
+  readonly contentAsParts?: boolean;
+  /** Send `metadata: { sessionId, promptId }`. */
+  readonly sessionMetadata?: boolean;
+  /** Send `prompt_cache_key` over chat completions. */
+  readonly promptCacheKey?: boolean;
+  /** The window to ask of an Ollama server, sent as `options.num_ctx`. */
+  readonly numCtx?: number;
+  /** Header that carries the conversation id, for models whose name holds one of the pieces. */
+  readonly conversationHeader?: { readonly name: string; readonly models: readonly string[] };
+  /** Give `extra_content` of tool calls back (thought signatures). Other hosts refuse the unknown field. */
+  readonly extraContent?: boolean;
+  /** The host refuses `stream_options`. */
+  readonly noStreamUsage?: boolean;
+  /** The host cannot stream. */
+  readonly noStream?: boolean;
+  readonly cacheMarks?: CacheMarkRule;
+  /**
+   * Thinking blocks over the Anthropic dialect. `signed` (default on api.anthropic.com): signed blocks go back.
+   * `strip` (default elsewhere): none do. `unsigned`: blocks go back with or without a signature.
+   */
+  readonly thinkingBlocks?: "signed" | "strip" | "unsigned";
+  /** False where encrypted reasoning items are neither asked for nor replayed. */
+  readonly encryptedReasoning?: boolean;
+  /** Only models whose name holds one of these take an effort. */
+  readonly effortModels?: readonly string[];
+  /** Tool schemas without `pattern` and `format`, for servers that turn schemas into grammars. */
+  readonly plainSchemas?: boolean;
+  /** Merged into every body, before the person's own. */
+  readonly extraBody?: JsonObject;
+}
+
+function named(model: string, pieces: readonly string[]): boolean {
+  const name = model.toLowerCase();
+  return pieces.some((piece) => piece === "*" || name.includes(piece.toLowerCase()));
+}
+
+/** True when the rule names the model. */
+export function appliesTo(model: string, pieces: readonly string[] | undefined): boolean {
+  return pieces === undefined || named(model, pieces);
+}
+
+/** Where cache marks go for this model; null when they do not help. Claude over the Anthropic dialect always has them. */
+export function cacheLayoutFor(
+  transport: TransportName,
+  model: string,
+  quirks: ProviderQuirks,
+): "native" | "envelope" | null {
+  if (quirks.cacheMarks && named(model, quirks.cacheMarks.models)) return quirks.cacheMarks.layout;
+  return transport === "anthropic_messages" && named(model, ["claude"]) ? "native" : null;
+}

@@ -1,0 +1,134 @@
+// The contract of a transport: our request in, one wire dialect spoken, events out. No retries, no choices of keys.
+import type { AssistantMessage, JsonObject } from "../../core/message.ts";
+import type { ModelRequest, TransportName } from "../../core/provider.ts";
+import type { Usage } from "../../core/usage.ts";
+import type { ProviderQuirks } from "../quirks.ts";
+
+export interface TransportEndpoint {
+  readonly baseUrl: string;
+  /** Sent to `baseUrl` and nowhere else; redirects are not followed. */
+  readonly apiKey: string | null;
+  readonly headers: { readonly [name: string]: string };
+  /** Default: `x-api-key` for Anthropic, `bearer` for the others. */
+  readonly authStyle?: "bearer" | "x-api-key" | "api-key";
+}
+
+/** Milliseconds. Connecting itself is bounded by the platform (10 s) and by `firstTokenMs`. */
+export interface TransportLimits {
+  /** Until the first piece of the answer. */
+  readonly firstTokenMs: number;
+  /** Between two pieces. */
+  readonly idleMs: number;
+  /** From start to end. */
+  readonly totalMs: number;
+}
+
+/** One-time changes to the request after a particular refusal. */
+export interface Amendments {
+  /** Send no earlier reasoning at all (a signature was refused). */
+  readonly stripReasoning?: boolean;
+  /** Replace every image by a note (the model does not see). */
+  readonly stripImages?: boolean;
+  /** Replace data-URL images above this many bytes by a note. */
+  readonly maxImageBytes?: number;
+  /** Send tool schemas without `pattern` and `format`. */
+  readonly plainSchemas?: boolean;
+  /** Leave out `temperature` or the output limit when the host refused it. */
+  readonly omitTemperature?: boolean;
+  readonly omitMaxTokens?: boolean;
+}
+
+export interface TransportCall {
+  readonly request: ModelRequest;
+  readonly endpoint: TransportEndpoint;
+  readonly model: string;
+  readonly quirks: ProviderQuirks;
+  readonly signal: AbortSignal;
+  readonly timeouts: TransportLimits;
+  /** How long cached prefixes should live, where marks are used. Default 5m. */
+  readonly cacheTtl?: "5m" | "1h";
+  readonly amend?: Amendments;
+  /** The network; the platform's `fetch` unless given. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface TransportDone {
+  readonly type: "done";
+  readonly message: AssistantMessage;
+  /** `stop`, `tool_calls`, `length`, `content_filter`. */
+  readonly finishReason: string;
+  readonly usage: Usage;
+  /** The server reported no usage: `usage` is our estimate. */
+  readonly usageEstimated: boolean;
+  /** Dollars, when the provider states what the call cost. */
+  readonly reportedCostUsd?: number;
+  readonly rateLimits: { readonly [header: string]: string };
+}
+
+export type TransportEvent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "tool_call_started"; readonly name: string }
+  | TransportDone;
+
+export interface Transport {
+  readonly name: TransportName;
+  /** Pure: the body that `stream` would send. The same call always gives the same bytes. */
+  encode(call: TransportCall): JsonObject;
+  /** The last event is `done`; any other end is a thrown TransportError. Leaving the loop early closes the socket. */
+  stream(call: TransportCall): AsyncIterable<TransportEvent>;
+}
+
+/**
+ * `http`: an answer with an error status. `stream_error`: an error event inside a stream. `cut`: the stream ended
+ * without its end. `malformed`: an answer that is not of the dialect. `network`: no connection, or it broke before an
+ * answer. The others name the limit that ran out; `aborted` is the caller's own signal.
+ */
+export type TransportErrorKind =
+  | "http"
+  | "stream_error"
+  | "cut"
+  | "malformed"
+  | "network"
+  | "first_token_timeout"
+  | "idle_timeout"
+  | "total_timeout"
+  | "aborted";
+
+export interface TransportErrorData {
+  readonly kind: TransportErrorKind;
+  readonly status?: number;
+  /** The error body as text, at most 64 KB, without the key. */
+  readonly body?: string;
+  readonly headers?: { readonly [name: string]: string };
+  /** A code from the body or from the socket: `context_length_exceeded`, `ECONNRESET` … */
+  readonly code?: string;
+  /** What had arrived, when something had. Unfinished tool calls are left out. */
+  readonly partial?: AssistantMessage;
+  /** A tool call was being written when the stream ended. */
+  readonly inToolCall?: boolean;
+  readonly cause?: unknown;
+}
+
+/** Everything the classification above needs to know. The message is free of secrets. */
+export class TransportError extends Error {
+  readonly kind: TransportErrorKind;
+  readonly status: number | undefined;
+  readonly body: string | undefined;
+  readonly headers: { readonly [name: string]: string };
+  readonly code: string | undefined;
+  readonly partial: AssistantMessage | undefined;
+  readonly inToolCall: boolean;
+
+  constructor(message: string, data: TransportErrorData) {
+    super(message, data.cause === undefined ? undefined : { cause: data.cause });
+    this.name = "TransportError";
+    this.kind = data.kind;
+    this.status = data.status;
+    this.body = data.body;
+    this.headers = data.headers ?? {};
+    this.code = data.code;
+    this.partial = data.partial;
+    this.inToolCall = data.inToolCall ?? false;
+  }
+}
