@@ -1,0 +1,66 @@
+// Applies the hunks of one file, each near its hint, in order.
+import { findPassage } from "./fuzzy-match.ts";
+import type { Hunk } from "./v4a.ts";
+
+const HINT_BEFORE = 500;
+const HINT_AFTER = 2_000;
+
+export type HunkResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string };
+
+/** The part of the text in which a hunk is looked for first. */
+function hintWindow(text: string, hint: string): { start: number; end: number } | null {
+  if (hint === "") return null;
+  const at = text.indexOf(hint);
+  if (at < 0 || text.indexOf(hint, at + 1) >= 0) return null;
+  return { start: Math.max(0, at - HINT_BEFORE), end: Math.min(text.length, at + HINT_AFTER) };
+}
+
+function insertAfterHint(text: string, hunk: Hunk): string {
+  const added = hunk.newLines.join("\n");
+  const at = hunk.hint === "" ? -1 : text.indexOf(hunk.hint);
+  if (at < 0 || text.indexOf(hunk.hint, at + 1) >= 0)
+    return text === "" || text.endsWith("\n") ? `${text}${added}\n` : `${text}\n${added}`;
+  const lineEnd = text.indexOf("\n", at);
+  return lineEnd < 0 ? `${text}\n${added}` : `${text.slice(0, lineEnd + 1)}${added}\n${text.slice(lineEnd + 1)}`;
+}
+
+function applyHunk(text: string, hunk: Hunk, number: number): HunkResult {
+  if (hunk.oldLines.length === 0) return { ok: true, text: insertAfterHint(text, hunk) };
+  const wanted = hunk.oldLines.join("\n");
+  const window = hintWindow(text, hunk.hint);
+  const near = window ? findPassage(text.slice(window.start, window.end), wanted, { careful: true }) : null;
+  const offset = near && near.matches.length === 1 ? (window?.start ?? 0) : 0;
+  const found = near && near.matches.length === 1 ? near : findPassage(text, wanted, { careful: true });
+  if (!found)
+    return { ok: false, error: `hunk ${number}: its lines were not found: ${JSON.stringify(wanted.slice(0, 200))}` };
+  if (found.matches.length > 1)
+    return {
+      ok: false,
+      error: `hunk ${number}: its lines are there ${found.matches.length} times; give a unique @@ hint or more context`,
+    };
+  const match = found.matches[0] ?? { start: 0, end: 0 };
+  const start = match.start + offset;
+  const end = match.end + offset;
+  return {
+    ok: true,
+    text:
+      text.slice(0, start) +
+      hunk.newLines.join("\n") +
+      text.slice(end === start ? end : removeLineEnd(text, end, hunk)),
+  };
+}
+
+/** Deleting whole lines takes their line end with them. */
+function removeLineEnd(text: string, end: number, hunk: Hunk): number {
+  return hunk.newLines.length === 0 && text[end] === "\n" ? end + 1 : end;
+}
+
+export function applyHunks(text: string, hunks: readonly Hunk[]): HunkResult {
+  let current = text;
+  for (const [index, hunk] of hunks.entries()) {
+    const result = applyHunk(current, hunk, index + 1);
+    if (!result.ok) return result;
+    current = result.text;
+  }
+  return { ok: true, text: current };
+}

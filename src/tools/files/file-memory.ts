@@ -1,0 +1,75 @@
+// What a conversation has seen of the files: repeated reads are answered shortly, and a write over unseen changes warns.
+
+interface Seen {
+  readonly mtimeMs: number;
+  readonly size: number;
+  /** The whole file was read, not only a page of it. */
+  readonly whole: boolean;
+}
+
+interface Page {
+  readonly mtimeMs: number;
+  readonly size: number;
+  repeats: number;
+}
+
+const MAX_ENTRIES = 1_000;
+
+/** Keeps the newest entries only: a conversation of months must not grow a map for ever. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value ?? "");
+}
+
+export type ReadVerdict = "fresh" | "unchanged" | "blocked";
+
+export class FileMemory {
+  readonly #seen = new Map<string, Seen>();
+  readonly #pages = new Map<string, Page>();
+  /** Who wrote last, over all conversations of this process. */
+  readonly #writers = new Map<string, string>();
+
+  /** Has this page been read before and not changed since? The second repeat is refused. */
+  checkPage(conversationId: string, page: string, stamp: { mtimeMs: number; size: number }): ReadVerdict {
+    const key = `${conversationId}\0${page}`;
+    const before = this.#pages.get(key);
+    if (!before || before.mtimeMs !== stamp.mtimeMs || before.size !== stamp.size) {
+      remember(this.#pages, key, { ...stamp, repeats: 0 });
+      return "fresh";
+    }
+    before.repeats += 1;
+    return before.repeats === 1 ? "unchanged" : "blocked";
+  }
+
+  sawFile(conversationId: string, path: string, stamp: { mtimeMs: number; size: number }, whole: boolean): void {
+    const key = `${conversationId}\0${path}`;
+    const before = this.#seen.get(key);
+    const stillWhole = before?.whole === true && before.mtimeMs === stamp.mtimeMs && before.size === stamp.size;
+    remember(this.#seen, key, { ...stamp, whole: whole || stillWhole });
+  }
+
+  /** The reason to warn before this conversation overwrites the file, if there is one. */
+  staleness(conversationId: string, path: string, now: { mtimeMs: number; size: number } | null): string | undefined {
+    if (!now) return undefined;
+    const seen = this.#seen.get(`${conversationId}\0${path}`);
+    if (!seen) return "the file existed and was not read before; its old content is gone";
+    if (seen.mtimeMs !== now.mtimeMs || seen.size !== now.size) {
+      const writer = this.#writers.get(path);
+      return writer && writer !== conversationId
+        ? "another agent changed the file since it was read"
+        : "the file changed on disk since it was read";
+    }
+    return seen.whole ? undefined : "only a part of the file was read before";
+  }
+
+  wrote(conversationId: string, path: string, stamp: { mtimeMs: number; size: number }): void {
+    remember(this.#writers, path, conversationId);
+    remember(this.#seen, `${conversationId}\0${path}`, { ...stamp, whole: true });
+  }
+
+  /** After a compaction the model no longer has what it read: pages may be read again. */
+  forgetPages(conversationId: string): void {
+    for (const key of this.#pages.keys()) if (key.startsWith(`${conversationId}\0`)) this.#pages.delete(key);
+  }
+}

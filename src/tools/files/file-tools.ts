@@ -1,0 +1,52 @@
+// What the file tools share: the parts they are given, path resolution, and the question to the gate.
+import { homedir } from "node:os";
+import { isAbsolute, relative, resolve } from "node:path";
+import type { Gate, Intent } from "../../core/gate.ts";
+import type { Redactor } from "../../core/redactor.ts";
+import { type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import type { FileAccess } from "./file-access.ts";
+import type { FileMemory } from "./file-memory.ts";
+
+export interface FileLimits {
+  /** Characters of one page of read_file. */
+  readonly maxReadChars: number;
+  readonly maxLines: number;
+  readonly maxLineChars: number;
+}
+
+export interface FileToolParts {
+  readonly files: FileAccess;
+  readonly gate: Gate;
+  readonly redactor: Redactor;
+  readonly memory: FileMemory;
+  readonly limits: FileLimits;
+  /** HOME for `~`; the backend's own when it is not this machine. */
+  readonly home?: string;
+  /** Before a file is changed: takes a checkpoint where they are enabled. */
+  beforeChange?(path: string, context: ToolContext): Promise<void>;
+}
+
+export function resolvePath(parts: FileToolParts, path: string, cwd: string): string {
+  const home = parts.home ?? homedir();
+  if (path === "~") return home;
+  if (path.startsWith("~/")) return resolve(home, path.slice(2));
+  return resolve(cwd, path);
+}
+
+/** Text from outside the workspace was written by somebody else: it taints the turn. */
+export function trustOf(path: string, cwd: string): "own" | "untrusted" {
+  const inside = relative(cwd, path);
+  return inside.startsWith("..") || isAbsolute(inside) ? "untrusted" : "own";
+}
+
+/** The refusal to return, or undefined when the gate lets the call pass. */
+export async function refused(
+  parts: FileToolParts,
+  intent: Intent,
+  toolName: string,
+  context: ToolContext,
+): Promise<ToolResult | undefined> {
+  const { sessionId, human, tainted, signal } = context;
+  const verdict = await parts.gate.check(intent, { sessionId, toolName, human, tainted, signal });
+  return verdict.allowed ? undefined : toolError(verdict.message, { status: verdict.status, rule: verdict.rule });
+}

@@ -1,0 +1,207 @@
+// Finds the passage that an edit means, from exact to forgiving. The first strategy that matches wins.
+
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Found {
+  readonly strategy: string;
+  readonly matches: readonly Match[];
+}
+
+interface Line {
+  readonly text: string;
+  readonly start: number;
+  /** Without the line end. */
+  readonly end: number;
+}
+
+function linesOf(text: string): Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (const piece of text.split("\n")) {
+    lines.push({ text: piece, start, end: start + piece.length });
+    start += piece.length + 1;
+  }
+  return lines;
+}
+
+function exact(text: string, wanted: string): Match[] {
+  const matches: Match[] = [];
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length))
+    matches.push({ start: at, end: at + wanted.length });
+  return matches;
+}
+
+/** Every run of as many lines as are wanted whose lines are equal after `form`. */
+function byLines(text: string, wanted: string, form: (lines: readonly string[]) => readonly string[]): Match[] {
+  const hay = linesOf(text);
+  const needle = form(trimBlankEnds(wanted.split("\n")));
+  if (needle.length === 0) return [];
+  const matches: Match[] = [];
+  for (let at = 0; at + needle.length <= hay.length; at++) {
+    const window = form(hay.slice(at, at + needle.length).map((line) => line.text));
+    if (window.every((line, index) => line === needle[index])) {
+      matches.push({ start: hay[at]?.start ?? 0, end: hay[at + needle.length - 1]?.end ?? 0 });
+      at += needle.length - 1;
+    }
+  }
+  return matches;
+}
+
+function trimBlankEnds(lines: readonly string[]): string[] {
+  const kept = [...lines];
+  while (kept.length > 1 && kept[kept.length - 1]?.trim() === "") kept.pop();
+  while (kept.length > 1 && kept[0]?.trim() === "") kept.shift();
+  return kept;
+}
+
+function withoutCommonIndent(lines: readonly string[]): string[] {
+  const indents = lines.filter((line) => line.trim() !== "").map((line) => /^[ \t]*/.exec(line)?.[0].length ?? 0);
+  const common = indents.length > 0 ? Math.min(...indents) : 0;
+  return lines.map((line) => line.slice(common).trimEnd());
+}
+
+const UNESCAPES: readonly (readonly [RegExp, string])[] = [
+  [/\\n/g, "\n"],
+  [/\\t/g, "\t"],
+  [/\\r/g, ""],
+  [/\\(["'`\\])/g, "$1"],
+];
+
+function unescaped(text: string): string {
+  let result = text;
+  for (const [pattern, replacement] of UNESCAPES) result = result.replace(pattern, replacement);
+  return result;
+}
+
+const TYPOGRAPHY: readonly (readonly [RegExp, string])[] = [
+  [/[\u2018\u2019\u201a\u201b]/g, "'"],
+  [/[\u201c\u201d\u201e\u201f]/g, '"'],
+  [/[\u2010-\u2015\u2212]/g, "-"],
+  [/[\u00a0\u2000-\u200a\u202f\u3000]/g, " "],
+  [/\u2026/g, "..."],
+];
+
+function plainTypography(text: string): string {
+  let result = text.normalize("NFKC");
+  for (const [pattern, replacement] of TYPOGRAPHY) result = result.replace(pattern, replacement);
+  return result;
+}
+
+/** Share of equal words, in 0 to 1: cheap, and good enough to rank candidates. */
+export function similarity(a: string, b: string): number {
+  if (a === b) return 1;
+  const words = (text: string) => text.trim().split(/\W+/u).filter(Boolean);
+  const left = words(a);
+  const right = words(b);
+  if (left.length === 0 || right.length === 0) return a.trim() === b.trim() ? 1 : 0;
+  const counts = new Map<string, number>();
+  for (const word of right) counts.set(word, (counts.get(word) ?? 0) + 1);
+  let common = 0;
+  for (const word of left) {
+    const count = counts.get(word) ?? 0;
+    if (count > 0) {
+      common++;
+      counts.set(word, count - 1);
+    }
+  }
+  return (2 * common) / (left.length + right.length);
+}
+
+/** First and last line agree; the middle is alike enough. Several candidates must be more alike. */
+function blockAnchor(text: string, wanted: string): Match[] {
+  const hay = linesOf(text);
+  const needle = trimBlankEnds(wanted.split("\n"));
+  if (needle.length < 3) return [];
+  const first = needle[0]?.trim();
+  const last = needle[needle.length - 1]?.trim();
+  const candidates: { match: Match; score: number }[] = [];
+  for (let at = 0; at + needle.length <= hay.length; at++) {
+    const end = at + needle.length - 1;
+    if (hay[at]?.text.trim() !== first || hay[end]?.text.trim() !== last) continue;
+    const middle = hay
+      .slice(at + 1, end)
+      .map((line) => line.text)
+      .join("\n");
+    const score = similarity(middle, needle.slice(1, -1).join("\n"));
+    candidates.push({ match: { start: hay[at]?.start ?? 0, end: hay[end]?.end ?? 0 }, score });
+  }
+  const least = candidates.length === 1 ? 0.5 : 0.7;
+  return candidates.filter(({ score }) => score >= least).map(({ match }) => match);
+}
+
+/** At least half of the lines are nearly equal. */
+function contextAware(text: string, wanted: string): Match[] {
+  const hay = linesOf(text);
+  const needle = trimBlankEnds(wanted.split("\n"));
+  if (needle.length < 2) return [];
+  const matches: Match[] = [];
+  for (let at = 0; at + needle.length <= hay.length; at++) {
+    const alike = needle.filter((line, index) => similarity(line, hay[at + index]?.text ?? "") >= 0.8).length;
+    if (alike / needle.length >= 0.5 && alike >= 2) {
+      matches.push({ start: hay[at]?.start ?? 0, end: hay[at + needle.length - 1]?.end ?? 0 });
+      at += needle.length - 1;
+    }
+  }
+  return matches;
+}
+
+const STRATEGIES: readonly { readonly name: string; find(text: string, wanted: string): Match[] }[] = [
+  { name: "exact", find: exact },
+  { name: "line_trimmed", find: (text, wanted) => byLines(text, wanted, (lines) => lines.map((line) => line.trim())) },
+  {
+    name: "whitespace_normalized",
+    find: (text, wanted) => byLines(text, wanted, (lines) => lines.map((line) => line.trim().replace(/\s+/gu, " "))),
+  },
+  { name: "indentation_flexible", find: (text, wanted) => byLines(text, wanted, withoutCommonIndent) },
+  {
+    name: "escape_normalized",
+    find: (text, wanted) => (unescaped(wanted) === wanted ? [] : exact(text, unescaped(wanted))),
+  },
+  {
+    name: "trimmed_boundary",
+    find: (text, wanted) => (wanted.trim() === "" || wanted.trim() === wanted ? [] : exact(text, wanted.trim())),
+  },
+  {
+    name: "unicode_normalized",
+    find: (text, wanted) => byLines(text, wanted, (lines) => lines.map((line) => plainTypography(line).trim())),
+  },
+  { name: "block_anchor", find: blockAnchor },
+  { name: "context_aware", find: contextAware },
+];
+
+/** These match lines that differ in words: good for one edit that the model sees again, too bold for a patch of many. */
+const BOLD = new Set(["block_anchor", "context_aware"]);
+
+/** Null when no strategy finds the passage. `careful` leaves out those that accept other words. */
+export function findPassage(text: string, wanted: string, options: { careful?: boolean } = {}): Found | null {
+  if (wanted === "") return null;
+  for (const strategy of STRATEGIES) {
+    if (options.careful && BOLD.has(strategy.name)) continue;
+    const matches = strategy.find(text, wanted);
+    if (matches.length > 0) return { strategy: strategy.name, matches };
+  }
+  return null;
+}
+
+/** The regions that look most like the passage, for the message when nothing matched. */
+export function closestRegions(text: string, wanted: string, count = 3): { line: number; text: string }[] {
+  const hay = text.split("\n");
+  const needle = trimBlankEnds(wanted.split("\n"));
+  const scored: { line: number; score: number }[] = [];
+  for (let at = 0; at < hay.length; at++) {
+    const score = similarity(hay.slice(at, at + needle.length).join("\n"), needle.join("\n"));
+    if (score > 0.3) scored.push({ line: at + 1, score });
+  }
+  const chosen: { line: number; score: number }[] = [];
+  for (const candidate of scored.sort((a, b) => b.score - a.score)) {
+    if (chosen.length >= count) break;
+    if (chosen.every((other) => Math.abs(other.line - candidate.line) >= needle.length)) chosen.push(candidate);
+  }
+  return chosen.map(({ line }) => ({
+    line,
+    text: hay.slice(Math.max(0, line - 3), line + needle.length + 1).join("\n"),
+  }));
+}

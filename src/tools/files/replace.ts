@@ -1,0 +1,78 @@
+// One replacement in a text: finds the passage, fits the new text to its indentation, refuses what would do damage.
+import { closestRegions, type Found, findPassage, type Match } from "./fuzzy-match.ts";
+
+export type Replacement =
+  | { readonly ok: true; readonly text: string; readonly strategy: string; readonly count: number }
+  | { readonly ok: false; readonly error: string; readonly suggestions?: readonly { line: number; text: string }[] };
+
+export interface ReplaceWish {
+  readonly oldText: string;
+  readonly newText: string;
+  readonly all: boolean;
+}
+
+/** Backslash quotes that the model added and the file does not have: a sign of one escaping too many. */
+function escapeDrift(text: string, wish: ReplaceWish): boolean {
+  return ["\\'", '\\"', "\\`"].some(
+    (quote) => wish.newText.includes(quote) && wish.oldText.includes(quote) && !text.includes(quote),
+  );
+}
+
+function indentOf(text: string): string {
+  return /^[ \t]*/.exec(text.split("\n").find((line) => line.trim() !== "") ?? "")?.[0] ?? "";
+}
+
+/** A forgiving match may stand deeper than the model wrote: the new lines move along. */
+function reindented(found: Found, passage: string, wish: ReplaceWish): string {
+  if (found.strategy === "exact" || found.strategy === "escape_normalized" || found.strategy === "trimmed_boundary")
+    return wish.newText;
+  const from = indentOf(wish.oldText);
+  const to = indentOf(passage);
+  if (from === to) return wish.newText;
+  return wish.newText
+    .split("\n")
+    .map((line) => {
+      if (line.trim() === "") return line;
+      if (line.startsWith(from)) return to + line.slice(from.length);
+      return line;
+    })
+    .join("\n");
+}
+
+function apply(text: string, matches: readonly Match[], replacement: (passage: string) => string): string {
+  let result = "";
+  let from = 0;
+  for (const match of matches) {
+    result += text.slice(from, match.start) + replacement(text.slice(match.start, match.end));
+    from = match.end;
+  }
+  return result + text.slice(from);
+}
+
+export function replaceIn(text: string, wish: ReplaceWish): Replacement {
+  if (wish.oldText === "") return { ok: false, error: "old_string is empty; use write_file to make a file" };
+  if (wish.oldText === wish.newText) return { ok: false, error: "old_string and new_string are the same" };
+  const found = findPassage(text, wish.oldText);
+  if (!found) {
+    const suggestions = closestRegions(text, wish.oldText);
+    return { ok: false, error: "old_string was not found", ...(suggestions.length > 0 ? { suggestions } : {}) };
+  }
+  if (found.matches.length > 1 && !wish.all) {
+    return {
+      ok: false,
+      error: `old_string is there ${found.matches.length} times; add lines around it to make it unique, or set replace_all`,
+    };
+  }
+  if (found.strategy !== "exact" && escapeDrift(text, wish)) {
+    return {
+      ok: false,
+      error: "the new text has backslash-quotes that the file does not have; send it without the extra escaping",
+    };
+  }
+  return {
+    ok: true,
+    text: apply(text, found.matches, (passage) => reindented(found, passage, wish)),
+    strategy: found.strategy,
+    count: found.matches.length,
+  };
+}

@@ -1,0 +1,226 @@
+// search_files: text in files or names of files, by ripgrep from the package.
+import { spawn } from "node:child_process";
+import { isAbsolute, join, relative } from "node:path";
+import { createInterface } from "node:readline";
+import { Type } from "typebox";
+import type { JsonObject } from "../../core/message.ts";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { type FileToolParts, refused, resolvePath, trustOf } from "./file-tools.ts";
+
+const TIMEOUT_MS = 60_000;
+const MAX_MATCH_CHARS = 500;
+/** Lines counted beyond the page before the search is stopped: enough to say how much there is. */
+const MAX_COUNTED = 20_000;
+
+interface SearchArgs {
+  readonly pattern: string;
+  readonly target?: string | undefined;
+  readonly path?: string | undefined;
+  readonly file_glob?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly output_mode?: "content" | "files_only" | "count" | undefined;
+  readonly context?: number | undefined;
+}
+
+interface Lines {
+  readonly lines: readonly string[];
+  /** Lines seen in all; `more` when the search was stopped early. */
+  readonly total: number;
+  readonly more: boolean;
+  readonly error: string;
+}
+
+async function ripgrep(
+  args: readonly string[],
+  cwd: string,
+  page: { offset: number; limit: number; signal: AbortSignal; counts: (line: string) => boolean },
+): Promise<Lines> {
+  const { rgPath } = await import("@vscode/ripgrep");
+  const child = spawn(rgPath, args, {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: TIMEOUT_MS,
+    signal: page.signal,
+  });
+  let error = "";
+  child.stderr.on("data", (chunk) => (error += chunk));
+  const spawned = new Promise<string>((resolve) => {
+    child.once("error", (failure) => resolve(failure.message));
+    child.once("close", () => resolve(""));
+  });
+  const lines: string[] = [];
+  let total = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const counted = page.counts(line);
+    if (counted) total++;
+    const inPage = counted ? total > page.offset : total >= page.offset;
+    if (inPage && total <= page.offset + page.limit) lines.push(line);
+    if (total >= page.offset + page.limit + MAX_COUNTED) {
+      child.kill();
+      break;
+    }
+  }
+  const failure = await spawned;
+  return { lines, total, more: total >= page.offset + page.limit + MAX_COUNTED, error: failure || error.trim() };
+}
+
+function shortPath(path: string, cwd: string): string {
+  const inside = relative(cwd, path);
+  return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
+}
+
+function truncation(found: Lines, page: { offset: number; limit: number }): JsonObject {
+  const end = page.offset + page.limit;
+  const truncated = found.total > end;
+  return {
+    truncated,
+    ...(truncated ? { next_offset: end, hint: `More: call again with offset ${end}, or narrow the pattern` } : {}),
+  };
+}
+
+async function searchNames(
+  parts: FileToolParts,
+  args: SearchArgs,
+  root: string,
+  context: ToolContext,
+): Promise<JsonObject | ToolResult> {
+  const page = { offset: args.offset ?? 0, limit: args.limit ?? 50 };
+  const glob = /[*?[{]/.test(args.pattern) ? args.pattern : `*${args.pattern}*`;
+  const found = await ripgrep(
+    ["--files", "--hidden", "--glob", "!.git", "--iglob", glob, "--sortr", "modified"],
+    root,
+    { ...page, signal: context.signal, counts: () => true },
+  );
+  if (found.error && found.total === 0) return toolError(found.error);
+  const files = found.lines.map((line) => shortPath(join(root, line), context.cwd));
+  return {
+    total_count: found.total,
+    files: files.map((file) => parts.redactor.redact(file)),
+    ...truncation(found, page),
+  };
+}
+
+function contentArgs(args: SearchArgs): string[] {
+  const flags = ["--hidden", "--glob", "!.git", "--no-config", "--with-filename", "--no-heading", "--color", "never"];
+  if (args.file_glob) flags.push("--glob", args.file_glob);
+  if (args.output_mode === "files_only") flags.push("--files-with-matches");
+  else if (args.output_mode === "count") flags.push("--count", "--null");
+  else
+    flags.push(
+      "--null",
+      "--line-number",
+      "--max-columns",
+      "4000",
+      ...(args.context ? ["--context", String(args.context)] : []),
+    );
+  return [...flags, "--regexp", args.pattern];
+}
+
+/** `file\0line:text` for a match, `file\0line-text` for context around it. */
+function parseMatch(line: string): { file: string; line: number; text: string; context: boolean } | null {
+  const cut = line.indexOf("\0");
+  const rest = /^(\d+)([:-])(.*)$/s.exec(line.slice(cut + 1));
+  return cut < 0 || !rest
+    ? null
+    : { file: line.slice(0, cut), line: Number(rest[1]), text: rest[3] ?? "", context: rest[2] === "-" };
+}
+
+function contentAnswer(
+  parts: FileToolParts,
+  args: SearchArgs,
+  found: Lines,
+  show: (file: string) => string,
+): JsonObject {
+  if (args.output_mode === "files_only") return { files: found.lines.map((line) => show(line)) };
+  if (args.output_mode === "count") {
+    const counts: { [file: string]: number } = {};
+    for (const line of found.lines) {
+      const [file = "", count = "0"] = line.split("\0");
+      counts[show(file)] = Number(count);
+    }
+    return { counts };
+  }
+  const matches = found.lines
+    .map(parseMatch)
+    .filter((match) => match !== null)
+    .map((match) => ({
+      path: show(match.file),
+      line: match.line,
+      content: parts.redactor.redact(match.text.slice(0, MAX_MATCH_CHARS), { code: true }),
+      ...(match.context ? { context: true } : {}),
+    }));
+  return { matches };
+}
+
+async function searchContent(
+  parts: FileToolParts,
+  args: SearchArgs,
+  root: string,
+  context: ToolContext,
+): Promise<JsonObject | ToolResult> {
+  const page = { offset: args.offset ?? 0, limit: args.limit ?? 50 };
+  const counts = (line: string) =>
+    args.output_mode !== undefined && args.output_mode !== "content" ? true : parseMatch(line)?.context === false;
+  const info = await parts.files.info(root);
+  const cwd = info?.kind === "directory" ? root : join(root, "..");
+  const where = info?.kind === "directory" ? "." : root;
+  const found = await ripgrep([...contentArgs(args), "--", where], cwd, { ...page, signal: context.signal, counts });
+  if (found.error && found.total === 0)
+    return toolError(`the search failed: ${found.error.slice(0, 1_000)}`, {
+      hint: "The pattern is a regular expression: escape ( ) [ ] { } . * + ? with a backslash",
+    });
+  const show = (file: string) => shortPath(isAbsolute(file) ? file : join(cwd, file), context.cwd);
+  return {
+    total_count: found.total,
+    ...(found.more ? { total_is_minimum: true } : {}),
+    ...contentAnswer(parts, args, found, show),
+    ...truncation(found, page),
+  };
+}
+
+async function run(parts: FileToolParts, args: SearchArgs, context: ToolContext): Promise<ToolResult> {
+  if (args.pattern === "") return toolError("the pattern is empty");
+  const root = resolvePath(parts, args.path ?? ".", context.cwd);
+  const refusal = await refused(parts, { kind: "read", path: root, cwd: context.cwd }, "search_files", context);
+  if (refusal) return refusal;
+  if (!(await parts.files.info(root)))
+    return toolError(`no such path: ${root}`, { entries_here: (await parts.files.names(context.cwd)).slice(0, 30) });
+  const byName = args.target === "files" || args.target === "find";
+  const answer = byName
+    ? await searchNames(parts, args, root, context)
+    : await searchContent(parts, args, root, context);
+  if ("failed" in answer && answer.failed) return answer as ToolResult;
+  return { ...jsonResult(answer as JsonObject), trust: trustOf(root, context.cwd) };
+}
+
+export function searchFilesTool(parts: FileToolParts): Tool {
+  return defineTool({
+    name: "search_files",
+    toolset: "file",
+    description:
+      "Search file contents (regular expression) or file names (glob, newest first). Faster than grep or find in the terminal; ignored files are left out.",
+    parameters: Type.Object({
+      pattern: Type.String({ description: "Regular expression for contents, glob for names" }),
+      target: Type.Optional(
+        Type.Union([Type.Literal("content"), Type.Literal("files"), Type.Literal("grep"), Type.Literal("find")], {
+          description: "content (default) or files",
+        }),
+      ),
+      path: Type.Optional(Type.String({ description: "Where to look (the working directory)" })),
+      file_glob: Type.Optional(Type.String({ description: "content: only these files, for example *.ts" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "How many (50)" })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, description: "Skip this many" })),
+      output_mode: Type.Optional(
+        Type.Union([Type.Literal("content"), Type.Literal("files_only"), Type.Literal("count")]),
+      ),
+      context: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 20, description: "content: lines around each match" }),
+      ),
+    }),
+    overlap: "parallel",
+    repeatable: true,
+    preview: (args) => args.pattern,
+    run: (args, context) => run(parts, args, context),
+  });
+}

@@ -1,0 +1,76 @@
+// write_file: replaces a file, or makes one with its folders.
+import { Type } from "typebox";
+import type { JsonObject } from "../../core/message.ts";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { type FileToolParts, refused, resolvePath } from "./file-tools.ts";
+import { checkSyntax } from "./syntax-check.ts";
+import { decodeText, encodeText, PLAIN, type TextFile } from "./text-file.ts";
+
+/** Text that a tool printed about a file, not the file's own: writing it would destroy the file. */
+function isToolChatter(content: string): boolean {
+  return (
+    /^\s*\{"(status":"unchanged"|error":)/.test(content) || content.includes('"dedup":true,"content_returned":false')
+  );
+}
+
+/** What the file holds now, when it is text. */
+export async function currentText(parts: FileToolParts, path: string): Promise<TextFile | null> {
+  const info = await parts.files.info(path);
+  return info?.kind === "file" ? decodeText(await parts.files.read(path)) : null;
+}
+
+/** Writes in the old file's encoding and line ends, remembers it as seen, and checks the syntax. */
+export async function writeText(
+  parts: FileToolParts,
+  path: string,
+  text: string,
+  context: ToolContext,
+): Promise<{ bytes: number; createdFolders: boolean; lint: JsonObject; warning?: string }> {
+  const before = await currentText(parts, path);
+  const warning = parts.memory.staleness(context.conversationId, path, await parts.files.info(path));
+  await parts.beforeChange?.(path, context);
+  const data = encodeText(text, before?.form ?? PLAIN);
+  const { createdFolders } = await parts.files.write(path, data);
+  const info = await parts.files.info(path);
+  if (info) parts.memory.wrote(context.conversationId, path, info);
+  const lint = await checkSyntax(path, text, before?.text ?? null);
+  return { bytes: data.byteLength, createdFolders, lint: { ...lint }, ...(warning ? { warning } : {}) };
+}
+
+async function run(
+  parts: FileToolParts,
+  args: { path: string; content: string },
+  context: ToolContext,
+): Promise<ToolResult> {
+  const path = resolvePath(parts, args.path, context.cwd);
+  if (isToolChatter(args.content))
+    return toolError("this is a tool's message, not file content; nothing was written", { path });
+  const refusal = await refused(parts, { kind: "write", path, cwd: context.cwd }, "write_file", context);
+  if (refusal) return refusal;
+  if ((await parts.files.info(path))?.kind === "directory") return toolError(`${path} is a folder`);
+  const written = await writeText(parts, path, args.content, context);
+  return jsonResult({
+    path,
+    bytes_written: written.bytes,
+    dirs_created: written.createdFolders,
+    lint: written.lint,
+    ...(written.warning ? { _warning: written.warning } : {}),
+  });
+}
+
+export function writeFileTool(parts: FileToolParts): Tool {
+  return defineTool({
+    name: "write_file",
+    toolset: "file",
+    description: "Write a whole file; folders are made as needed. For changes to a file that exists use patch.",
+    parameters: Type.Object({
+      path: Type.String({ description: "The file" }),
+      content: Type.String({ description: "Its whole new content" }),
+    }),
+    overlap: "paths",
+    paths: (args) => [args.path],
+    mutates: true,
+    preview: (args) => args.path,
+    run: (args, context) => run(parts, args, context),
+  });
+}
