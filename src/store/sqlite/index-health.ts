@@ -37,7 +37,7 @@ export function isIndexDamage(error: unknown): boolean {
   if (code === undefined) return false;
   if (code.startsWith("SQLITE_CORRUPT")) return true;
   const text = error instanceof Error ? error.message : "";
-  return code === "SQLITE_ERROR" && /messages_fts|vtable constructor failed|fts5/i.test(text);
+  return code === "SQLITE_ERROR" && /messages_fts|vtable constructor failed/.test(text);
 }
 
 function tableAnswers(db: Database, table: FtsTable): boolean {

@@ -1,0 +1,67 @@
+// Opens runtime.db: our own file for what state.db has no place for. Never needed to read a conversation.
+import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import { RUNTIME_MIGRATIONS } from "./runtime/migrations.ts";
+import { type Database, immediate, openDatabase, sqliteCode } from "./sqlite/driver.ts";
+
+export interface RuntimeDbOptions {
+  /** One sentence for the person: a damaged file was set aside. */
+  readonly onNotice?: (text: string) => void;
+}
+
+function migrate(db: Database): void {
+  if (Number(db.pragma("user_version")) >= RUNTIME_MIGRATIONS.length) return;
+  immediate(db, () => {
+    // Read again under the lock: another process may have migrated meanwhile.
+    const from = Number(db.pragma("user_version"));
+    for (const step of RUNTIME_MIGRATIONS.slice(from)) for (const sql of step) db.exec(sql);
+    if (from < RUNTIME_MIGRATIONS.length) db.pragma(`user_version = ${RUNTIME_MIGRATIONS.length}`);
+  });
+}
+
+function openOnce(path: string): Database {
+  const db = openDatabase(path, { busyTimeoutMs: 1000 });
+  try {
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = FULL");
+    migrate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** True for errors that say the file itself is damaged. */
+export function isDamaged(error: unknown): boolean {
+  const code = sqliteCode(error) ?? "";
+  return code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB";
+}
+
+/** Moves the file and its side files away; returns the new name. */
+function setAside(path: string): string {
+  const stamp = new Date().toISOString().replace(/[:.]/g, "-");
+  const aside = `${path}.corrupt-${stamp}`;
+  for (const suffix of ["", "-wal", "-shm"]) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  }
+  return aside;
+}
+
+/**
+ * The file, created or migrated. A damaged one is set aside, never overwritten, and a new one takes its place: search
+ * data is rebuilt from state.db, while the record of past spending stays behind in the old file.
+ */
+export function openRuntimeDb(path: string, options: RuntimeDbOptions = {}): Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    return openOnce(path);
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    const aside = setAside(path);
+    options.onNotice?.(
+      `runtime.db was damaged and is now ${aside}. A new one was started; search data rebuilds itself, but the record of past spending is only in the old file.`,
+    );
+    return openOnce(path);
+  }
+}

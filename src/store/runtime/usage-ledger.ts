@@ -1,0 +1,121 @@
+// The durable record of what every model call cost, in runtime.db.
+import type { LedgerEntry, SpendFilter, UsageGroup, UsageLedger } from "../../core/usage.ts";
+import { type Database, isLocked, type SqlValue } from "../sqlite/driver.ts";
+
+const TRIES = 15;
+const PAUSE_MS = { least: 20, most: 150 };
+
+const INSERT = `INSERT INTO usage_ledger(at, purpose, session_id, job_id, provider, model, base_url, input, output,
+  cache_read, cache_write, reasoning, usd, cost_status, cost_source, pricing_version, duration_ms, outcome)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+const GROUP_KEYS = {
+  model: "model",
+  purpose: "purpose",
+  session: "COALESCE(session_id, '')",
+  day: "date(at, 'unixepoch', 'localtime')",
+} as const;
+
+interface GroupRow {
+  readonly key: string;
+  readonly calls: number;
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read: number;
+  readonly cache_write: number;
+  readonly reasoning: number;
+  readonly usd: number | null;
+  readonly unpriced: number;
+}
+
+function valuesOf(entry: LedgerEntry): SqlValue[] {
+  const { usage, cost } = entry;
+  return [
+    ...[entry.at, entry.purpose, entry.sessionId, entry.jobId, entry.provider, entry.model, entry.baseUrl],
+    ...[usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.reasoning],
+    ...[cost.usd, cost.status, cost.source, cost.pricingVersion ?? null, entry.durationMs, entry.outcome],
+  ];
+}
+
+async function retryLocked<T>(attempt: () => T): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isLocked(error) || tried >= TRIES) throw error;
+      const pause = PAUSE_MS.least + Math.random() * (PAUSE_MS.most - PAUSE_MS.least);
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+/** `open` is called at first use, so that a run without a model call never opens the file. */
+export function createUsageLedger(open: () => Database): UsageLedger {
+  let opened: Database | undefined;
+  const db = () => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    async record(entry) {
+      const values = valuesOf(entry);
+      await retryLocked(() =>
+        db()
+          .prepare(INSERT)
+          .run(...values),
+      );
+    },
+    async spent(filter) {
+      const { where, values } = conditionsOf(filter);
+      const sql = `SELECT SUM(usd) AS usd FROM usage_ledger ${where}`;
+      const row = await retryLocked(() =>
+        db()
+          .prepare<{ usd: number | null }>(sql)
+          .get(...values),
+      );
+      return row?.usd ?? 0;
+    },
+    async report({ since, by }) {
+      const sql = `SELECT ${GROUP_KEYS[by]} AS key, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS output,
+        SUM(cache_read) AS cache_read, SUM(cache_write) AS cache_write, SUM(reasoning) AS reasoning,
+        SUM(usd) AS usd, SUM(usd IS NULL) AS unpriced
+        FROM usage_ledger WHERE at >= ? GROUP BY 1 ORDER BY ${by === "day" ? "1" : "SUM(usd) DESC, COUNT(*) DESC, 1"}`;
+      const rows = await retryLocked(() => db().prepare<GroupRow>(sql).all(since));
+      return rows.map(groupOf);
+    },
+  };
+}
+
+function conditionsOf(filter: SpendFilter): { where: string; values: SqlValue[] } {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  if (filter.sessionId !== undefined) {
+    conditions.push("session_id = ?");
+    values.push(filter.sessionId);
+  }
+  if (filter.jobId !== undefined) {
+    conditions.push("job_id = ?");
+    values.push(filter.jobId);
+  }
+  if (filter.since !== undefined) {
+    conditions.push("at >= ?");
+    values.push(filter.since);
+  }
+  return { where: conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "", values };
+}
+
+function groupOf(row: GroupRow): UsageGroup {
+  return {
+    key: row.key,
+    calls: row.calls,
+    usage: {
+      input: row.input,
+      output: row.output,
+      cacheRead: row.cache_read,
+      cacheWrite: row.cache_write,
+      reasoning: row.reasoning,
+    },
+    usd: row.usd ?? 0,
+    unpriced: row.unpriced,
+  };
+}

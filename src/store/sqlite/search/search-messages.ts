@@ -1,0 +1,145 @@
+// Full-text search over every message: chooses the index that fits the query, and answers without one if it must.
+import type { SearchAnswer, SearchHit, SearchOptions } from "../../../core/session.ts";
+import { type Database, isLocked } from "../driver.ts";
+import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../index-health.ts";
+import type { FtsTable } from "../index-layout.ts";
+import { type CjkSearch, isTrigramOnly, type ShortWordIndex, searchCjk } from "./cjk-search.ts";
+import { type Filters, filtersOf } from "./filters.ts";
+import { type FullRow, HIT_COLUMNS, type HitColumns, hitOf, readRow, snippetOf } from "./hit.ts";
+import { flatExpression, matchExpression } from "./match-expression.ts";
+import { hasCjk, leavesOf, parseQuery, positiveLeaves, type Query } from "./parse-query.ts";
+import { scanMessages } from "./scan.ts";
+
+const DEFAULT_LIMIT = 20;
+/** How long one search may spend on taking new messages into the side index; the rest is read directly. */
+const CATCH_UP_MS = 50;
+
+/** The side index as search uses it; absent or throwing, search does without. */
+export interface SideIndex extends ShortWordIndex {
+  catchUp(budgetMs: number): number;
+}
+
+interface Request {
+  readonly db: Database;
+  readonly query: Query;
+  readonly filters: Filters;
+  readonly page: { readonly limit: number; readonly offset: number };
+}
+
+interface RankedRow extends HitColumns {
+  readonly snippet: string;
+  readonly structured: number;
+}
+
+function matchTable(request: Request, table: FtsTable, expression: string): RankedRow[] {
+  const { db, filters, page } = request;
+  return db
+    .prepare<RankedRow>(
+      `SELECT ${HIT_COLUMNS}, snippet(${table}, 0, '>>>', '<<<', '...', 40) AS snippet,
+         m.content <> '' AND substr(m.content, 1, 1) = '' AS structured
+       FROM ${table} CROSS JOIN messages m ON m.id = ${table}.rowid CROSS JOIN sessions s ON s.id = m.session_id
+       WHERE ${table} MATCH ?${filters.sql} ORDER BY rank LIMIT ? OFFSET ?`,
+    )
+    .all(expression, ...filters.values, page.limit, page.offset);
+}
+
+/** By rank. The snippet of structured content is made from its readable parts instead of its JSON. */
+function searchRanked(request: Request, table: FtsTable): SearchHit[] {
+  const { db, query } = request;
+  let rows: RankedRow[];
+  try {
+    rows = matchTable(request, table, matchExpression(query));
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith("fts5: ")) throw error;
+    rows = matchTable(request, table, flatExpression(query));
+  }
+  const leaves = positiveLeaves(query);
+  return rows.map((row) => {
+    const whole = row.structured ? readRow(db, row.id) : undefined;
+    return hitOf(db, row, whole ? snippetOf(whole, leaves) : row.snippet);
+  });
+}
+
+function asHits(request: Request, rows: readonly FullRow[]): SearchHit[] {
+  const leaves = positiveLeaves(request.query);
+  return rows.map((row) => hitOf(request.db, row, snippetOf(row, leaves)));
+}
+
+/** Trouble with runtime.db, kept apart from trouble with the index inside state.db. */
+class SideIndexFailed extends Error {}
+
+function guarded<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw new SideIndexFailed("the side index cannot be used", { cause: error });
+  }
+}
+
+function searchCjkWith(request: Request, side: SideIndex | undefined): SearchHit[] {
+  const search: CjkSearch = {
+    ...request,
+    side: side && { find: (text, options) => guarded(() => side.find(text, options)) },
+    sideUpTo: side ? guarded(() => side.catchUp(CATCH_UP_MS)) : 0,
+  };
+  if (isTrigramOnly(search, request.query)) return searchRanked(request, "messages_fts_trigram");
+  return asHits(request, searchCjk(search, request.query));
+}
+
+function searchIndexed(request: Request, side: SideIndex | undefined): SearchHit[] {
+  if (!leavesOf(request.query).some((leaf) => hasCjk(leaf.text))) return searchRanked(request, "messages_fts");
+  try {
+    return searchCjkWith(request, side);
+  } catch (error) {
+    if (!(error instanceof SideIndexFailed)) throw error;
+    // A locked or damaged runtime.db costs speed, never an answer: the messages themselves are read instead.
+    return searchCjkWith(request, undefined);
+  }
+}
+
+function scan(request: Request): SearchAnswer {
+  const rows = scanMessages(request.db, request.query, request.filters, request.page);
+  const { notice } = checkIndexHealth(request.db);
+  return { hits: asHits(request, rows), ...(notice === undefined ? {} : { notice }) };
+}
+
+/** A damaged index is set aside so that appends do not stumble over it; a lock means somebody else can do that. */
+function setAside(db: Database, error: unknown): void {
+  if (db.readOnly) return;
+  try {
+    disableIndex(db, error);
+  } catch (failure) {
+    if (!isLocked(failure)) throw failure;
+  }
+}
+
+function canUseIndex(db: Database, query: Query): boolean {
+  const usable = usableTables(db);
+  const cjk = leavesOf(query).some((leaf) => hasCjk(leaf.text));
+  return usable.includes("messages_fts") && (!cjk || usable.includes("messages_fts_trigram"));
+}
+
+/**
+ * Messages that match `query`; any text is a valid query. Ranked where one index answers, newest first otherwise.
+ * With a damaged index the answer comes from the messages themselves, with a notice.
+ */
+export function searchMessages(
+  db: Database,
+  query: string,
+  options: SearchOptions = {},
+  side?: SideIndex,
+): SearchAnswer {
+  const parsed = parseQuery(query);
+  const filters = filtersOf(options);
+  if (!parsed || !filters) return { hits: [] };
+  const page = { limit: Math.max(0, options.limit ?? DEFAULT_LIMIT), offset: Math.max(0, options.offset ?? 0) };
+  const request: Request = { db, query: parsed, filters, page };
+  if (!canUseIndex(db, parsed)) return scan(request);
+  try {
+    return { hits: searchIndexed(request, side) };
+  } catch (error) {
+    if (!isIndexDamage(error)) throw error;
+    setAside(db, error);
+    return scan(request);
+  }
+}
