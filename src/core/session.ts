@@ -1,5 +1,5 @@
 // Sessions and the store that keeps them. Times are Unix seconds with a fraction, as on disk.
-import type { Content, Json, JsonObject, Message } from "./message.ts";
+import type { Content, Json, JsonObject, Message, ToolCall } from "./message.ts";
 
 export interface SessionRow {
   readonly id: string;
@@ -69,7 +69,7 @@ export interface NewMessage {
   readonly role: string;
   readonly content?: Content | Json;
   readonly tool_name?: string | null;
-  readonly tool_calls?: Json;
+  readonly tool_calls?: readonly ToolCall[] | Json;
   readonly tool_call_id?: string | null;
   readonly token_count?: number | null;
   readonly finish_reason?: string | null;
@@ -293,7 +293,9 @@ export interface SessionStore extends TopicStore, HandoffStore {
   resolveSessionId(idOrPrefix: string): Promise<string | null>;
   getCompressionTip(id: string): Promise<string>;
   resolveResumeSessionId(id: string): Promise<string>;
+  /** The chain of parents, root first, the session itself last; empty for an unknown id. */
   ancestors(id: string): Promise<string[]>;
+  /** The session itself, then everything below it, level by level; empty for an unknown id. */
   descendants(id: string): Promise<string[]>;
 
   setSessionTitle(id: string, title: string | null): Promise<boolean>;

@@ -1,0 +1,98 @@
+// Clean-up that takes several transactions: pruning, ghosts, the automatic run, vacuum.
+import type { MaintenanceResult, OnProgress } from "../core/session.ts";
+import { isMaintenanceDue, markMaintenance } from "./sqlite/auto-maintenance.ts";
+import type { Connection } from "./sqlite/connection.ts";
+import { chunks } from "./sqlite/context.ts";
+import { deleteSessions, findPrunable, stillEnded } from "./sqlite/delete.ts";
+import { textOfError } from "./sqlite/journal.ts";
+import { findGhostSessions } from "./sqlite/sessions.ts";
+import { removeTranscriptFiles } from "./transcript-files.ts";
+
+/** Small enough that other writers hardly notice. */
+const SESSIONS_PER_STEP = 40;
+
+export interface PruneOptions {
+  readonly olderThanDays?: number;
+  readonly source?: string;
+  readonly sessionsDir?: string;
+  readonly onProgress?: OnProgress;
+}
+
+async function deleteInSteps(
+  connection: Connection,
+  ids: readonly string[],
+  options: { readonly sessionsDir?: string; readonly onProgress?: OnProgress },
+): Promise<number> {
+  let deleted = 0;
+  let done = 0;
+  for (const part of chunks(ids, SESSIONS_PER_STEP)) {
+    const gone = await connection.write((context) => {
+      const ended = stillEnded(context, part);
+      deleteSessions(context, ended);
+      return ended;
+    });
+    // Never inside the transaction: files cannot be rolled back.
+    if (options.sessionsDir) await removeTranscriptFiles(options.sessionsDir, gone);
+    deleted += gone.length;
+    done += part.length;
+    options.onProgress?.(done, ids.length);
+  }
+  return deleted;
+}
+
+export function pruneSessions(connection: Connection, options: PruneOptions = {}): Promise<number> {
+  const victims = connection.read((context) => findPrunable(context, options));
+  return deleteInSteps(connection, victims, options);
+}
+
+export function pruneGhosts(connection: Connection, sessionsDir?: string): Promise<number> {
+  return deleteInSteps(connection, connection.read(findGhostSessions), sessionsDir ? { sessionsDir } : {});
+}
+
+/** Gives the space of deleted rows back to the disk. */
+export async function vacuum(connection: Connection): Promise<void> {
+  await connection.exclusive((db) => {
+    db.pragma("wal_checkpoint(TRUNCATE)");
+    db.exec("VACUUM");
+  });
+}
+
+export interface MaintenanceOptions {
+  readonly retentionDays?: number;
+  readonly minIntervalHours?: number;
+  readonly vacuum?: boolean;
+  readonly sessionsDir?: string;
+}
+
+async function vacuumOrSay(connection: Connection, notice: (text: string) => void): Promise<boolean> {
+  try {
+    await vacuum(connection);
+    return true;
+  } catch (error) {
+    notice(`Old sessions were removed, but the file was not made smaller: ${textOfError(error)}`);
+    return false;
+  }
+}
+
+/** Never throws: start-up must not depend on it. */
+export async function maybeAutoPrune(
+  connection: Connection,
+  options: MaintenanceOptions,
+  notice: (text: string) => void,
+): Promise<MaintenanceResult> {
+  let pruned = 0;
+  let vacuumed = false;
+  try {
+    const due = connection.read((context) => isMaintenanceDue(context, options.minIntervalHours ?? 24));
+    if (!due) return { skipped: true, pruned, vacuumed };
+    pruned = await pruneSessions(connection, {
+      olderThanDays: options.retentionDays ?? 90,
+      ...(options.sessionsDir ? { sessionsDir: options.sessionsDir } : {}),
+    });
+    if (pruned > 0 && (options.vacuum ?? true)) vacuumed = await vacuumOrSay(connection, notice);
+    await connection.write(markMaintenance);
+    return { skipped: false, pruned, vacuumed };
+  } catch (error) {
+    return { skipped: false, pruned, vacuumed, error: textOfError(error) };
+  }
+}

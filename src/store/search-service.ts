@@ -1,0 +1,47 @@
+// Search as the store offers it: the statements of sqlite/search with the side index for CJK, opened when first needed.
+import type { SearchAnswer, SearchOptions } from "../core/session.ts";
+import { type CjkIndex, createCjkIndex } from "./runtime/cjk-index.ts";
+import { openRuntimeDb } from "./runtime-db.ts";
+import type { Connection } from "./sqlite/connection.ts";
+import type { Database } from "./sqlite/driver.ts";
+import { textOfError } from "./sqlite/journal.ts";
+import { hasCjk } from "./sqlite/search/parse-query.ts";
+import { searchMessages } from "./sqlite/search/search-messages.ts";
+
+export class SearchService {
+  readonly #connection: Connection;
+  readonly #runtimePath: string | undefined;
+  readonly #notice: (text: string) => void;
+  #runtime: Database | undefined;
+  #side: { readonly index: CjkIndex; readonly of: Database } | undefined;
+
+  constructor(connection: Connection, runtimePath: string | undefined, notice: (text: string) => void) {
+    this.#connection = connection;
+    this.#runtimePath = runtimePath;
+    this.#notice = notice;
+  }
+
+  searchMessages(query: string, options?: SearchOptions): SearchAnswer {
+    const side = hasCjk(query) ? this.#sideIndex() : undefined;
+    return this.#connection.read(({ db }) => searchMessages(db, query, options, side));
+  }
+
+  close(): void {
+    this.#runtime?.close();
+    this.#runtime = undefined;
+  }
+
+  /** Without it the answer is the same, only slower; so a failure is said and tried again next time. */
+  #sideIndex(): CjkIndex | undefined {
+    if (this.#runtimePath === undefined) return undefined;
+    const state = this.#connection.db;
+    try {
+      this.#runtime ??= openRuntimeDb(this.#runtimePath, { onNotice: this.#notice });
+      if (this.#side?.of !== state) this.#side = { index: createCjkIndex(this.#runtime, state), of: state };
+      return this.#side.index;
+    } catch (error) {
+      this.#notice(`Short Chinese, Japanese and Korean words are searched more slowly: ${textOfError(error)}`);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,15 @@
+// When the automatic clean-up is due: a marker in `state_meta` says when it ran last.
+import type { StoreContext } from "./context.ts";
+import { getMeta, setMeta } from "./meta.ts";
+
+const MARKER = "last_auto_prune";
+
+/** An unreadable marker counts as "never ran". */
+export function isMaintenanceDue(context: StoreContext, minIntervalHours: number): boolean {
+  const last = Number.parseFloat(getMeta(context, MARKER) ?? "");
+  return !(context.now() - last < minIntervalHours * 3600);
+}
+
+export function markMaintenance(context: StoreContext): void {
+  setMeta(context, MARKER, String(context.now()));
+}

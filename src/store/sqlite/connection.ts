@@ -1,0 +1,223 @@
+// One connection to state.db: writes in order and retried on locks, recovery from read-only and full volumes.
+import { statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { UserError } from "../../core/failure.ts";
+import { risingClock } from "./clock.ts";
+import { retryLocked } from "./contention.ts";
+import type { StoreContext } from "./context.ts";
+import { type Database, immediate, type openDatabase, sqliteCode } from "./driver.ts";
+import { guardIndex } from "./index-health.ts";
+import { textOfError } from "./journal.ts";
+import { openStateDatabase } from "./open-database.ts";
+
+const CHECKPOINT_EVERY = 50;
+const FULL_BELOW_BYTES = 256 * 1024;
+
+export interface ConnectionOptions {
+  readonly path: string;
+  readonly busyTimeoutMs?: number;
+  readonly notice?: (text: string) => void;
+  /** Only read; the file must exist. */
+  readonly readOnly?: boolean;
+  /** The search index refused a write and was set aside. */
+  readonly onIndexDamage?: () => void;
+  /** Another driver behind the same seam. */
+  readonly open?: typeof openDatabase;
+}
+
+export type VolumeState = "ok" | "read_only" | "full";
+
+export class Connection {
+  readonly path: string;
+  readonly #options: ConnectionOptions;
+  readonly #now = risingClock();
+  readonly #notice: (text: string) => void;
+  #context: StoreContext;
+  #tail: Promise<unknown> = Promise.resolve();
+  #writes = 0;
+  #closed = false;
+  #volume: VolumeState;
+  /** Size and time of an immutable file, to notice that somebody changed it after all. */
+  #fingerprint = "";
+
+  private constructor(options: ConnectionOptions, db: Database) {
+    this.path = options.path;
+    this.#options = options;
+    this.#notice = options.notice ?? (() => undefined);
+    this.#context = this.#contextFor(db);
+    this.#volume = "ok";
+    this.#noteVolume(db);
+  }
+
+  /** Locks met while opening are retried like those of writes. */
+  static async open(options: ConnectionOptions): Promise<Connection> {
+    return new Connection(options, await retryLocked(options.path, () => openAttempt(options)));
+  }
+
+  get volume(): VolumeState {
+    return this.#volume;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get db(): Database {
+    return this.#context.db;
+  }
+
+  read<T>(body: (context: StoreContext) => T): T {
+    this.#refuseWhenClosed();
+    this.#refreshReadOnly();
+    return body(this.#context);
+  }
+
+  /** One transaction, after those that were asked for earlier. Resolves when it is on disk. */
+  write<T>(body: (context: StoreContext) => T): Promise<T> {
+    return this.#enqueue(() => {
+      const { db } = this.#context;
+      let tries = 0;
+      const result = guardIndex(db, () => {
+        tries++;
+        return immediate(db, () => body(this.#context));
+      });
+      if (tries > 1) this.#options.onIndexDamage?.();
+      if (this.#volume === "full") this.#volume = "ok";
+      if (++this.#writes % CHECKPOINT_EVERY === 0) this.#checkpoint();
+      return result;
+    });
+  }
+
+  /** In the same order as writes, but with its own transactions or none (VACUUM, index steps). */
+  exclusive<T>(body: (db: Database) => T): Promise<T> {
+    return this.#enqueue(() => body(this.#context.db));
+  }
+
+  /** Looks again whether a read-only volume has become writable. */
+  recheckVolume(): VolumeState {
+    if (this.#volume === "read_only" && !this.#closed) this.#reopen();
+    return this.#volume;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#tail;
+    this.#checkpoint();
+    this.#context.db.close();
+  }
+
+  #enqueue<T>(body: () => T): Promise<T> {
+    if (this.#closed) return Promise.reject(closedError(this.path));
+    const turn = this.#tail.then(() => this.#attempt(body));
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #attempt<T>(body: () => T): Promise<T> {
+    if (this.#volume === "read_only" && !this.#reopen()) throw this.#readOnlyError();
+    try {
+      return await retryLocked(this.path, body);
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  #explain(error: unknown): unknown {
+    const code = sqliteCode(error);
+    if (code === "SQLITE_FULL" || (code?.startsWith("SQLITE_IOERR") && volumeIsFull(this.path))) {
+      this.#volume = "full";
+      return new UserError(`The disk that holds ${this.path} is full; the message was not saved.`, {
+        cure: "Free some space and try again. Nothing that was saved before is affected.",
+        cause: error,
+      });
+    }
+    if (code?.startsWith("SQLITE_READONLY")) {
+      this.#volume = "read_only";
+      return this.#readOnlyError(error);
+    }
+    return error;
+  }
+
+  #readOnlyError(cause?: unknown): UserError {
+    return new UserError(`${this.path} is read-only; nothing can be saved.`, {
+      cure: "Make the file and its folder writable; the store recovers by itself.",
+      cause,
+    });
+  }
+
+  /** True when the file can be written again. Keeps the working read-only connection otherwise. */
+  #reopen(): boolean {
+    let fresh: Database;
+    try {
+      fresh = openAttempt(this.#options);
+    } catch {
+      // Still unusable for writing (or locked just now): reading goes on with the connection at hand.
+      return false;
+    }
+    this.#context.db.close();
+    this.#context = this.#contextFor(fresh);
+    this.#noteVolume(fresh);
+    return !fresh.readOnly;
+  }
+
+  #noteVolume(db: Database): void {
+    const wasReadOnly = this.#volume === "read_only";
+    this.#volume = db.readOnly ? "read_only" : "ok";
+    if (!db.readOnly) return;
+    this.#fingerprint = fingerprint(this.path);
+    if (!wasReadOnly && !this.#options.readOnly)
+      this.#notice(`${this.path} is read-only: sessions can be read and searched, but not saved.`);
+  }
+
+  #refreshReadOnly(): void {
+    if (this.#volume === "read_only" && this.#context.db.readOnly && fingerprint(this.path) !== this.#fingerprint) {
+      this.#reopen();
+    }
+  }
+
+  #contextFor(db: Database): StoreContext {
+    return { db, now: this.#now, notice: this.#notice };
+  }
+
+  #checkpoint(): void {
+    try {
+      if (!this.#context.db.readOnly) this.#context.db.pragma("wal_checkpoint(PASSIVE)");
+    } catch (error) {
+      // The data is safe in the log; another checkpoint follows.
+      this.#notice(`${this.path}: a checkpoint was put off (${textOfError(error)}).`);
+    }
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw closedError(this.path);
+  }
+}
+
+function openAttempt(options: ConnectionOptions): Database {
+  return openStateDatabase({
+    path: options.path,
+    busyTimeoutMs: options.busyTimeoutMs ?? 50,
+    notice: options.notice ?? (() => undefined),
+    readOnly: options.readOnly ?? false,
+    ...(options.open ? { open: options.open } : {}),
+  });
+}
+
+function closedError(path: string): Error {
+  return new Error(`The session store ${path} has been closed.`);
+}
+
+function fingerprint(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? `${stat.size} ${stat.mtimeMs}` : "";
+}
+
+function volumeIsFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < FULL_BELOW_BYTES;
+  } catch {
+    return false;
+  }
+}

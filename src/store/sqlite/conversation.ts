@@ -1,0 +1,88 @@
+// A stored session as the conversation that goes back to a model.
+import type { Json, Message } from "../../core/message.ts";
+import { marks, type StoreContext } from "./context.ts";
+import { decodeContent, decodeJson, decodeToolCalls } from "./encoding.ts";
+import { ancestors } from "./lineage.ts";
+import { MESSAGE_COLUMNS, type StoredMessage, storedMessages } from "./messages.ts";
+import { SPACE, trim } from "./text.ts";
+
+const S = `[${SPACE}]*`;
+const MEMORY_BLOCK = new RegExp(`<${S}memory-context${S}>[^]*?</${S}memory-context${S}>`, "gi");
+const MEMORY_NOTE = new RegExp(
+  `\\[${S}System note:[^\\]]*recalled memory[^\\]]*(?:informational background data|authoritative reference data)[^\\]]*\\]${S}`,
+  "gi",
+);
+const MEMORY_FENCE = new RegExp(`</?${S}memory-context${S}>`, "gi");
+
+/** Removes recalled memory that leaked into a transcript: whole blocks, the note about them, stray tags. */
+export function scrubMemory(text: string): string {
+  if (!text.includes("<") && !text.includes("[")) return text;
+  return text.replace(MEMORY_BLOCK, "").replace(MEMORY_NOTE, "").replace(MEMORY_FENCE, "");
+}
+
+type Draft = { role: string; content: Json; [field: string]: Json | undefined };
+
+function addAssistantFields(item: Draft, row: StoredMessage): void {
+  if (row.finish_reason) item.finish_reason = row.finish_reason;
+  if (row.reasoning) item.reasoning = row.reasoning;
+  if (row.reasoning_content !== null) item.reasoning_content = row.reasoning_content;
+  for (const field of ["reasoning_details", "codex_reasoning_items", "codex_message_items"] as const) {
+    const value = decodeJson(row[field]);
+    if (value !== undefined && value !== null) item[field] = value;
+  }
+}
+
+function toItem({ notice }: StoreContext, row: StoredMessage): Draft {
+  const decoded = decodeContent(row.content, notice) as Json;
+  const speaks = row.role === "user" || row.role === "assistant";
+  const content = speaks && typeof decoded === "string" ? trim(scrubMemory(decoded)) : decoded;
+  const item: Draft = { role: row.role, content };
+  if (row.tool_call_id) item.tool_call_id = row.tool_call_id;
+  if (row.tool_name) item.tool_name = row.tool_name;
+  const calls = decodeToolCalls(row.tool_calls, notice);
+  if (calls !== null) item.tool_calls = calls;
+  if (row.role === "assistant") addAssistantFields(item, row);
+  return item;
+}
+
+function hasSubstance(item: Draft): boolean {
+  const { content, tool_calls: calls } = item;
+  const said = typeof content === "string" ? content !== "" : content !== null;
+  return said || (Array.isArray(calls) && calls.length > 0);
+}
+
+/** A prompt that was asked again on resume, without an answer in between, is told once. */
+function withoutRepeatedPrompts(items: readonly Draft[]): Draft[] {
+  const unanswered = new Set<string>();
+  const kept: Draft[] = [];
+  for (const item of items) {
+    if (item.role === "user" && typeof item.content === "string" && item.content !== "") {
+      if (unanswered.has(item.content)) continue;
+      unanswered.add(item.content);
+    }
+    if (item.role === "assistant" && hasSubstance(item)) unanswered.clear();
+    kept.push(item);
+  }
+  return kept;
+}
+
+function rowsOfChain(context: StoreContext, ids: readonly string[]): StoredMessage[] {
+  return context.db
+    .prepare<StoredMessage>(
+      `SELECT ${MESSAGE_COLUMNS.join(", ")} FROM messages WHERE session_id IN (${marks(ids)}) ORDER BY id`,
+    )
+    .all(...ids);
+}
+
+export function getConversation(
+  context: StoreContext,
+  sessionId: string,
+  options: { includeAncestors?: boolean } = {},
+): Message[] {
+  const chain = options.includeAncestors ? ancestors(context, sessionId) : [sessionId];
+  const rows = chain.length > 1 ? rowsOfChain(context, chain) : storedMessages(context, sessionId);
+  const items = rows.map((row) => toItem(context, row));
+  const kept = options.includeAncestors ? withoutRepeatedPrompts(items) : items;
+  // Rows hold whatever was stored; readers that need a valid request project it first.
+  return kept as unknown as Message[];
+}

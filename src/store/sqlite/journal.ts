@@ -1,0 +1,41 @@
+// The journal mode: WAL, or DELETE where the file system cannot do WAL.
+import type { Database } from "./driver.ts";
+
+/** Texts of SQLite errors that say "this volume cannot do WAL" (network and FUSE file systems). */
+export const WAL_MARKERS: readonly string[] = ["locking protocol", "not authorized", "disk i/o error"];
+
+/** Labels that have been warned about, so that a process says it once for each database. */
+const warned = new Set<string>();
+
+export function textOfError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function hasWalMarker(text: string): boolean {
+  const lower = text.toLowerCase();
+  return WAL_MARKERS.some((marker) => lower.includes(marker));
+}
+
+/** Returns the mode that is in effect. Errors that do not speak of WAL are passed on. */
+export function applyJournalMode(db: Database, label: string, warn: (text: string) => void): "wal" | "delete" {
+  try {
+    db.pragma("journal_mode = WAL");
+    return "wal";
+  } catch (error) {
+    const cause = textOfError(error);
+    if (!hasWalMarker(cause)) throw error;
+    db.pragma("journal_mode = DELETE");
+    if (!warned.has(label)) {
+      warned.add(label);
+      warn(
+        `${label}: WAL mode is not available here (${cause}); using DELETE mode, which is slower when several processes write.`,
+      );
+    }
+    return "delete";
+  }
+}
+
+/** Forgets which labels were warned about; for tests. */
+export function resetJournalWarnings(): void {
+  warned.clear();
+}

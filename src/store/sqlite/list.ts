@@ -1,0 +1,140 @@
+// The session list: visible rows with preview and last activity, compression chains shown by their tip.
+import type { ListOptions, SessionSummary } from "../../core/session.ts";
+import { marks, type StoreContext } from "./context.ts";
+import type { SqlValue } from "./driver.ts";
+import { decodeContent, readableText } from "./encoding.ts";
+import { getCompressionTip } from "./lineage.ts";
+import { SUMMARY_COLUMNS } from "./sessions.ts";
+import { cut, lengthOf, trim } from "./text.ts";
+
+const PREVIEW = 60;
+
+const FIRST_USER = `FROM messages m WHERE m.session_id = s.id AND m.role = 'user' AND m.content IS NOT NULL
+  ORDER BY m.timestamp, m.id LIMIT 1`;
+const LAST_ACTIVE = `COALESCE((SELECT MAX(m.timestamp) FROM messages m WHERE m.session_id = s.id), s.started_at)`;
+const SUMMARY = `${SUMMARY_COLUMNS.map((name) => `s.${name}`).join(", ")},
+  (SELECT substr(replace(replace(m.content, char(10), ' '), char(13), ' '), 1, 63) ${FIRST_USER}) AS preview`;
+
+const VISIBLE = `(s.parent_session_id IS NULL OR EXISTS (
+  SELECT 1 FROM sessions p WHERE p.id = s.parent_session_id
+    AND p.end_reason = 'branched' AND s.started_at >= p.ended_at))`;
+
+type RawSummary = Omit<SessionSummary, "preview"> & { preview: SqlValue };
+
+interface Filter {
+  readonly where: string;
+  readonly params: SqlValue[];
+}
+
+function filterOf(options: ListOptions): Filter {
+  const clauses: string[] = [];
+  const params: SqlValue[] = [];
+  if (!options.includeChildren) clauses.push(VISIBLE);
+  if (options.source !== undefined) {
+    clauses.push("s.source = ?");
+    params.push(options.source);
+  }
+  if (options.excludeSources && options.excludeSources.length > 0) {
+    clauses.push(`s.source NOT IN (${marks(options.excludeSources)})`);
+    params.push(...options.excludeSources);
+  }
+  if (options.userId !== undefined) {
+    clauses.push("s.user_id = ?");
+    params.push(options.userId);
+  }
+  return { where: clauses.length > 0 ? `WHERE ${clauses.join(" AND ")}` : "", params };
+}
+
+function shorten(text: string): string {
+  const clean = trim(text);
+  return lengthOf(clean) <= PREVIEW ? clean : `${cut(clean, PREVIEW)}...`;
+}
+
+/** SQL text functions stop at the NUL of structured content, so such a preview is made here. */
+function structuredPreview({ db, notice }: StoreContext, sessionId: string): string {
+  const row = db.prepare<{ content: SqlValue }>(`SELECT m.content ${FIRST_USER.replace("s.id", "?")}`).get(sessionId);
+  if (!row) return "";
+  return shorten(cut(readableText(decodeContent(row.content, notice)).replace(/[\r\n]/g, " "), 63));
+}
+
+function finish(context: StoreContext, row: RawSummary): SessionSummary {
+  const raw = row.preview === null ? null : String(row.preview);
+  const preview = raw === null ? "" : raw === "" ? structuredPreview(context, row.id) : shorten(raw);
+  return { ...row, preview };
+}
+
+/** One row of the list by id. */
+export function summaryOf(context: StoreContext, id: string): SessionSummary | null {
+  const row = context.db
+    .prepare<RawSummary>(`SELECT ${SUMMARY}, ${LAST_ACTIVE} AS last_active FROM sessions s WHERE s.id = ?`)
+    .get(id);
+  return row ? finish(context, row) : null;
+}
+
+function byStart(context: StoreContext, filter: Filter, page: [number, number]): RawSummary[] {
+  // `+` before the source keeps the walk on the index by start time, so a page costs a page.
+  const where = filter.where.replace("s.source = ?", "+s.source = ?");
+  return context.db
+    .prepare<RawSummary>(
+      `SELECT ${SUMMARY}, ${LAST_ACTIVE} AS last_active FROM sessions s ${where}
+       ORDER BY s.started_at DESC LIMIT ? OFFSET ?`,
+    )
+    .all(...filter.params, ...page);
+}
+
+const CHAIN_ACTIVITY = (where: string): string => `
+  WITH RECURSIVE chain(root, id, depth) AS (
+    SELECT s.id, s.id, 0 FROM sessions s ${where}
+    UNION ALL
+    SELECT chain.root, child.id, chain.depth + 1
+    FROM chain JOIN sessions parent ON parent.id = chain.id
+    JOIN sessions child ON child.parent_session_id = parent.id
+    WHERE parent.end_reason = 'compression' AND child.started_at >= parent.ended_at AND chain.depth < 100
+  ), ranked AS (
+    SELECT chain.root AS root, MAX(${LAST_ACTIVE}) AS activity
+    FROM chain JOIN sessions s ON s.id = chain.id GROUP BY chain.root
+  ), page AS (
+    SELECT ranked.root, ranked.activity, r.started_at FROM ranked JOIN sessions r ON r.id = ranked.root
+    ORDER BY ranked.activity DESC, r.started_at DESC, r.id DESC LIMIT ? OFFSET ?
+  )
+  SELECT ${SUMMARY}, ${LAST_ACTIVE} AS last_active FROM page JOIN sessions s ON s.id = page.root
+  ORDER BY page.activity DESC, s.started_at DESC, s.id DESC`;
+
+function project(context: StoreContext, root: SessionSummary): SessionSummary {
+  if (root.end_reason !== "compression") return root;
+  const tipId = getCompressionTip(context, root.id);
+  const tip = tipId === root.id ? null : summaryOf(context, tipId);
+  if (!tip) return root;
+  const { id, ended_at, end_reason, message_count, tool_call_count, title, last_active, preview, model } = tip;
+  const fromTip = { id, ended_at, end_reason, message_count, tool_call_count, title, last_active, preview, model };
+  return { ...root, ...fromTip, _lineage_root_id: root.id };
+}
+
+export function listSessions(context: StoreContext, options: ListOptions = {}): SessionSummary[] {
+  const filter = filterOf(options);
+  const page: [number, number] = [options.limit ?? 20, options.offset ?? 0];
+  const rows = options.orderByLastActive
+    ? context.db.prepare<RawSummary>(CHAIN_ACTIVITY(filter.where)).all(...filter.params, ...page)
+    : byStart(context, filter, page);
+  const summaries = rows.map((row) => finish(context, row));
+  const projected = !options.includeChildren && (options.projectCompressionTips ?? true);
+  return projected ? summaries.map((row) => project(context, row)) : summaries;
+}
+
+/** Sessions by latest activity, children included. */
+export function searchSessions(
+  context: StoreContext,
+  options: { source?: string; limit?: number; offset?: number } = {},
+): SessionSummary[] {
+  const { where, params } = filterOf({ includeChildren: true, ...options });
+  return context.db
+    .prepare<RawSummary>(
+      `WITH page AS (
+         SELECT s.id AS id, ${LAST_ACTIVE} AS activity, s.started_at AS started FROM sessions s ${where}
+         ORDER BY activity DESC, started DESC, id DESC LIMIT ? OFFSET ?)
+       SELECT ${SUMMARY}, page.activity AS last_active FROM page JOIN sessions s ON s.id = page.id
+       ORDER BY page.activity DESC, s.started_at DESC, s.id DESC`,
+    )
+    .all(...params, options.limit ?? 20, options.offset ?? 0)
+    .map((row) => finish(context, row));
+}

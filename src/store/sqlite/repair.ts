@@ -1,0 +1,75 @@
+// Checks the whole file and mends what can be mended: ordinary indexes, the search index, links to nowhere.
+import { type Database, immediate } from "./driver.ts";
+import { disableIndex, ensureIndex } from "./index-health.ts";
+import { readPlan } from "./index-rebuild.ts";
+import { textOfError } from "./journal.ts";
+
+export interface Findings {
+  readonly integrity: string;
+  readonly problems: string[];
+  readonly repaired: string[];
+}
+
+function integrityLines(db: Database): string[] {
+  try {
+    const rows = db.prepare<{ integrity_check: string }>("PRAGMA integrity_check").all();
+    return rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+  } catch (error) {
+    return [textOfError(error)];
+  }
+}
+
+function mendIndexes(db: Database, repaired: string[]): void {
+  try {
+    db.exec("REINDEX");
+    repaired.push("The ordinary indexes were built anew.");
+  } catch (error) {
+    repaired.push(`The ordinary indexes could not be built anew (${textOfError(error)}).`);
+  }
+}
+
+/** Rows that point at sessions which do not exist: links are cut; messages get a session back, so none is lost. */
+function mendLinks(db: Database, problems: string[], repaired: string[]): void {
+  const lost = db
+    .prepare<{ session_id: string; first: number }>(
+      `SELECT session_id, MIN(timestamp) AS first FROM messages
+       WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = messages.session_id) GROUP BY session_id`,
+    )
+    .all();
+  for (const { session_id, first } of lost) {
+    problems.push(`Messages of session ${session_id} had no session row.`);
+    db.prepare(
+      `INSERT INTO sessions (id, source, started_at, message_count)
+       VALUES (?, 'unknown', ?, (SELECT count(*) FROM messages WHERE session_id = ?))`,
+    ).run(session_id, first, session_id);
+    repaired.push(`Session ${session_id} was created again for them.`);
+  }
+  const { changes } = db
+    .prepare(
+      `UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM sessions p WHERE p.id = sessions.parent_session_id)`,
+    )
+    .run();
+  if (changes === 0) return;
+  problems.push(`${changes} sessions named a parent that does not exist.`);
+  repaired.push("Those links were removed.");
+}
+
+/** Leaves a rebuild plan behind when the search index needs one; the caller runs its steps. */
+export function examine(db: Database): Findings {
+  const lines = integrityLines(db);
+  const problems = [...lines];
+  const repaired: string[] = [];
+  const aboutSearch = lines.filter((line) => /messages_fts|fts5/i.test(line));
+  if (lines.length > aboutSearch.length) mendIndexes(db, repaired);
+  immediate(db, () => mendLinks(db, problems, repaired));
+  ensureIndex(db);
+  if (aboutSearch.length > 0 && !readPlan(db)) disableIndex(db, aboutSearch[0]);
+  const rest = repaired.length > 0 ? integrityLines(db) : lines;
+  const beyond = rest.filter((line) => !/messages_fts|fts5/i.test(line));
+  return { integrity: beyond.length === 0 ? "ok" : beyond.join("; "), problems, repaired };
+}
+
+export function indexedRows(db: Database): number {
+  return db.prepare<{ n: number }>("SELECT count(*) AS n FROM messages_fts_docsize").get()?.n ?? 0;
+}

@@ -1,0 +1,40 @@
+// The compression split: the old session ends and its continuation begins, in one transaction.
+import { UserError } from "../../core/failure.ts";
+import type { NewMessage, NewSession } from "../../core/session.ts";
+import type { StoreContext } from "./context.ts";
+import { appendMessages } from "./messages.ts";
+import { createSession, endSession, getSession } from "./sessions.ts";
+import { getNextTitleInLineage, setSessionTitle } from "./titles.ts";
+
+export interface Split {
+  readonly fromId: string;
+  readonly session: NewSession;
+  readonly title?: string;
+  readonly messages: readonly NewMessage[];
+}
+
+/** Row ids of the continuation's messages. */
+export function splitSession(context: StoreContext, split: Split): number[] {
+  const { fromId, session, messages } = split;
+  const old = getSession(context, fromId);
+  if (!old) {
+    throw new UserError(`Session ${fromId} does not exist, so it cannot be continued.`, {
+      cure: "List the stored sessions with `hermes sessions list`.",
+    });
+  }
+  if (getSession(context, session.id)) {
+    throw new UserError(`Session ${session.id} exists already, so it cannot become a continuation.`, {
+      cure: "Use a new session id.",
+    });
+  }
+  endSession(context, fromId, "compression");
+  createSession(context, { ...session, parentSessionId: fromId });
+  const title = split.title ?? (old.title === null ? null : getNextTitleInLineage(context, old.title));
+  if (title !== null) setSessionTitle(context, session.id, title);
+  moveGoal(context, fromId, session.id);
+  return appendMessages(context, session.id, messages);
+}
+
+function moveGoal({ db }: StoreContext, fromId: string, toId: string): void {
+  db.prepare("UPDATE OR REPLACE state_meta SET key = ? WHERE key = ?").run(`goal:${toId}`, `goal:${fromId}`);
+}

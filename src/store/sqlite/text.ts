@@ -1,0 +1,27 @@
+// Text rules shared with files written by Hermes v0.14: whitespace and lengths as Python sees them.
+
+/** Python's `\s` for text: includes U+0085 and the separators U+001C–001F, excludes U+FEFF. */
+export const SPACE = "\\t\\n\\v\\f\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+
+const EDGES = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "g");
+
+export function trim(text: string): string {
+  return text.replace(EDGES, "");
+}
+
+/** Code points, not UTF-16 units. */
+export function lengthOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** The first `count` code points. */
+export function cut(text: string, count: number): string {
+  if (text.length <= count) return text;
+  let end = 0;
+  for (let taken = 0; taken < count && end < text.length; taken++) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return text.slice(0, end);
+}

@@ -1,0 +1,25 @@
+// The optional files that belong to a session, in `<home>/sessions/`.
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Removes `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`. What is missing or held is left. */
+export async function removeTranscriptFiles(sessionsDir: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const names = await readdir(sessionsDir).catch(() => []);
+  const wanted = new Set(ids);
+  const doomed = names.filter((name) => wanted.has(ownerOf(name, wanted) ?? ""));
+  // A file that cannot be removed is not worth failing a delete that has already happened.
+  await Promise.allSettled(doomed.map((name) => rm(join(sessionsDir, name), { force: true })));
+}
+
+function ownerOf(name: string, ids: ReadonlySet<string>): string | undefined {
+  const transcript = /^(.*)\.jsonl?$/s.exec(name)?.[1];
+  if (transcript !== undefined && ids.has(transcript)) return transcript;
+  if (!name.startsWith("request_dump_") || !name.endsWith(".json")) return undefined;
+  const rest = name.slice("request_dump_".length);
+  // Ids may hold underscores themselves, so every place where one could end is tried.
+  for (let end = rest.indexOf("_"); end >= 0; end = rest.indexOf("_", end + 1)) {
+    if (ids.has(rest.slice(0, end))) return rest.slice(0, end);
+  }
+  return undefined;
+}

@@ -1,0 +1,182 @@
+// The session store in a worker thread: the same contract, and the owner's event loop never waits for the disk.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { ExportedSession, OnProgress, SessionStore } from "../core/session.ts";
+import type { ExportEntry } from "./sqlite/export.ts";
+import { recordInitError } from "./sqlite/init-error.ts";
+import { type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
+
+export interface WorkerStoreOptions extends WorkerOptions {
+  readonly onNotice?: (text: string) => void;
+  /** The bundled worker; found beside the program when left out. */
+  readonly workerFile?: string;
+}
+
+const METHODS = [
+  ...(["createSession", "ensureSession", "endSession", "reopenSession", "updateSystemPrompt"] as const),
+  ...(["getSession", "updateTokenCounts", "splitSession", "resolveSessionId", "getCompressionTip"] as const),
+  ...(["resolveResumeSessionId", "ancestors", "descendants", "setSessionTitle", "getSessionTitle"] as const),
+  ...(["getSessionByTitle", "resolveSessionByTitle", "getNextTitleInLineage", "listSessions"] as const),
+  ...(["searchSessions", "sessionCount", "appendMessage", "appendMessages", "replaceMessages"] as const),
+  ...(["clearMessages", "getMessages", "getConversation", "messageCount", "searchMessages"] as const),
+  ...(["exportSession", "importSession", "deleteSession", "pruneSessions", "pruneEmptyGhostSessions"] as const),
+  ...(["finalizeOrphanedCompressionSessions", "getMeta", "setMeta", "vacuum", "maybeAutoPruneAndVacuum"] as const),
+  ...(["stats", "health", "repair", "setIndexLayout", "applyTelegramTopicMigration"] as const),
+  ...(["enableTelegramTopicMode", "disableTelegramTopicMode", "isTelegramTopicModeEnabled"] as const),
+  ...(["getTelegramTopicBinding", "bindTelegramTopic", "isTelegramSessionLinkedToTopic"] as const),
+  ...(["listUnlinkedTelegramSessionsForUser", "requestHandoff", "claimHandoff", "completeHandoff"] as const),
+  ...(["failHandoff", "getHandoffState", "listPendingHandoffs"] as const),
+];
+
+type Listed = (typeof METHODS)[number];
+type Proxied = { [name in Listed]: SessionStore[name] };
+/** Fails to compile when the contract gains a method that is not listed above. */
+type Rest = Omit<SessionStore, Listed> & { exportAll: unknown; close: unknown };
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+  readonly onProgress: OnProgress | undefined;
+}
+
+/** In dist/ the host may sit in the entry file or in a chunk one folder below; sources use the built worker. */
+function findWorkerFile(): string {
+  const places = ["./store-worker.js", "../store-worker.js", "../../dist/store-worker.js"];
+  const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const found = files.find((file) => existsSync(file));
+  if (!found) throw new Error(`The store's worker was not found at ${files.join(", ")}; build the program first.`);
+  return found;
+}
+
+/** Takes the progress function out of the arguments, which must be plain data to travel. */
+function detachProgress(args: readonly unknown[]): { plain: unknown[]; onProgress: OnProgress | undefined } {
+  let onProgress: OnProgress | undefined;
+  const plain = args.map((arg) => {
+    if (typeof arg === "function") {
+      onProgress = arg as OnProgress;
+      return PROGRESS;
+    }
+    if (typeof arg === "object" && arg !== null && "onProgress" in arg && typeof arg.onProgress === "function") {
+      onProgress = arg.onProgress as OnProgress;
+      return { ...arg, onProgress: PROGRESS };
+    }
+    return arg;
+  });
+  return { plain, onProgress };
+}
+
+/** One worker at a time; a crashed one fails its calls, and the next call starts another. */
+class WorkerLine {
+  readonly #options: WorkerStoreOptions;
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | undefined;
+  #opened: Promise<unknown> | undefined;
+  #nextId = 1;
+  #closed = false;
+
+  constructor(options: WorkerStoreOptions) {
+    this.#options = options;
+  }
+
+  async call(method: Method, args: readonly unknown[]): Promise<unknown> {
+    if (this.#closed) throw new Error(`The session store ${this.#options.path} has been closed.`);
+    await this.open();
+    const worker = this.#worker;
+    if (!worker) throw new Error("The session store's worker has stopped.");
+    return this.#send(worker, method, args);
+  }
+
+  /** Starts the worker and opens the file in it, once. */
+  open(): Promise<unknown> {
+    this.#opened ??= this.#start().catch((error: unknown) => {
+      this.#opened = undefined;
+      recordInitError(error);
+      throw error;
+    });
+    return this.#opened;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    const worker = this.#worker;
+    try {
+      if (worker) await this.call("close", []);
+    } finally {
+      this.#closed = true;
+      await worker?.terminate();
+    }
+  }
+
+  async #start(): Promise<unknown> {
+    const worker = new Worker(this.#options.workerFile ?? findWorkerFile(), { stderr: false });
+    this.#worker = worker;
+    worker.on("message", (reply: Reply) => this.#receive(reply));
+    worker.on("error", (error) => this.#lose(worker, error));
+    worker.on("exit", (code) => this.#lose(worker, new Error(`The session store's worker ended (exit code ${code}).`)));
+    const { path, runtimePath, indexLayout, busyTimeoutMs, readOnly } = this.#options;
+    try {
+      return await this.#send(worker, "open", [{ path, runtimePath, indexLayout, busyTimeoutMs, readOnly }]);
+    } catch (error) {
+      await worker.terminate();
+      throw error;
+    }
+  }
+
+  #send(worker: Worker, method: Method | "open", args: readonly unknown[]): Promise<unknown> {
+    const id = this.#nextId++;
+    const { plain, onProgress } = detachProgress(args);
+    return new Promise((resolve, reject) => {
+      worker.postMessage({ id, method, args: plain });
+      this.#pending.set(id, { resolve, reject, onProgress });
+      // An idle store does not keep the process alive; one with work does.
+      worker.ref();
+    });
+  }
+
+  #receive(reply: Reply): void {
+    if ("notice" in reply) {
+      this.#options.onNotice?.(reply.notice);
+      return;
+    }
+    const pending = this.#pending.get(reply.id);
+    if (!pending) return;
+    if ("progress" in reply) {
+      pending.onProgress?.(...reply.progress);
+      return;
+    }
+    this.#pending.delete(reply.id);
+    if (this.#pending.size === 0) this.#worker?.unref();
+    if ("error" in reply) pending.reject(unpackError(reply.error));
+    else pending.resolve(reply.value);
+  }
+
+  #lose(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#opened = undefined;
+    const lost = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const pending of lost) pending.reject(error);
+  }
+}
+
+/** Rejects when the file cannot be opened; the worker is gone then. */
+export async function openWorkerSessionStore(options: WorkerStoreOptions): Promise<SessionStore> {
+  const line = new WorkerLine(options);
+  await line.open();
+  const proxied = Object.fromEntries(
+    METHODS.map((name) => [name, (...args: unknown[]) => line.call(name, args)]),
+  ) as unknown as Proxied;
+  const rest: Rest = {
+    async *exportAll(source?: string): AsyncGenerator<ExportedSession> {
+      const order = (await line.call("exportOrder", [source])) as ExportEntry[];
+      for (const { id, last_active } of order) {
+        const session = (await line.call("exportSession", [id])) as ExportedSession | null;
+        if (session) yield { ...session, last_active };
+      }
+    },
+    close: () => line.close(),
+  };
+  return { ...proxied, ...rest } as SessionStore;
+}
