@@ -1,0 +1,59 @@
+// Which wire dialect a model is spoken to in: explicit setting, then rules per model, then rules per URL.
+import type { TransportName } from "../core/provider.ts";
+import { hostOf } from "./key-hosts.ts";
+import type { ProviderSpec } from "./provider-spec.ts";
+
+/** The model's own name without its maker: `openai/gpt-5` → `gpt-5`. */
+export function bareModel(model: string): string {
+  return model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+}
+
+const GPT_5 = /^gpt-5/;
+
+function byModel(provider: string, model: string): TransportName | undefined {
+  const name = bareModel(model);
+  switch (provider) {
+    case "opencode-zen":
+      if (name.startsWith("claude-")) return "anthropic_messages";
+      return name.startsWith("gpt-") ? "codex_responses" : "chat_completions";
+    case "opencode-go":
+      return name.startsWith("minimax-") ? "anthropic_messages" : "chat_completions";
+    case "copilot":
+      if (name.startsWith("claude-")) return "chat_completions";
+      return GPT_5.test(name) && !name.startsWith("gpt-5-mini") ? "codex_responses" : "chat_completions";
+    case "azure-foundry":
+      return /^(gpt-5|codex|o[1-4](-|$))/.test(name) ? "codex_responses" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function byUrl(url: string): TransportName | undefined {
+  const host = hostOf(url);
+  if (host === undefined) return undefined;
+  const path = new URL(url).pathname.replace(/\/+$/, "");
+  if (path.endsWith("/anthropic") || host === "api.anthropic.com") return "anthropic_messages";
+  if (host === "api.kimi.com" && path.startsWith("/coding")) return "anthropic_messages";
+  return host === "api.openai.com" || host === "api.x.ai" ? "codex_responses" : undefined;
+}
+
+const KEEP_CHAT = new Set(["nous", "azure-foundry", "copilot", "copilot-acp", "opencode-zen", "opencode-go"]);
+
+export interface ApiModeQuestion {
+  readonly spec: ProviderSpec;
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly local: boolean;
+  readonly explicit?: TransportName;
+}
+
+export function apiMode(question: ApiModeQuestion): TransportName {
+  const { spec, model } = question;
+  if (spec.transport === "offline") return "offline";
+  if (question.explicit) return question.explicit;
+  const ruled = byModel(spec.id, model);
+  if (ruled) return ruled;
+  const mode = byUrl(question.baseUrl) ?? spec.transport;
+  const upgrade = mode === "chat_completions" && GPT_5.test(bareModel(model));
+  return upgrade && !question.local && !KEEP_CHAT.has(spec.id) ? "codex_responses" : mode;
+}

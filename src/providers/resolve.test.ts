@@ -1,0 +1,291 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../core/message.ts";
+import { CATALOG, providerByAlias, providerById } from "./catalog.ts";
+import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./key-hosts.ts";
+import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
+import { readProviderSettings } from "./settings.ts";
+
+type Env = Record<string, string>;
+
+function resolve(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
+  return resolveEndpoint(ask, { settings: readProviderSettings(config, env), env, pooled: new Set(pooled) });
+}
+
+function endpointOf(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
+  const found = resolve(ask, config, env, pooled);
+  if (!found.ok) throw new Error(found.failure.message);
+  return found.endpoint;
+}
+
+describe("the catalog", () => {
+  test("names every provider and alias once", () => {
+    const words = CATALOG.flatMap((spec) => [spec.id, ...(spec.aliases ?? [])]);
+    expect(new Set(words).size).toBe(words.length);
+    expect(CATALOG.length).toBeGreaterThanOrEqual(40);
+    for (const word of words) expect(providerById(word) ?? providerByAlias(word)).toBeDefined();
+  });
+
+  test("has an address or a reason for not having one", () => {
+    for (const spec of CATALOG) {
+      const reachable = hostOf(spec.baseUrl) !== undefined;
+      expect(reachable || spec.instead || spec.urlVars || spec.transport === "offline", spec.id).toBeTruthy();
+    }
+  });
+});
+
+describe("which provider", () => {
+  test("an argument beats the configuration, the configuration beats the variable", () => {
+    const env = { ANTHROPIC_API_KEY: "sk-ant-api-1", DEEPSEEK_API_KEY: "ds-key-1", HERMES_INFERENCE_PROVIDER: "zai" };
+    const config = { model: { provider: "deepseek", default: "deepseek-chat" } };
+    expect(endpointOf({ provider: "claude" }, config, env).provider).toBe("anthropic");
+    expect(endpointOf({}, config, env)).toMatchObject({ provider: "deepseek", model: "deepseek-chat" });
+    expect(endpointOf({}, {}, { ...env, GLM_API_KEY: "glm-key" }).provider).toBe("zai");
+  });
+
+  test("auto takes the first key that is there, and the model as text", () => {
+    expect(endpointOf({}, { model: "some/model" }, { OPENROUTER_API_KEY: "sk-or-1" })).toMatchObject({
+      provider: "openrouter",
+      model: "some/model",
+    });
+    expect(endpointOf({}, {}, { GEMINI_API_KEY: "g-key-1" }).baseUrl).toMatch(/\/openai$/);
+    expect(endpointOf({}, {}, {}, ["anthropic"]).provider).toBe("anthropic");
+  });
+
+  test("an OpenAI key is not an OpenRouter key, unless it has its shape", () => {
+    expect(endpointOf({}, {}, { OPENAI_API_KEY: "sk-proj-1" }).provider).toBe("openai");
+    expect(endpointOf({}, {}, { OPENAI_API_KEY: "sk-or-v1-1" }).provider).toBe("openrouter");
+  });
+
+  test("nothing configured, short secrets and placeholders are told apart from a key", () => {
+    for (const env of [{}, { OPENROUTER_API_KEY: "abc" }, { OPENROUTER_API_KEY: "your-api-key" }] as Env[]) {
+      const found = resolve({}, {}, env);
+      expect(found.ok ? "" : found.failure.kind).toBe("not_configured");
+    }
+  });
+
+  test("unknown names get a guess; sign-ins that are missing say what to use", () => {
+    const typo = resolve({ provider: "antropic" });
+    expect(typo.ok ? "" : typo.failure.message).toContain('did you mean "anthropic"');
+    for (const provider of ["codex", "bedrock", "copilot-acp", "gemini-cli", "nous"]) {
+      const found = resolve({ provider });
+      expect(found.ok ? "" : found.failure.cure).toMatch(/^Instead, (use|set) /);
+    }
+    expect(endpointOf({ provider: "nous", model: "x" }, {}, { NOUS_API_KEY: "nous-key" }).provider).toBe("nous");
+  });
+});
+
+describe("named endpoints", () => {
+  const config = {
+    providers: { box: { base_url: "http://10.0.0.5:8000/v1", model: "qwen", context_length: 16_384 } },
+    custom_providers: [
+      { name: "My Work", base_url: "https://llm.work.example/v1", key_env: "WORK_KEY", model: "gpt-x" },
+    ],
+  };
+
+  test("are found by name, by custom:name, and shadow aliases but not ids", () => {
+    expect(endpointOf({ provider: "box" }, config)).toMatchObject({
+      provider: "custom:box",
+      model: "qwen",
+      contextLength: 16_384,
+      local: true,
+    });
+    const work = endpointOf({ provider: "custom:my-work" }, config, { WORK_KEY: "work-key" });
+    expect(work.keys).toMatchObject({ fixed: "work-key", pool: "custom:my-work" });
+    expect(endpointOf({ model: "custom:box:other" }, config)).toMatchObject({ provider: "custom:box", model: "other" });
+    const shadow = {
+      providers: {
+        claude: { base_url: "http://127.0.0.1:9/v1", model: "m" },
+        anthropic: { base_url: "http://127.0.0.1:9/v1", model: "m" },
+      },
+    };
+    expect(endpointOf({ provider: "claude" }, shadow).provider).toBe("custom:claude");
+    expect(endpointOf({ provider: "anthropic" }, shadow, { ANTHROPIC_API_KEY: "sk-ant-api" }).provider).toBe(
+      "anthropic",
+    );
+    expect(endpointOf({ provider: "custom:anthropic" }, shadow).provider).toBe("custom:anthropic");
+  });
+
+  test("a base URL without a provider is an endpoint without a key", () => {
+    const local = endpointOf(
+      {},
+      { model: { default: "llama3", base_url: "http://localhost:11434/v1" } },
+      { OPENROUTER_API_KEY: "sk-or-1" },
+    );
+    expect(local).toMatchObject({ provider: "custom", model: "llama3", keys: { variables: [], optional: true } });
+  });
+
+  test("aliases name model and provider in one word, in any case", () => {
+    const aliased = {
+      model_aliases: { Fast: { model: "grok-4-fast", provider: "xai" } },
+      model: { aliases: { big: "anthropic/claude-opus-4-6" } },
+    };
+    const env = { XAI_API_KEY: "xai-key", ANTHROPIC_API_KEY: "sk-ant-api-1" };
+    expect(endpointOf({ model: "fast" }, aliased, env)).toMatchObject({ provider: "xai", model: "grok-4-fast" });
+    expect(endpointOf({ model: "BIG" }, aliased, env)).toMatchObject({
+      provider: "anthropic",
+      model: "claude-opus-4-6",
+    });
+  });
+});
+
+describe("dialect", () => {
+  test.each([
+    ["openai", "gpt-4o", "codex_responses"],
+    ["anthropic", "claude-sonnet-4-6", "anthropic_messages"],
+    ["opencode-zen", "claude-opus-4-6", "anthropic_messages"],
+    ["opencode-zen", "gpt-5", "codex_responses"],
+    ["opencode-zen", "kimi-k2", "chat_completions"],
+    ["opencode-go", "minimax-m2", "anthropic_messages"],
+    ["copilot", "gpt-5", "codex_responses"],
+    ["copilot", "gpt-5-mini", "chat_completions"],
+    ["openrouter", "openai/gpt-5.4", "codex_responses"],
+    ["openrouter", "anthropic/claude-sonnet-4.6", "chat_completions"],
+    ["minimax", "MiniMax-M2.7", "anthropic_messages"],
+  ])("%s speaks %s in %s", (provider, model, transport) => {
+    const spec = providerById(provider);
+    const env = { [spec?.keyVars?.[0] ?? ""]: provider === "openrouter" ? "sk-or-key" : "some-key" };
+    expect(endpointOf({ provider, model }, {}, env).transport).toBe(transport);
+  });
+
+  test("an explicit mode wins, but only for the provider it was set for", () => {
+    const config = { model: { provider: "openai", api_mode: "chat_completions", default: "gpt-4o" } };
+    const env = { OPENAI_API_KEY: "sk-proj-1", XAI_API_KEY: "xai-key" };
+    expect(endpointOf({}, config, env).transport).toBe("chat_completions");
+    expect(endpointOf({ provider: "xai", model: "grok-4" }, config, env).transport).toBe("codex_responses");
+  });
+
+  test("Kimi's coding keys go to their own address", () => {
+    expect(endpointOf({ provider: "kimi" }, {}, { KIMI_API_KEY: "sk-kimi-abc" })).toMatchObject({
+      baseUrl: "https://api.kimi.com/coding",
+      transport: "anthropic_messages",
+    });
+  });
+
+  test("OpenRouter gets its routing and cache headers, nobody else does", () => {
+    const config = { provider_routing: { sort: "price", only: ["x"] }, openrouter: { response_cache_ttl: 600 } };
+    const found = endpointOf({ provider: "openrouter" }, config, {
+      OPENROUTER_API_KEY: "sk-or-1",
+      DEEPSEEK_API_KEY: "ds-key",
+    });
+    expect(found.headers["X-OpenRouter-Cache-TTL"]).toBe("600");
+    expect(found.extraBody).toEqual({ provider: { sort: "price", only: ["x"] } });
+    expect(endpointOf({ provider: "deepseek" }, config, { DEEPSEEK_API_KEY: "ds-key" }).extraBody).toEqual({});
+  });
+});
+
+describe("keys are bound to hosts", () => {
+  /** Every key variable of the catalog set at once, each with a value that names it. */
+  const env: Env = Object.fromEntries(
+    CATALOG.flatMap((spec) => (spec.keyVars ?? []).map((name) => [name, `secret-of-${name}`])),
+  );
+  const pooled = CATALOG.map((spec) => spec.id);
+  const strangers = [
+    "https://evil.example/v1",
+    "https://openrouter.ai.evil.example/v1",
+    "https://evil.example/openrouter.ai",
+    "http://api.anthropic.com",
+    "https://api.anthropic.com.evil.example",
+  ];
+
+  function sendable(endpoint: {
+    keys: { fixed?: string; pool: string | null; variables: readonly { variable: string }[] };
+  }) {
+    return {
+      fixed: endpoint.keys.fixed,
+      pool: endpoint.keys.pool,
+      variables: endpoint.keys.variables.map((key) => key.variable),
+    };
+  }
+
+  test("no key of the catalog goes to a stranger, whichever way the address is given", () => {
+    for (const spec of CATALOG) {
+      for (const url of strangers) {
+        const asks: [ModelAsk, JsonObject][] = [
+          [{ provider: spec.id, model: "m", baseUrl: url }, {}],
+          [{ model: "m" }, { model: { provider: spec.id, base_url: url } }],
+          [{ model: "m" }, { model: { base_url: url } }],
+          [{ model: "m", baseUrl: url }, {}],
+          [{ provider: "custom:x", model: "m" }, { providers: { x: { base_url: url } } }],
+          [{ model: "a" }, { model_aliases: { a: { model: "m", provider: spec.id, base_url: url } } }],
+        ];
+        for (const [ask, config] of asks) {
+          const found = resolve(ask, config, env, pooled);
+          if (!found.ok || found.endpoint.transport === "offline") continue;
+          const keys = sendable(found.endpoint);
+          expect([spec.id, url, keys.fixed, keys.variables]).toEqual([spec.id, url, undefined, []]);
+          expect(keys.pool === null || keys.pool.startsWith("custom:"), `${spec.id} ${url}`).toBe(true);
+        }
+      }
+    }
+  });
+
+  test("each provider's keys go to its own hosts only", () => {
+    for (const spec of CATALOG) {
+      const found = resolve({ provider: spec.id, model: "m" }, {}, env, pooled);
+      if (!found.ok || found.endpoint.transport === "offline") continue;
+      const host = hostOf(found.endpoint.baseUrl) ?? "";
+      expect(hostAllowed(host, hostsOf(spec)) || isLocalUrl(found.endpoint.baseUrl), spec.id).toBe(true);
+      for (const key of found.endpoint.keys.variables) expect(spec.keyVars).toContain(key.variable);
+    }
+  });
+
+  test("strict providers do not follow their URL variable; others may be paired with a proxy by it", () => {
+    expect(
+      resolve(
+        { provider: "openrouter", model: "m" },
+        {},
+        { OPENROUTER_API_KEY: "sk-or-1", OPENROUTER_BASE_URL: "https://evil.example/v1" },
+      ).ok,
+    ).toBe(false);
+    expect(
+      resolve(
+        { provider: "ollama-cloud", model: "m" },
+        {},
+        { OLLAMA_API_KEY: "olla-key", OLLAMA_BASE_URL: "http://127.0.0.1:11434/v1" },
+      ).ok,
+    ).toBe(false);
+    expect(
+      endpointOf(
+        { provider: "anthropic" },
+        {},
+        { ANTHROPIC_API_KEY: "sk-ant-api-1", ANTHROPIC_BASE_URL: "https://proxy.example" },
+      ).keys.variables,
+    ).toHaveLength(1);
+  });
+
+  test("a refusal to send a key says how to mean it", () => {
+    const found = resolve(
+      {},
+      { model: { provider: "anthropic", base_url: "https://proxy.example" } },
+      { ANTHROPIC_API_KEY: "sk-ant-api-1" },
+    );
+    expect(found.ok ? "" : found.failure.cure).toContain("model.api_key");
+    const meant = endpointOf(
+      {},
+      { model: { provider: "anthropic", base_url: "https://proxy.example", key_env: "ANTHROPIC_API_KEY" } },
+      { ANTHROPIC_API_KEY: "sk-ant-api-1" },
+    );
+    expect(meant.keys).toMatchObject({ fixed: "sk-ant-api-1", pool: null });
+  });
+
+  test("a configured key stays with its address when another one is asked for", () => {
+    const config = {
+      model: { provider: "custom", base_url: "https://a.example/v1", api_key: "key-of-a", default: "m" },
+    };
+    expect(endpointOf({}, config).keys.fixed).toBe("key-of-a");
+    expect(endpointOf({ provider: "custom", baseUrl: "https://b.example/v1" }, config).keys.fixed).toBeUndefined();
+    expect(
+      endpointOf({ provider: "anthropic" }, config, { ANTHROPIC_API_KEY: "sk-ant-api-1" }).keys.fixed,
+    ).toBeUndefined();
+    const asked = resolve({ apiKey: "some-unknown-key" }, {});
+    expect(asked.ok ? "" : asked.failure.cure).toContain("--provider");
+  });
+
+  test("a custom endpoint at a known host may use that provider's key", () => {
+    const config = { providers: { oa: { base_url: "https://api.openai.com/v1", model: "gpt-4o" } } };
+    expect(
+      endpointOf({ provider: "oa" }, config, { OPENAI_API_KEY: "sk-proj-1", OPENROUTER_API_KEY: "sk-or-1" }).keys
+        .variables,
+    ).toEqual([{ variable: "OPENAI_API_KEY", value: "sk-proj-1" }]);
+  });
+});
