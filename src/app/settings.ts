@@ -1,0 +1,115 @@
+// The settings of a home as surfaces use them: load, look up, change, check, migrate.
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { parseEnvFile } from "../config/env-file.ts";
+import { envPath, setEnvValue } from "../config/env-write.ts";
+import { type ConfigCache, configPath, type LoadedConfig, loadConfig } from "../config/load.ts";
+import { isSecretKey, maskSecret, maskTree } from "../config/mask.ts";
+import { getAt, leaves, splitPath } from "../config/path.ts";
+import { CONFIG_VERSION } from "../config/schema/config.ts";
+import type { ConfigWarning } from "../config/warning.ts";
+import { readText } from "../config/write.ts";
+import { UserError } from "../core/failure.ts";
+import type { Home } from "./home.ts";
+import { type ChangeOutcome, changeSetting } from "./settings-change.ts";
+import { type MigrationReport, migrateHome } from "./settings-migrate.ts";
+
+export interface SettingRow {
+  readonly path: string;
+  /** The effective value; secrets masked. */
+  readonly value: unknown;
+  /** Who set it. */
+  readonly from: "config.yaml" | "environment" | "default";
+}
+
+export interface SettingsCheck {
+  readonly problems: readonly ConfigWarning[];
+  /** Version of the file's layout, and the newest one. */
+  readonly version: number;
+  readonly newest: number;
+}
+
+export interface Settings {
+  readonly path: string;
+  readonly envPath: string;
+  /** The effective configuration; never throws at the user. */
+  load(overrides?: { readonly [key: string]: unknown }): Promise<LoadedConfig>;
+  /** The value at a dotted path; secrets masked unless `reveal`. Throws UserError for a path that does not exist. */
+  get(path: string, options?: { reveal?: boolean }): Promise<unknown>;
+  /** Sets one key from text, checked first; secrets go to `.env`. Throws UserError and changes nothing when it is wrong. */
+  set(path: string, text: string, options?: { force?: boolean }): Promise<ChangeOutcome>;
+  /** Every effective value with its origin, secrets masked. */
+  rows(): Promise<readonly SettingRow[]>;
+  /** Names of secrets that `.env` sets, with masked values. */
+  secrets(): Promise<readonly { readonly name: string; readonly value: string }[]>;
+  check(): Promise<SettingsCheck>;
+  migrate(): Promise<MigrationReport>;
+}
+
+async function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean): Promise<unknown> {
+  const keys = splitPath(path);
+  const { findNode } = await import("../config/schema/config.ts");
+  const { suggestKey } = await import("../config/check.ts");
+  const value = keys.length === 1 && /^[A-Z][A-Z0-9_]+$/.test(path) ? home.env[path] : getAt(loaded.config, keys);
+  if (value === undefined) {
+    const { node, free, known } = findNode(keys);
+    const exists = node !== undefined || free || /^[A-Z][A-Z0-9_]+$/.test(path);
+    const guess = exists ? undefined : suggestKey(keys, known);
+    throw new UserError(
+      exists ? `${path} is not set` : `${path} is not a known key${guess ? `; did you mean ${guess}?` : ""}`,
+      { cure: "See all keys: hermes config show --all", exitCode: exists ? 1 : 2 },
+    );
+  }
+  return reveal ? value : maskTree(value, keys.at(-1) ?? "");
+}
+
+function originOf(path: readonly string[], loaded: LoadedConfig, defaults: LoadedConfig): SettingRow["from"] {
+  const value = JSON.stringify(getAt(loaded.config, path));
+  if (JSON.stringify(getAt(defaults.config, path)) === value) return "default";
+  return getAt(loaded.raw, path) === undefined && path[0] !== "model" ? "environment" : "config.yaml";
+}
+
+async function listRows(loaded: LoadedConfig): Promise<SettingRow[]> {
+  const defaults = await loadConfig({ home: { path: "", env: { HERMES_IGNORE_USER_CONFIG: "1" } } });
+  return leaves(loaded.config).map(({ path, value }) => ({
+    path: path.join("."),
+    value: maskTree(value, path.at(-1) ?? ""),
+    from: originOf(path, loaded, defaults),
+  }));
+}
+
+async function listSecrets(home: Home): Promise<{ name: string; value: string }[]> {
+  const values = parseEnvFile(await readText(envPath(home)));
+  return [...values]
+    .filter(([name, value]) => value !== "" && isSecretKey(name))
+    .map(([name, value]) => ({ name, value: maskSecret(value) }));
+}
+
+async function pluginFolders(home: Home): Promise<string[]> {
+  const entries = await readdir(join(home.path, "plugins"), { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+}
+
+export function openSettings(home: Home): Settings {
+  const cache: ConfigCache = {};
+  const load: Settings["load"] = (overrides) => loadConfig({ home, cache, ...(overrides ? { overrides } : {}) });
+  return {
+    path: configPath(home),
+    envPath: envPath(home),
+    load,
+    get: async (path, options) => lookUp(home, await load(), path, options?.reveal ?? false),
+    set: async (path, text, options) => changeSetting(home, (await load()).raw, { path, text, ...options }),
+    rows: async () => listRows(await load()),
+    secrets: () => listSecrets(home),
+    check: async () => {
+      const { warnings, config } = await load();
+      return { problems: warnings, version: config._config_version, newest: CONFIG_VERSION };
+    },
+    migrate: async () => {
+      const report = await migrateHome(home, await pluginFolders(home));
+      for (const name of report.blanked) await setEnvValue(home, name, "");
+      if (report.steps.length > 0) await mkdir(join(home.path, "logs", "curator"), { recursive: true, mode: 0o700 });
+      return report;
+    },
+  };
+}

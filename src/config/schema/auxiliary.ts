@@ -1,0 +1,50 @@
+// Side tasks: each may use its own, cheaper model.
+import { choice, freeMap, type NamedMap, secret, section, text, unset, whole } from "./fields.ts";
+import { API_MODES } from "./models.ts";
+
+function task(timeout: number, meaning: string) {
+  return section(meaning, taskKeys(timeout));
+}
+
+function taskKeys(timeout: number) {
+  const extraBody: NamedMap<undefined> = freeMap("Sent with each request as it is");
+  return {
+    provider: text("auto", "Provider id, main (the chat's own) or auto"),
+    model: text("", "Model id; empty lets the provider decide"),
+    base_url: text("", "Base URL of a custom endpoint"),
+    api_key: secret("Key of the custom endpoint"),
+    timeout: whole(timeout, "Deadline in seconds", { min: 1 }),
+    extra_body: extraBody,
+    api_mode: unset(choice([...API_MODES, ""], "", "Wire dialect")),
+  } as const;
+}
+
+export const auxiliaryKeys = {
+  auxiliary: section("Models for side tasks", {
+    vision: section("Looking at images", {
+      ...taskKeys(120),
+      download_timeout: whole(30, "Seconds for fetching an image", { min: 1 }),
+    }),
+    web_extract: task(360, "Summarising web pages"),
+    compression: section("Summarising old parts of a conversation", {
+      ...taskKeys(120),
+      context_length: unset(whole(0, "Context window of the summariser in tokens", { min: 1 })),
+    }),
+    session_search: section("Summarising found sessions", {
+      ...taskKeys(30),
+      max_concurrency: whole(3, "Sessions summarised at the same time", { min: 1 }),
+    }),
+    skills_hub: task(30, "Searching and matching skills"),
+    approval: task(30, "Judging the risk of a command (approvals.mode smart)"),
+    mcp: task(30, "Requests of MCP servers for a model"),
+    title_generation: task(30, "Naming sessions"),
+    triage_specifier: task(120, "Turning a triage card into a specification"),
+    kanban_decomposer: task(180, "Splitting a triage card into a graph of tasks"),
+    profile_describer: task(60, "Describing profiles"),
+    curator: task(600, "Reviewing the use of skills"),
+    goal_judge: section("Judging whether a goal is reached", {
+      ...taskKeys(30),
+      max_tokens: whole(4096, "Most tokens of a verdict", { min: 1 }),
+    }),
+  }),
+} as const;

@@ -1,0 +1,122 @@
+// Changes of config.yaml that keep comments, order and `${NAME}` text: under a lock, atomic, readable by the owner only.
+import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { UserError } from "../core/failure.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { withFileLock } from "../lib/file-lock.ts";
+import type { Env } from "./expand.ts";
+import { configPath } from "./load.ts";
+import { restoreReferences } from "./restore.ts";
+import { type ParsedYaml, parseYaml, type YamlDocument } from "./yaml-file.ts";
+
+/** What writing needs of a home. */
+export interface WritableHome {
+  readonly path: string;
+  readonly env: Env;
+  readonly managedBy: string | null;
+}
+
+export function refuseWhenManaged(home: WritableHome, what: string): void {
+  if (home.managedBy === null) return;
+  throw new UserError(`${what} cannot be changed here: this install is managed by ${home.managedBy}`, {
+    cure: `Change it where ${home.managedBy} keeps its settings.`,
+  });
+}
+
+/** The text of a file; empty when there is none. */
+export async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+function refuseWhenBroken(parsed: ParsedYaml, path: string): void {
+  if (!parsed.problem) return;
+  const { line, column } = parsed.problem;
+  const place = line === undefined ? "" : ` (line ${line}, column ${column})`;
+  throw new UserError(`${path} is not valid${place}; nothing was changed`, {
+    cure: "Repair it first: hermes config edit, then hermes config check",
+  });
+}
+
+/** Lists directly below their key, as PyYAML writes them, stay that way. */
+function listsAreIndented(text: string): boolean {
+  return !/^( *)[^\s#-][^\n]*:[ \t]*\n\1- /m.test(text);
+}
+
+async function editDocument(home: WritableHome, edit: (parsed: ParsedYaml) => void): Promise<void> {
+  refuseWhenManaged(home, "The configuration");
+  const path = configPath(home);
+  await withFileLock(path, async () => {
+    const text = await readText(path);
+    const parsed = await parseYaml(text);
+    refuseWhenBroken(parsed, path);
+    edit(parsed);
+    const written = parsed.document.toString({ lineWidth: 0, indentSeq: listsAreIndented(text) });
+    if (written !== text) await atomicWrite(path, written, 0o600);
+  });
+}
+
+function isCollection(node: unknown): boolean {
+  return node !== null && typeof node === "object" && "items" in node;
+}
+
+/** Single values that stand where a map is needed give way. */
+function setIn(document: YamlDocument, path: readonly string[], value: unknown): void {
+  if (!isCollection(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
+  for (let depth = 1; depth < path.length; depth++) {
+    const way = path.slice(0, depth);
+    if (!isCollection(document.getIn(way, true))) document.setIn(way, document.createNode({}));
+  }
+  document.setIn([...path], document.createNode(value));
+}
+
+/** Keeps the node of a single value, so that the comment behind it stays. */
+function setKeeping(document: YamlDocument, path: readonly string[], value: unknown): void {
+  const node = document.getIn([...path], true);
+  const single = value === null || typeof value !== "object";
+  if (single && node !== null && typeof node === "object" && "value" in node && !isCollection(node)) {
+    document.setIn([...path], value);
+  } else setIn(document, path, value);
+}
+
+/** Sets one key. */
+export async function setConfigValue(home: WritableHome, path: readonly string[], value: unknown): Promise<void> {
+  await editDocument(home, ({ document }) => setKeeping(document, path, value));
+}
+
+/** Removes one key; no change when it is not there. */
+export async function removeConfigValue(home: WritableHome, path: readonly string[]): Promise<void> {
+  await editDocument(home, ({ document }) => {
+    if (document.hasIn([...path])) document.deleteIn([...path]);
+  });
+}
+
+type Tree = { readonly [key: string]: unknown };
+
+function isPlain(value: unknown): value is Tree {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function applyDifferences(document: YamlDocument, before: Tree, after: Tree, prefix: readonly string[]): void {
+  for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) document.deleteIn([...prefix, key]);
+  for (const [key, value] of Object.entries(after)) {
+    const path = [...prefix, key];
+    const old = Object.hasOwn(before, key) ? before[key] : undefined;
+    if (isDeepStrictEqual(old, value)) continue;
+    if (isPlain(old) && isPlain(value) && Object.keys(old).length > 0) applyDifferences(document, old, value, path);
+    else setKeeping(document, path, value);
+  }
+}
+
+/** Makes the file say exactly `tree` (which may hold expanded values), touching only what differs. */
+export async function saveConfigTree(home: WritableHome, tree: Tree): Promise<void> {
+  await editDocument(home, ({ document, tree: before }) => {
+    const wanted = restoreReferences(tree, before, home.env) as Tree;
+    if (!isCollection(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
+    applyDifferences(document, before, wanted, []);
+  });
+}

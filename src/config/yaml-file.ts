@@ -1,0 +1,110 @@
+// config.yaml as text, as a document that keeps comments, and as a plain tree with line numbers.
+import type { Document, ErrorCode, LineCounter, ParsedNode } from "yaml";
+import type { ConfigWarning } from "./warning.ts";
+
+const loadYaml = () => import("yaml");
+type Yaml = Awaited<ReturnType<typeof loadYaml>>;
+export type YamlDocument = Document.Parsed<ParsedNode>;
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface ParsedYaml {
+  readonly document: YamlDocument;
+  /** The plain tree; empty when the text is broken or not a map. */
+  readonly tree: { readonly [key: string]: unknown };
+  readonly problem: ConfigWarning | undefined;
+  /** Where a key stands in the text. */
+  locate(path: readonly string[]): Place | undefined;
+}
+
+/** Our own words: the parser's may quote the line, and the line may hold a secret. */
+const REASONS: Partial<Record<ErrorCode, string>> = {
+  BAD_INDENT: "the indentation does not fit",
+  TAB_AS_INDENT: "a tab is used for indentation; use spaces",
+  MISSING_CHAR: "a quote, bracket, comma or colon is missing",
+  BLOCK_AS_IMPLICIT_KEY: "a nested map starts on the line of its key",
+  MULTILINE_IMPLICIT_KEY: "a key runs over several lines; is a colon missing?",
+  UNEXPECTED_TOKEN: "something unexpected stands here",
+  BAD_ALIAS: "a reference (*name) has no anchor",
+  MULTIPLE_DOCS: "the file holds several documents (---)",
+  BAD_DQ_ESCAPE: 'a backslash in "…" is not a known escape; use single quotes',
+};
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : String(value);
+  }
+  if (Array.isArray(value)) return value.map(plain);
+  if (value !== null && typeof value === "object") {
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+  }
+  return value;
+}
+
+function locator(yaml: Yaml, document: YamlDocument, lines: LineCounter) {
+  return (path: readonly string[]): Place | undefined => {
+    let node: unknown = document.contents;
+    let offset: number | undefined;
+    for (const key of path) {
+      if (yaml.isMap(node)) {
+        const pair = node.items.find((item) => String(yaml.isScalar(item.key) ? item.key.value : item.key) === key);
+        if (!pair) break;
+        if (yaml.isNode(pair.key)) offset = pair.key.range?.[0] ?? offset;
+        node = pair.value;
+      } else if (yaml.isSeq(node)) {
+        node = node.items[Number(key)];
+        if (yaml.isNode(node)) offset = node.range?.[0] ?? offset;
+      } else break;
+    }
+    if (offset === undefined) return undefined;
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+}
+
+function toTree(document: YamlDocument): { tree: { [key: string]: unknown }; reason?: string } {
+  let value: unknown;
+  try {
+    value = plain(document.toJS());
+  } catch {
+    // The library refuses alias bombs this way.
+    return { tree: {}, reason: "too many references (*name)" };
+  }
+  if (value === null || value === undefined) return { tree: {} };
+  if (typeof value !== "object" || Array.isArray(value))
+    return { tree: {}, reason: "it must be a map of keys and values" };
+  return { tree: value as { [key: string]: unknown } };
+}
+
+/** Reads YAML 1.1, as Hermes v0.14 does: `yes` and `off` are flags. Never throws; dates stay text, long ids stay exact. */
+export async function parseYaml(text: string): Promise<ParsedYaml> {
+  const yaml = await loadYaml();
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, {
+    version: "1.1",
+    intAsBigInt: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "silent",
+    lineCounter: lines,
+    customTags: (tags) => tags.filter((tag) => typeof tag === "string" || tag.tag !== "tag:yaml.org,2002:timestamp"),
+  });
+  const locate = locator(yaml, document, lines);
+  const error = document.errors[0];
+  if (error) {
+    const { line, col: column } = lines.linePos(error.pos[0]);
+    const reason = REASONS[error.code] ?? "this is not valid YAML";
+    const message = `config.yaml cannot be read: line ${line}, column ${column}: ${reason}; using the defaults`;
+    return { document, tree: {}, problem: { kind: "syntax", path: "", message, line, column }, locate };
+  }
+  const { tree, reason } = toTree(document);
+  const problem: ConfigWarning | undefined =
+    reason === undefined
+      ? undefined
+      : { kind: "syntax", path: "", message: `config.yaml is left out: ${reason}; using the defaults` };
+  return { document, tree, problem, locate };
+}
