@@ -3,6 +3,7 @@ import type { Static, TSchema } from "typebox";
 import type { Human } from "./human.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolSchema } from "./provider.ts";
+import type { Cost, Usage } from "./usage.ts";
 
 /** Failures are results, never exceptions. `content` is what the model reads. */
 export interface ToolResult {
@@ -28,6 +29,8 @@ export interface ToolContext {
   readonly tainted: boolean;
   /** How deep in delegation this conversation is; 0 for the person's own. */
   readonly depth: number;
+  /** Counts spend of the tool's own model calls into this turn's totals. */
+  spent?(usage: Usage, cost: Cost): void;
 }
 
 export type Availability = { readonly ok: true } | { readonly ok: false; readonly reason: string };

@@ -1,0 +1,91 @@
+// Makes a conversation shorter and goes on in a new session, but only when the result is provably smaller.
+import type { AgentEvent } from "../core/event.ts";
+import type { Message } from "../core/message.ts";
+import { estimateMessagesTokens } from "../core/tokens.ts";
+import { todoNote, withTodoNote } from "./carried-todos.ts";
+import { freshSessionId } from "./session-log.ts";
+import type { Thread } from "./thread.ts";
+import { ABORTED, orElse, untilAborted } from "./until-aborted.ts";
+
+/** A pass that saves less is not worth a new session and a cold cache. */
+const LEAST_SAVING = 0.02;
+export const MOST_PREFLIGHT_PASSES = 3;
+
+export interface CompactionRequest {
+  readonly signal: AbortSignal;
+  readonly focus?: string;
+  emit(event: AgentEvent): void;
+}
+
+export interface CompactionReport {
+  readonly shrunk: boolean;
+  readonly beforeTokens: number;
+  readonly afterTokens: number;
+  readonly method: string;
+  readonly notice?: string;
+}
+
+async function squeeze(thread: Thread, request: CompactionRequest) {
+  const { engine, memory } = thread.parts;
+  const messages = thread.log.messages;
+  const carry = await orElse(memory.beforeCompress(messages), request.signal, "");
+  const work = engine.compress(messages, {
+    currentTokens: thread.requestTokens(),
+    sessionId: thread.log.sessionId,
+    signal: request.signal,
+    ...(request.focus === undefined ? {} : { focusTopic: request.focus }),
+    ...(carry === "" ? {} : { carry }),
+  });
+  return untilAborted(work, request.signal);
+}
+
+async function moveOn(thread: Thread, messages: readonly Message[]): Promise<void> {
+  const { parts, log } = thread;
+  const { store, engine, memory, settings } = parts;
+  const oldId = log.sessionId;
+  const system = await parts.systemPrompt();
+  const oldTitle = await store.getSessionTitle(oldId);
+  const title = oldTitle === null ? undefined : await store.getNextTitleInLineage(oldTitle);
+  await memory.sessionEnded(log.messages);
+  await engine.onSessionEnd?.(oldId, log.messages);
+  const newId = freshSessionId(thread.now(), settings.source);
+  await log.split({ sessionId: newId, system, title, messages });
+  await engine.onSessionStart?.(newId, { boundaryReason: "compression", oldSessionId: oldId });
+  await memory.sessionSwitched(newId, { parentSessionId: oldId, reset: false, reason: "compression" });
+  thread.forgetReport();
+  thread.pressureShown = false;
+}
+
+/** One pass. Nothing changes in the store unless the outcome is smaller; then the whole change is one transaction. */
+export async function compact(thread: Thread, request: CompactionRequest): Promise<CompactionReport> {
+  const { log } = thread;
+  const before = log.tokens();
+  const none = { shrunk: false, beforeTokens: before, afterTokens: before, method: "none" };
+  if (thread.parts.engine.hasContentToCompress?.(log.messages) === false) return none;
+  const outcome = await squeeze(thread, request);
+  if (outcome === ABORTED || request.signal.aborted) return none;
+  const notice = outcome.notice === undefined ? {} : { notice: outcome.notice };
+  if (outcome.notice !== undefined) request.emit({ type: "notice", level: "warning", text: outcome.notice });
+  const messages = withTodoNote(outcome.messages, todoNote(log.messages));
+  const after = estimateMessagesTokens(messages);
+  if (outcome.messages === log.messages || messages.length === 0 || after > before * (1 - LEAST_SAVING))
+    return { ...none, ...notice };
+  const fromSessionId = log.sessionId;
+  await moveOn(thread, messages);
+  const report = { beforeTokens: before, afterTokens: after, method: outcome.method };
+  request.emit({ type: "compressed", fromSessionId, sessionId: log.sessionId, ...report });
+  return { shrunk: true, ...report, ...notice };
+}
+
+/** Before a turn's first call: up to three passes, as long as they help and the request is still too large. */
+export async function compactBeforeTurn(thread: Thread, request: CompactionRequest): Promise<void> {
+  const { engine, settings } = thread.parts;
+  if (settings.compression === false) return;
+  for (let pass = 0; pass < MOST_PREFLIGHT_PASSES; pass++) {
+    const wanted =
+      thread.requestTokens() >= engine.thresholdTokens ||
+      engine.shouldCompressPreflight?.(thread.log.messages) === true;
+    if (!wanted || request.signal.aborted) return;
+    if (!(await compact(thread, request)).shrunk) return;
+  }
+}

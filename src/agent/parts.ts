@@ -1,0 +1,72 @@
+// What a conversation is made of: every part is handed in, nothing is reached for.
+import type { ContextEngine } from "../core/context.ts";
+import type { Gate } from "../core/gate.ts";
+import type { Hooks } from "../core/hook.ts";
+import type { Human } from "../core/human.ts";
+import type { Memory } from "../core/memory.ts";
+import type { JsonObject } from "../core/message.ts";
+import type { Provider, ReasoningEffort, SideModel } from "../core/provider.ts";
+import type { Redactor } from "../core/redactor.ts";
+import type { SessionStore } from "../core/session.ts";
+import type { Tool, ToolBox } from "../core/tool.ts";
+import type { GuardSettings } from "./loop-guard.ts";
+
+/** Milliseconds since the epoch. Tests hand in their own. */
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+export interface AgentSettings {
+  /** Where the conversation takes place: `cli`, `telegram`, `cron` … Stored with the session. */
+  readonly source: string;
+  readonly cwd: string;
+  /** Results too large for the window are written below this folder. */
+  readonly spillDir: string;
+  /** `agent.max_turns`: model calls in one turn. Default 90. */
+  readonly maxTurns?: number;
+  readonly maxOutputTokens?: number;
+  readonly reasoningEffort?: ReasoningEffort;
+  readonly temperature?: number;
+  readonly userId?: string;
+  readonly jobId?: string;
+  /** Goes into the session row. */
+  readonly modelConfig?: JsonObject;
+  /** `compression.enabled`. Default true. */
+  readonly compression?: boolean;
+  /** `display.file_mutation_verifier`. Default true. */
+  readonly verifyFileChanges?: boolean;
+  /** Default true; children and one-off jobs have no use for titles. */
+  readonly titles?: boolean;
+  readonly guard?: Partial<GuardSettings>;
+  /** Deadline of a tool that names none. Default ten minutes. */
+  readonly toolTimeoutMs?: number;
+  /** How long a tool that ignores its signal is waited for. Default 250 ms. */
+  readonly abandonMs?: number;
+  /** Characters of all results of one turn before the largest spill. Default 200,000. */
+  readonly turnResultChars?: number;
+  /** How long `close` waits for background work. Default 5 s. */
+  readonly closeMs?: number;
+  /** How deep in delegation this conversation is; 0 for the person's own. */
+  readonly depth?: number;
+  /** A reason to refuse a tool in this conversation. Asked at every dispatch, and when the schemas are settled. */
+  denyTool?(name: string, tool: Tool | undefined): string | undefined;
+}
+
+export interface ConversationParts {
+  readonly store: SessionStore;
+  readonly provider: Provider;
+  readonly engine: ContextEngine;
+  readonly toolbox: ToolBox;
+  readonly memory: Memory;
+  readonly hooks: Hooks;
+  readonly human: Human;
+  readonly side: SideModel;
+  readonly redactor?: Redactor;
+  readonly gate?: Gate;
+  readonly settings: AgentSettings;
+  readonly clock?: Clock;
+  /** The text for a new session; asked again only when compaction opens a continuation. */
+  systemPrompt(): Promise<string>;
+}

@@ -1,0 +1,56 @@
+// Names a conversation from its first exchange, in the background.
+import type { Message } from "../core/message.ts";
+import { textOf } from "../core/message.ts";
+import type { Thread } from "./thread.ts";
+
+const EXCERPT = 500;
+const LONGEST_TITLE = 80;
+const LAST_TURN_FOR_TITLES = 2;
+const TASK =
+  "Name this conversation in 3 to 7 words, in the language of the user. Answer with the name only: no quotes, no full stop.";
+
+/** Quotes and a `Title:` prefix removed, one line, cut to 80 characters. */
+export function cleanTitle(raw: string): string {
+  const line = raw.trim().split("\n", 1)[0] ?? "";
+  const plain = line
+    .replace(/^#+\s*/, "")
+    .replace(/^\s*["'“”‘’«»`*]+|["'“”‘’«»`*]+\s*$/g, "")
+    .replace(/^title\s*:\s*/i, "")
+    .replace(/^["'“”‘’«»`*]+|["'“”‘’«»`*]+$/g, "")
+    .trim();
+  return plain.length > LONGEST_TITLE ? `${plain.slice(0, LONGEST_TITLE - 3)}...` : plain;
+}
+
+export function wantsTitle(log: readonly Message[]): boolean {
+  let users = 0;
+  for (const message of log) if (message.role === "user") users += 1;
+  return users > 0 && users <= LAST_TURN_FOR_TITLES;
+}
+
+/** Quiet: a conversation without a name is no trouble worth a message. */
+export async function giveTitle(thread: Thread, exchange: { user: string; answer: string }, signal: AbortSignal) {
+  const { store, side } = thread.parts;
+  const { log } = thread;
+  if ((await store.getSessionTitle(log.sessionId)) !== null) return;
+  const prompt = `${TASK}\n\nUser: ${exchange.user.slice(0, EXCERPT)}\n\nAssistant: ${exchange.answer.slice(0, EXCERPT)}`;
+  const request = {
+    task: "title_generation",
+    prompt,
+    maxOutputTokens: 500,
+    temperature: 0.3,
+    sessionId: log.sessionId,
+  };
+  const answer = await side.ask(request, signal);
+  const title = answer.ok ? cleanTitle(answer.text) : "";
+  if (title === "" || signal.aborted) return;
+  const { sessionId } = log;
+  if ((await store.getSessionTitle(sessionId)) !== null) return;
+  const taken = (await store.getSessionByTitle(title)) !== null;
+  await store.setSessionTitle(sessionId, taken ? await store.getNextTitleInLineage(title) : title);
+}
+
+/** The user's words and the answer of the last exchange. */
+export function lastExchange(log: readonly Message[], answer: string): { user: string; answer: string } {
+  const asked = log.findLast((message) => message.role === "user");
+  return { user: textOf(asked?.content), answer };
+}
