@@ -16,7 +16,7 @@ import * as lineage from "./sqlite/lineage.ts";
 import { listSessions, searchSessions } from "./sqlite/list.ts";
 import * as messages from "./sqlite/messages.ts";
 import { getMeta, setMeta } from "./sqlite/meta.ts";
-import { examine, indexedRows } from "./sqlite/repair.ts";
+import { conclude, examine, indexedRows } from "./sqlite/repair.ts";
 import * as sessions from "./sqlite/sessions.ts";
 import { type Split, splitSession } from "./sqlite/split.ts";
 import { stats } from "./sqlite/stats.ts";
@@ -55,12 +55,12 @@ export class SqliteSessionStore implements Core.SessionStore {
     const notice = options.onNotice ?? (() => undefined);
     let upkeep: IndexUpkeep | undefined;
     try {
-      const connection = await Connection.open({ ...options, notice, onIndexDamage: () => upkeep?.kick() });
+      const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void upkeep?.kick() });
       upkeep = new IndexUpkeep(connection, notice);
       if (options.indexLayout === "compact" && connection.volume === "ok") {
         await connection.exclusive((db) => readIndexLayout(db) === "compact" || beginLayoutSwitch(db, "compact"));
       }
-      upkeep.kick();
+      await upkeep.kick();
       const search = new SearchService(connection, options.runtimePath, notice);
       return new SqliteSessionStore(connection, { upkeep, search }, notice);
     } catch (error) {
@@ -86,7 +86,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   updateSystemPrompt(id: string, text: string) {
     return this.#connection.write((c) => sessions.updateSystemPrompt(c, id, text));
   }
-  async getSession(id: string) {
+  getSession(id: string) {
     return this.#connection.read((c) => sessions.getSession(c, id));
   }
   updateTokenCounts(id: string, update: Core.TokenUpdate) {
@@ -98,46 +98,46 @@ export class SqliteSessionStore implements Core.SessionStore {
 
   // Ids, lineage, titles
 
-  async resolveSessionId(idOrPrefix: string) {
+  resolveSessionId(idOrPrefix: string) {
     return this.#connection.read((c) => lineage.resolveSessionId(c, idOrPrefix));
   }
-  async getCompressionTip(id: string) {
+  getCompressionTip(id: string) {
     return this.#connection.read((c) => lineage.getCompressionTip(c, id));
   }
-  async resolveResumeSessionId(id: string) {
+  resolveResumeSessionId(id: string) {
     return this.#connection.read((c) => lineage.resolveResumeSessionId(c, id));
   }
-  async ancestors(id: string) {
+  ancestors(id: string) {
     return this.#connection.read((c) => lineage.ancestors(c, id));
   }
-  async descendants(id: string) {
+  descendants(id: string) {
     return this.#connection.read((c) => lineage.descendants(c, id));
   }
   setSessionTitle(id: string, title: string | null) {
     return this.#connection.write((c) => titles.setSessionTitle(c, id, title));
   }
-  async getSessionTitle(id: string) {
+  getSessionTitle(id: string) {
     return this.#connection.read((c) => titles.getSessionTitle(c, id));
   }
-  async getSessionByTitle(title: string) {
+  getSessionByTitle(title: string) {
     return this.#connection.read((c) => sessions.getSessionByTitle(c, title));
   }
-  async resolveSessionByTitle(title: string) {
+  resolveSessionByTitle(title: string) {
     return this.#connection.read((c) => titles.resolveSessionByTitle(c, title));
   }
-  async getNextTitleInLineage(base: string) {
+  getNextTitleInLineage(base: string) {
     return this.#connection.read((c) => titles.getNextTitleInLineage(c, base));
   }
 
   // Lists
 
-  async listSessions(options?: Core.ListOptions) {
+  listSessions(options?: Core.ListOptions) {
     return this.#connection.read((c) => listSessions(c, options));
   }
   async searchSessions(options?: { source?: string; limit?: number; offset?: number }) {
     return this.#connection.read((c) => searchSessions(c, options));
   }
-  async sessionCount(source?: string) {
+  sessionCount(source?: string) {
     return this.#connection.read((c) => sessions.sessionCount(c, source));
   }
 
@@ -161,18 +161,18 @@ export class SqliteSessionStore implements Core.SessionStore {
   async getConversation(sessionId: string, options?: { includeAncestors?: boolean }) {
     return this.#connection.read((c) => getConversation(c, sessionId, options));
   }
-  async messageCount(sessionId?: string) {
+  messageCount(sessionId?: string) {
     return this.#connection.read((c) => messages.messageCount(c, sessionId));
   }
   async searchMessages(query: string, options?: Core.SearchOptions) {
-    const answer = this.#search.searchMessages(query, options);
-    if (answer.notice !== undefined) this.#upkeep.kick();
+    const answer = await this.#search.searchMessages(query, options);
+    if (answer.notice !== undefined) await this.#upkeep.kick();
     return answer;
   }
 
   // Export, import, removal
 
-  async exportSession(id: string) {
+  exportSession(id: string) {
     return this.#connection.read((c) => exportSession(c, id));
   }
   /** The ids of an export, in its order. */
@@ -187,7 +187,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   }
   async importSession(session: Core.ExportedSession) {
     const result = await this.#connection.write((c) => importSession(c, session, this.#pendingLinks));
-    if (result.imported > 0) this.#notePendingLink(session);
+    if (result.imported > 0) await this.#notePendingLink(session);
     return result;
   }
   async deleteSession(id: string, sessionsDir?: string) {
@@ -207,7 +207,7 @@ export class SqliteSessionStore implements Core.SessionStore {
 
   // Meta, upkeep, health
 
-  async getMeta(key: string) {
+  getMeta(key: string) {
     return this.#connection.read((c) => getMeta(c, key));
   }
   setMeta(key: string, value: string) {
@@ -219,7 +219,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   maybeAutoPruneAndVacuum(options: Parameters<Core.SessionStore["maybeAutoPruneAndVacuum"]>[0] = {}) {
     return maybeAutoPrune(this.#connection, options, this.#notice);
   }
-  async stats() {
+  stats() {
     return this.#connection.read((c) => stats(c, readIndexLayout(c.db)));
   }
   async health(): Promise<Core.StoreHealth> {
@@ -230,7 +230,7 @@ export class SqliteSessionStore implements Core.SessionStore {
     if (volume === "full") {
       return { state: volume, notice: `The disk that holds ${this.#connection.path} was full at the last write.` };
     }
-    const index = this.#connection.read((c) => checkIndexHealth(c.db));
+    const index = await this.#connection.read((c) => checkIndexHealth(c.db));
     return {
       state: index.state,
       ...(index.notice === undefined ? {} : { notice: index.notice }),
@@ -241,7 +241,8 @@ export class SqliteSessionStore implements Core.SessionStore {
     const findings = await this.#connection.exclusive(examine);
     const steps = await this.#rebuild(onProgress);
     if (steps > 0) findings.repaired.push("The search index was built anew.");
-    return { ...findings, indexedRows: this.#connection.read((c) => indexedRows(c.db)) };
+    const integrity = await this.#connection.exclusive((db) => conclude(db, findings));
+    return { integrity, ...findings, indexedRows: await this.#connection.read((c) => indexedRows(c.db)) };
   }
   async setIndexLayout(layout: IndexLayout, onProgress?: Core.OnProgress) {
     await this.#connection.exclusive((db) => beginLayoutSwitch(db, layout));
@@ -265,19 +266,19 @@ export class SqliteSessionStore implements Core.SessionStore {
   disableTelegramTopicMode(chatId: string, clearBindings?: boolean) {
     return this.#connection.write((c) => topics.disableTelegramTopicMode(c, chatId, clearBindings));
   }
-  async isTelegramTopicModeEnabled(chatId: string, userId: string) {
+  isTelegramTopicModeEnabled(chatId: string, userId: string) {
     return this.#connection.read((c) => topics.isTelegramTopicModeEnabled(c, chatId, userId));
   }
-  async getTelegramTopicBinding(chatId: string, threadId: string) {
+  getTelegramTopicBinding(chatId: string, threadId: string) {
     return this.#connection.read((c) => topics.getTelegramTopicBinding(c, chatId, threadId));
   }
   bindTelegramTopic(binding: topics.NewBinding) {
     return this.#connection.write((c) => topics.bindTelegramTopic(c, binding));
   }
-  async isTelegramSessionLinkedToTopic(sessionId: string) {
+  isTelegramSessionLinkedToTopic(sessionId: string) {
     return this.#connection.read((c) => topics.isTelegramSessionLinkedToTopic(c, sessionId));
   }
-  async listUnlinkedTelegramSessionsForUser(_chatId: string, userId: string, limit?: number) {
+  listUnlinkedTelegramSessionsForUser(_chatId: string, userId: string, limit?: number) {
     return this.#connection.read((c) => topics.listUnlinkedTelegramSessionsForUser(c, userId, limit));
   }
 
@@ -295,10 +296,10 @@ export class SqliteSessionStore implements Core.SessionStore {
   failHandoff(id: string, error: string) {
     return this.#connection.write((c) => handoff.failHandoff(c, id, error));
   }
-  async getHandoffState(id: string) {
+  getHandoffState(id: string) {
     return this.#connection.read((c) => handoff.getHandoffState(c, id));
   }
-  async listPendingHandoffs() {
+  listPendingHandoffs() {
     return this.#connection.read(handoff.listPendingHandoffs);
   }
 
@@ -311,10 +312,10 @@ export class SqliteSessionStore implements Core.SessionStore {
     return steps;
   }
 
-  #notePendingLink({ id, parent_session_id: parent }: Core.ExportedSession): void {
+  async #notePendingLink({ id, parent_session_id: parent }: Core.ExportedSession): Promise<void> {
     this.#pendingLinks.delete(id);
-    if (parent === null || parent === undefined || this.#connection.read((c) => lineage.ancestors(c, id)).length > 1)
-      return;
-    this.#pendingLinks.set(parent, [...(this.#pendingLinks.get(parent) ?? []), id]);
+    if (parent === null || parent === undefined) return;
+    const chain = await this.#connection.read((c) => lineage.ancestors(c, id));
+    if (chain.length === 1) this.#pendingLinks.set(parent, [...(this.#pendingLinks.get(parent) ?? []), id]);
   }
 }

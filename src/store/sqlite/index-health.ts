@@ -37,7 +37,7 @@ export function isIndexDamage(error: unknown): boolean {
   if (code === undefined) return false;
   if (code.startsWith("SQLITE_CORRUPT")) return true;
   const text = error instanceof Error ? error.message : "";
-  return code === "SQLITE_ERROR" && /messages_fts|vtable constructor failed/.test(text);
+  return code === "SQLITE_ERROR" && /messages_fts|vtable constructor failed|fts5 file format/.test(text);
 }
 
 function tableAnswers(db: Database, table: FtsTable): boolean {
@@ -77,7 +77,7 @@ function diagnose(db: Database): RebuildPlan | undefined {
         : missingTriggers.length > 0
           ? `${missingTriggers.join(", ")} is missing`
           : "some messages are not in the search index";
-  return { layout, tables, recreate, next: 1, upTo: maxMessageId(db), reason };
+  return { layout, tables, recreate, next: 1, upTo: maxMessageId(db), reason, damaged: broken.length > 0 };
 }
 
 function createWhatIsMissing(db: Database, plan: RebuildPlan): void {
@@ -94,15 +94,18 @@ function createWhatIsMissing(db: Database, plan: RebuildPlan): void {
  * of any size; a small file is made whole at once, a large one by later calls of `rebuildStep`.
  */
 export function ensureIndex(db: Database): IndexHealth {
-  if (!db.readOnly && !readPlan(db) && diagnose(db)) {
-    inTransaction(db, () => {
-      const plan = readPlan(db) ? undefined : diagnose(db);
-      if (!plan) return;
+  if (db.readOnly) return checkIndexHealth(db);
+  // Judged outside the transaction: after meeting a damaged page inside one, SQLite refuses every further write in it.
+  const plan = readPlan(db) ? undefined : diagnose(db);
+  if (plan) {
+    immediate(db, () => {
+      // Another process may have been faster.
+      if (readPlan(db)) return;
       createWhatIsMissing(db, plan);
       writePlan(db, plan.upTo > 0 || plan.recreate.length > 0 ? plan : undefined);
     });
   }
-  if (!db.readOnly && !db.inTransaction) finishSmallRebuild(db);
+  finishSmallRebuild(db);
   return checkIndexHealth(db);
 }
 
@@ -140,7 +143,8 @@ export function disableIndex(db: Database, cause: unknown): void {
   immediate(db, () => {
     const { layout } = readCatalog(db);
     dropTriggers(db);
-    writePlan(db, fullPlan(readPlan(db)?.layout ?? layout, reason));
+    const damaged = sqliteCode(cause) !== "SQLITE_ERROR";
+    writePlan(db, fullPlan(readPlan(db)?.layout ?? layout, reason, damaged));
   });
 }
 

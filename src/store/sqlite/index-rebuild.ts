@@ -27,6 +27,8 @@ export interface RebuildPlan {
   readonly next: number;
   readonly upTo: number;
   readonly reason: string;
+  /** Pages of the tables are damaged: dropping them could free pages that belong to something else. */
+  readonly damaged?: boolean;
 }
 
 function isPlan(value: unknown): value is RebuildPlan {
@@ -63,8 +65,8 @@ export function writePlan(db: Database, plan: RebuildPlan | undefined): void {
 }
 
 /** Drop and build both tables. `upTo` is set when the first table is created. */
-export function fullPlan(layout: IndexLayout, reason: string): RebuildPlan {
-  return { layout, tables: FTS_TABLES, recreate: FTS_TABLES, next: 1, upTo: 0, reason };
+export function fullPlan(layout: IndexLayout, reason: string, damaged = false): RebuildPlan {
+  return { layout, tables: FTS_TABLES, recreate: FTS_TABLES, next: 1, upTo: 0, reason, damaged };
 }
 
 export function maxMessageId(db: Database): number {
@@ -79,8 +81,8 @@ export function inTransaction<T>(db: Database, body: () => T): T {
 const SHADOWS = ["data", "idx", "content", "docsize", "config"];
 
 /**
- * Forgets a table that SQLite cannot drop because its pages are damaged: its entries leave the catalog and its pages
- * become garbage, which VACUUM removes. The caller must not be inside a transaction.
+ * Forgets a damaged table without following its pages: its entries leave the catalog and its pages become garbage,
+ * which VACUUM removes. The caller must not be inside a transaction.
  */
 function cutOut(db: Database, table: FtsTable): void {
   const names = [table, ...SHADOWS.map((suffix) => `${table}_${suffix}`), ...triggerNames(table)];
@@ -97,38 +99,41 @@ function cutOut(db: Database, table: FtsTable): void {
   });
 }
 
-/** Returns true when the table had to be cut out and the file should be vacuumed. */
-function dropTable(db: Database, table: FtsTable): boolean {
+function dropTable(db: Database, table: FtsTable): void {
+  immediate(db, () => {
+    for (const name of triggerNames(table)) db.exec(`DROP TRIGGER IF EXISTS ${name}`);
+    db.exec(`DROP TABLE IF EXISTS ${table}`);
+  });
+}
+
+function removeTable(db: Database, table: FtsTable, damaged: boolean): void {
+  if (damaged) {
+    cutOut(db, table);
+    return;
+  }
   try {
-    immediate(db, () => {
-      for (const name of triggerNames(table)) db.exec(`DROP TRIGGER IF EXISTS ${name}`);
-      db.exec(`DROP TABLE IF EXISTS ${table}`);
-    });
-    return false;
+    dropTable(db, table);
   } catch (error) {
     const code = sqliteCode(error) ?? "";
     if (!code.startsWith("SQLITE_CORRUPT") && code !== "SQLITE_ERROR") throw error;
     cutOut(db, table);
-    return true;
   }
 }
 
 export interface StepResult {
   readonly done: number;
   readonly total: number;
-  /** The file holds pages that only VACUUM can return. */
-  readonly vacuumAdvised: boolean;
 }
 
 function recreateStep(db: Database, plan: RebuildPlan, table: FtsTable): StepResult {
-  const vacuumAdvised = dropTable(db, table);
+  removeTable(db, table, plan.damaged ?? false);
   return immediate(db, () => {
     const upTo = Math.max(plan.upTo, maxMessageId(db));
     createIndexTable(db, plan.layout, table);
     const recreate = plan.recreate.filter((name) => name !== table);
     if (recreate.length === 0 && plan.layout === "inline") db.exec(`DROP VIEW IF EXISTS ${TEXT_VIEW}`);
     writePlan(db, { ...plan, recreate, next: 1, upTo });
-    return { done: 0, total: upTo, vacuumAdvised };
+    return { done: 0, total: upTo };
   });
 }
 
@@ -157,7 +162,7 @@ function fillStep(db: Database, plan: RebuildPlan, rows: number): StepResult {
   fillRange(db, plan, { from: plan.next, to });
   const finished = to >= plan.upTo;
   writePlan(db, finished ? undefined : { ...plan, next: to + 1 });
-  return { done: to, total: plan.upTo, vacuumAdvised: false };
+  return { done: to, total: plan.upTo };
 }
 
 /**
@@ -172,8 +177,8 @@ export function rebuildStep(db: Database, rows: number = ROWS_PER_STEP): StepRes
   return inTransaction(db, () => {
     // Read again under the lock: another process may have done this step.
     const current = readPlan(db);
-    if (!current) return { done: plan.upTo, total: plan.upTo, vacuumAdvised: false };
-    if (current.recreate.length > 0) return { done: 0, total: current.upTo, vacuumAdvised: false };
+    if (!current) return { done: plan.upTo, total: plan.upTo };
+    if (current.recreate.length > 0) return { done: 0, total: current.upTo };
     for (const name of current.tables) createMissingTriggers(db, current.layout, name);
     return fillStep(db, current, rows);
   });

@@ -1,11 +1,10 @@
 // Checks the whole file and mends what can be mended: ordinary indexes, the search index, links to nowhere.
 import { type Database, immediate } from "./driver.ts";
-import { disableIndex, ensureIndex } from "./index-health.ts";
-import { readPlan } from "./index-rebuild.ts";
+import { examineIndex } from "./index-examine.ts";
+import { ensureIndex } from "./index-health.ts";
 import { textOfError } from "./journal.ts";
 
 export interface Findings {
-  readonly integrity: string;
   readonly problems: string[];
   readonly repaired: string[];
 }
@@ -13,7 +12,8 @@ export interface Findings {
 function integrityLines(db: Database): string[] {
   try {
     const rows = db.prepare<{ integrity_check: string }>("PRAGMA integrity_check").all();
-    return rows.map((row) => row.integrity_check).filter((line) => line !== "ok");
+    const lines = rows.flatMap((row) => row.integrity_check.split("\n"));
+    return lines.filter((line) => line !== "ok" && !line.startsWith("***"));
   } catch (error) {
     return [textOfError(error)];
   }
@@ -55,19 +55,36 @@ function mendLinks(db: Database, problems: string[], repaired: string[]): void {
   repaired.push("Those links were removed.");
 }
 
-/** Leaves a rebuild plan behind when the search index needs one; the caller runs its steps. */
+/** Leaves a rebuild plan behind when the search index needs one; the caller runs its steps, then `conclude`. */
 export function examine(db: Database): Findings {
   const lines = integrityLines(db);
-  const problems = [...lines];
   const repaired: string[] = [];
-  const aboutSearch = lines.filter((line) => /messages_fts|fts5/i.test(line));
-  if (lines.length > aboutSearch.length) mendIndexes(db, repaired);
-  immediate(db, () => mendLinks(db, problems, repaired));
   ensureIndex(db);
-  if (aboutSearch.length > 0 && !readPlan(db)) disableIndex(db, aboutSearch[0]);
-  const rest = repaired.length > 0 ? integrityLines(db) : lines;
-  const beyond = rest.filter((line) => !/messages_fts|fts5/i.test(line));
-  return { integrity: beyond.length === 0 ? "ok" : beyond.join("; "), problems, repaired };
+  const aboutSearch = examineIndex(db, lines);
+  const problems = [...new Set([...lines, ...aboutSearch])];
+  if (lines.length > 0 && aboutSearch.length === 0) mendIndexes(db, repaired);
+  immediate(db, () => mendLinks(db, problems, repaired));
+  return { problems, repaired };
+}
+
+/** Checks again after the index was rebuilt; pages that belong to nothing any more are removed by VACUUM. */
+export function conclude(db: Database, findings: Findings): string {
+  let lines = integrityLines(db);
+  if (lines.length > 0) {
+    try {
+      db.pragma("wal_checkpoint(TRUNCATE)");
+      db.exec("VACUUM");
+      lines = integrityLines(db);
+      if (lines.length === 0) findings.repaired.push("The file was rewritten without its damaged pages.");
+    } catch (error) {
+      findings.problems.push(`The file could not be rewritten (${textOfError(error)}).`);
+    }
+  }
+  if (lines.length === 0) return "ok";
+  findings.problems.push(
+    "Some damage is beyond repair in place. Restore a backup, or export what can be read with `hermes sessions export`, move the file aside and import it again.",
+  );
+  return lines.join("; ");
 }
 
 export function indexedRows(db: Database): number {
