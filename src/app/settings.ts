@@ -1,15 +1,17 @@
 // The settings of a home as surfaces use them: load, look up, change, check, migrate.
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { suggestKey } from "../config/check.ts";
 import { parseEnvFile } from "../config/env-file.ts";
 import { envPath, setEnvValue } from "../config/env-write.ts";
 import { type ConfigCache, configPath, type LoadedConfig, loadConfig } from "../config/load.ts";
 import { isSecretKey, maskSecret, maskTree } from "../config/mask.ts";
 import { getAt, leaves, splitPath } from "../config/path.ts";
-import { CONFIG_VERSION } from "../config/schema/config.ts";
+import { CONFIG_VERSION, findNode } from "../config/schema/config.ts";
 import type { ConfigWarning } from "../config/warning.ts";
-import { readText } from "../config/write.ts";
+import { readText, refuseWhenManaged } from "../config/write.ts";
 import { UserError } from "../core/failure.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
 import type { Home } from "./home.ts";
 import { type ChangeOutcome, changeSetting } from "./settings-change.ts";
 import { type MigrationReport, migrateHome } from "./settings-migrate.ts";
@@ -43,13 +45,13 @@ export interface Settings {
   /** Names of secrets that `.env` sets, with masked values. */
   secrets(): Promise<readonly { readonly name: string; readonly value: string }[]>;
   check(): Promise<SettingsCheck>;
+  /** Makes sure that config.yaml may be edited and exists, readable by its owner only. */
+  prepareEdit(): Promise<void>;
   migrate(): Promise<MigrationReport>;
 }
 
-async function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean): Promise<unknown> {
+function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean): unknown {
   const keys = splitPath(path);
-  const { findNode } = await import("../config/schema/config.ts");
-  const { suggestKey } = await import("../config/check.ts");
   const value = keys.length === 1 && /^[A-Z][A-Z0-9_]+$/.test(path) ? home.env[path] : getAt(loaded.config, keys);
   if (value === undefined) {
     const { node, free, known } = findNode(keys);
@@ -104,6 +106,11 @@ export function openSettings(home: Home): Settings {
     check: async () => {
       const { warnings, config } = await load();
       return { problems: warnings, version: config._config_version, newest: CONFIG_VERSION };
+    },
+    prepareEdit: async () => {
+      refuseWhenManaged(home, "The configuration");
+      const header = "# Hermes settings. Every key: docs/reference/configuration.md\n";
+      if ((await readText(configPath(home))) === "") await atomicWrite(configPath(home), header, 0o600);
     },
     migrate: async () => {
       const report = await migrateHome(home, await pluginFolders(home));

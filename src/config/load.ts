@@ -54,8 +54,9 @@ async function readOrWarn(path: string, cache: ConfigCache): Promise<{ parsed?: 
     if (!parsed) return {};
     return parsed.problem ? { parsed, problem: parsed.problem } : { parsed };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const text = `config.yaml cannot be read (${code ?? message}); using the defaults`;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const text = `config.yaml cannot be read (${code}); using the defaults`;
     return { problem: { kind: "unreadable", path: "", message: text } };
   }
 }

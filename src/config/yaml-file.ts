@@ -2,7 +2,8 @@
 import type { Document, ErrorCode, LineCounter, ParsedNode } from "yaml";
 import type { ConfigWarning } from "./warning.ts";
 
-const loadYaml = () => import("yaml");
+/** The package is CommonJS: in a bundle, an import of it has only a default. */
+const loadYaml = async () => (await import("yaml")).default;
 type Yaml = Awaited<ReturnType<typeof loadYaml>>;
 export type YamlDocument = Document.Parsed<ParsedNode>;
 

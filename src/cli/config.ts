@@ -1,0 +1,226 @@
+// `hermes config`: show, look up, change, edit, check and migrate the settings of a home.
+import type { Home } from "../app/home.ts";
+import { openSettings, type SettingRow, type Settings } from "../app/settings.ts";
+import { UserError } from "../core/failure.ts";
+import type { CliCommand, CliContext } from "./command.ts";
+import { JSON_OPTION } from "./command.ts";
+import type { Terminal } from "./terminal.ts";
+
+type Problems = Awaited<ReturnType<Settings["check"]>>["problems"];
+
+function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return JSON.stringify(value) ?? "";
+}
+
+function printJson(terminal: Terminal, value: unknown): void {
+  terminal.out(JSON.stringify(value, null, 2));
+}
+
+function printProblems(terminal: Terminal, problems: Problems): void {
+  for (const { message, line } of problems) {
+    const place = line === undefined || message.includes(`line ${line}`) ? "" : ` (line ${line})`;
+    terminal.err(`${terminal.style("yellow", "warning:")} ${message}${place}`);
+  }
+}
+
+function clip(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, Math.max(1, width - 1))}…` : text;
+}
+
+function printRows(terminal: Terminal, rows: readonly SettingRow[]): void {
+  const width = Math.max(0, ...rows.map((row) => row.path.length));
+  for (const row of rows) {
+    const origin = row.from === "environment" ? terminal.style("dim", "  (environment)") : "";
+    const shown = clip(JSON.stringify(row.value) ?? "", terminal.columns - width - 18);
+    terminal.out(`  ${terminal.style("cyan", row.path.padEnd(width))}  ${shown}${origin}`);
+  }
+}
+
+async function printSettings(context: CliContext, settings: Settings): Promise<void> {
+  const { home, terminal, values } = context;
+  const all = Boolean(values.all);
+  const rows = (await settings.rows()).filter((row) => all || row.from !== "default");
+  const secrets = await settings.secrets();
+  terminal.out(`Profile   ${home.profile}`);
+  terminal.out(`Settings  ${settings.path}`);
+  terminal.out(`Secrets   ${settings.envPath}`);
+  terminal.out(`\n${terminal.style("bold", all ? "Every setting" : "Settings that differ from the defaults")}`);
+  if (rows.length > 0) printRows(terminal, rows);
+  else terminal.out("  none; every setting has its default (hermes config show --all lists them)");
+  if (secrets.length === 0) return;
+  terminal.out(`\n${terminal.style("bold", "Secrets in .env")}`);
+  const width = Math.max(...secrets.map(({ name }) => name.length));
+  for (const { name, value } of secrets) terminal.out(`  ${terminal.style("cyan", name.padEnd(width))}  ${value}`);
+}
+
+const show: CliCommand = {
+  name: "show",
+  summary: "Print the settings in effect, secrets masked",
+  options: { all: { type: "boolean", help: "Defaults as well" }, ...JSON_OPTION },
+  maxPositionals: 0,
+  run: async (context) => {
+    const settings = openSettings(context.home);
+    const { problems } = await settings.check();
+    if (context.values.json) {
+      const rows = (await settings.rows()).filter((row) => context.values.all || row.from !== "default");
+      const { path, envPath } = settings;
+      const secrets = await settings.secrets();
+      printJson(context.terminal, { profile: context.home.profile, path, envPath, settings: rows, secrets, problems });
+      return 0;
+    }
+    await printSettings(context, settings);
+    printProblems(context.terminal, problems);
+    return 0;
+  },
+};
+
+function requireArgument(context: CliContext, index: number, usage: string): string {
+  const word = context.positionals[index];
+  if (word === undefined) throw new UserError(`usage: hermes config ${usage}`, { exitCode: 2 });
+  return word;
+}
+
+const get: CliCommand = {
+  name: "get",
+  args: "KEY",
+  summary: "Print one setting, for example compression.threshold",
+  options: { reveal: { type: "boolean", help: "Print secrets in clear" }, ...JSON_OPTION },
+  maxPositionals: 1,
+  run: async (context) => {
+    const key = requireArgument(context, 0, "get KEY");
+    const value = await openSettings(context.home).get(key, { reveal: Boolean(context.values.reveal) });
+    if (context.values.json) printJson(context.terminal, value);
+    else context.terminal.out(typeof value === "object" ? JSON.stringify(value, null, 2) : String(value));
+    return 0;
+  },
+};
+
+const set: CliCommand = {
+  name: "set",
+  args: "KEY VALUE",
+  summary: "Change one setting; keys and tokens go to .env",
+  options: { force: { type: "boolean", help: "Accept a key that is not known" }, ...JSON_OPTION },
+  maxPositionals: 2,
+  examples: [
+    "hermes config set model anthropic/claude-sonnet-4.6",
+    "hermes config set compression.threshold 0.6",
+    "hermes config set agent.disabled_toolsets browser,tts",
+    "hermes config set OPENROUTER_API_KEY sk-or-…",
+  ],
+  run: async (context) => {
+    const key = requireArgument(context, 0, "set KEY VALUE");
+    const text = requireArgument(context, 1, "set KEY VALUE");
+    const outcome = await openSettings(context.home).set(key, text, { force: Boolean(context.values.force) });
+    if (context.values.json) printJson(context.terminal, outcome);
+    else context.terminal.out(`${outcome.key} = ${asText(outcome.value)}  (${outcome.file})`);
+    return 0;
+  },
+};
+
+async function runEditor(home: Home, path: string): Promise<void> {
+  const { spawn } = await import("node:child_process");
+  const chosen = home.env.VISUAL || home.env.EDITOR;
+  const candidates = chosen ? [chosen] : ["nano", "vim", "vi"];
+  for (const candidate of candidates) {
+    const [program = "", ...args] = candidate.trim().split(/\s+/);
+    const outcome = await new Promise<number | "missing">((resolve, reject) => {
+      const child = spawn(program, [...args, path], { stdio: "inherit", env: home.env });
+      child.on("error", (error) =>
+        (error as NodeJS.ErrnoException).code === "ENOENT" ? resolve("missing") : reject(error),
+      );
+      child.on("close", (code) => resolve(code ?? 1));
+    });
+    if (outcome === 0) return;
+    if (outcome !== "missing") throw new UserError(`the editor "${candidate}" ended with exit code ${outcome}`);
+  }
+  throw new UserError(`no editor was found (tried ${candidates.join(", ")})`, {
+    cure: `Set EDITOR, or open ${path} yourself.`,
+  });
+}
+
+async function reportCheck(context: CliContext): Promise<number> {
+  const { terminal } = context;
+  const { problems, version, newest } = await openSettings(context.home).check();
+  if (context.values.json) printJson(terminal, { ok: problems.length === 0, version, newest, problems });
+  else {
+    printProblems(terminal, problems);
+    if (problems.length > 0)
+      terminal.out(`${problems.length} ${problems.length === 1 ? "problem" : "problems"} found.`);
+    else terminal.out("The configuration is in order.");
+    if (version < newest) terminal.out(`Its layout is version ${version} of ${newest}: run hermes config migrate.`);
+  }
+  return problems.length === 0 ? 0 : 1;
+}
+
+const edit: CliCommand = {
+  name: "edit",
+  summary: "Open config.yaml in your editor, then check it",
+  maxPositionals: 0,
+  run: async (context) => {
+    const settings = openSettings(context.home);
+    await settings.prepareEdit();
+    await runEditor(context.home, settings.path);
+    return reportCheck(context);
+  },
+};
+
+const check: CliCommand = {
+  name: "check",
+  summary: "Look for mistakes in config.yaml; exit code 1 when there are any",
+  options: JSON_OPTION,
+  maxPositionals: 0,
+  run: reportCheck,
+};
+
+const migrate: CliCommand = {
+  name: "migrate",
+  summary: "Bring config.yaml to the newest layout; a backup is made first",
+  options: JSON_OPTION,
+  maxPositionals: 0,
+  run: async (context) => {
+    const { terminal } = context;
+    const report = await openSettings(context.home).migrate();
+    if (context.values.json) {
+      printJson(terminal, report);
+      return 0;
+    }
+    if (report.backup === null) {
+      terminal.out(`Nothing to do: the layout is version ${report.to}.`);
+      return 0;
+    }
+    terminal.out(`Version ${report.from} → ${report.to}. The old file is ${report.backup}`);
+    for (const step of report.steps) terminal.out(`  ${step}`);
+    for (const { from, to } of report.moved) terminal.out(`  moved    ${from} → ${to}`);
+    for (const { path, reason } of report.dropped) terminal.out(`  dropped  ${path}: ${reason}`);
+    return 0;
+  },
+};
+
+function pathCommand(name: string, summary: string, pick: (settings: Settings) => string): CliCommand {
+  return {
+    name,
+    summary,
+    maxPositionals: 0,
+    run: async ({ home, terminal }) => {
+      terminal.out(pick(openSettings(home)));
+      return 0;
+    },
+  };
+}
+
+export const configCommand: CliCommand = {
+  name: "config",
+  summary: "Show, change and check the configuration",
+  defaultSubcommand: "show",
+  subcommands: [
+    show,
+    get,
+    set,
+    edit,
+    pathCommand("path", "Print where config.yaml is", (settings) => settings.path),
+    pathCommand("env-path", "Print where .env is", (settings) => settings.envPath),
+    check,
+    migrate,
+  ],
+};
