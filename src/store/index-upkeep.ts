@@ -17,9 +17,10 @@ export class IndexUpkeep {
   }
 
   /** Starts the background work when there is any; calls while it runs change nothing. */
-  kick(): void {
+  async kick(): Promise<void> {
     if (this.#stopped || this.#timer || this.#connection.volume === "read_only") return;
-    if (this.#connection.read(({ db }) => readPlan(db)) !== undefined) this.#schedule(BREATH_MS);
+    const plan = await this.#connection.read(({ db }) => readPlan(db));
+    if (plan !== undefined && !this.#timer) this.#schedule(BREATH_MS);
   }
 
   stop(): void {

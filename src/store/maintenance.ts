@@ -40,13 +40,13 @@ async function deleteInSteps(
   return deleted;
 }
 
-export function pruneSessions(connection: Connection, options: PruneOptions = {}): Promise<number> {
-  const victims = connection.read((context) => findPrunable(context, options));
+export async function pruneSessions(connection: Connection, options: PruneOptions = {}): Promise<number> {
+  const victims = await connection.read((context) => findPrunable(context, options));
   return deleteInSteps(connection, victims, options);
 }
 
-export function pruneGhosts(connection: Connection, sessionsDir?: string): Promise<number> {
-  return deleteInSteps(connection, connection.read(findGhostSessions), sessionsDir ? { sessionsDir } : {});
+export async function pruneGhosts(connection: Connection, sessionsDir?: string): Promise<number> {
+  return deleteInSteps(connection, await connection.read(findGhostSessions), sessionsDir ? { sessionsDir } : {});
 }
 
 /** Gives the space of deleted rows back to the disk. */
@@ -83,7 +83,7 @@ export async function maybeAutoPrune(
   let pruned = 0;
   let vacuumed = false;
   try {
-    const due = connection.read((context) => isMaintenanceDue(context, options.minIntervalHours ?? 24));
+    const due = await connection.read((context) => isMaintenanceDue(context, options.minIntervalHours ?? 24));
     if (!due) return { skipped: true, pruned, vacuumed };
     pruned = await pruneSessions(connection, {
       olderThanDays: options.retentionDays ?? 90,

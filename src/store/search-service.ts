@@ -21,7 +21,7 @@ export class SearchService {
     this.#notice = notice;
   }
 
-  searchMessages(query: string, options?: SearchOptions): SearchAnswer {
+  searchMessages(query: string, options?: SearchOptions): Promise<SearchAnswer> {
     const side = hasCjk(query) ? this.#sideIndex() : undefined;
     return this.#connection.read(({ db }) => searchMessages(db, query, options, side));
   }

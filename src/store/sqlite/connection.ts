@@ -3,7 +3,7 @@ import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import { risingClock } from "./clock.ts";
-import { retryLocked } from "./contention.ts";
+import { Contention } from "./contention.ts";
 import type { StoreContext } from "./context.ts";
 import { type Database, immediate, type openDatabase, sqliteCode } from "./driver.ts";
 import { guardIndex } from "./index-health.ts";
@@ -15,6 +15,7 @@ const FULL_BELOW_BYTES = 256 * 1024;
 
 export interface ConnectionOptions {
   readonly path: string;
+  /** How long SQLite may block the thread for a lock. By default not at all: the store waits without blocking. */
   readonly busyTimeoutMs?: number;
   readonly notice?: (text: string) => void;
   /** Only read; the file must exist. */
@@ -30,6 +31,7 @@ export type VolumeState = "ok" | "read_only" | "full";
 export class Connection {
   readonly path: string;
   readonly #options: ConnectionOptions;
+  readonly #contention: Contention;
   readonly #now = risingClock();
   readonly #notice: (text: string) => void;
   #context: StoreContext;
@@ -40,8 +42,9 @@ export class Connection {
   /** Size and time of an immutable file, to notice that somebody changed it after all. */
   #fingerprint = "";
 
-  private constructor(options: ConnectionOptions, db: Database) {
+  private constructor(options: ConnectionOptions, db: Database, contention: Contention) {
     this.path = options.path;
+    this.#contention = contention;
     this.#options = options;
     this.#notice = options.notice ?? (() => undefined);
     this.#context = this.#contextFor(db);
@@ -51,7 +54,8 @@ export class Connection {
 
   /** Locks met while opening are retried like those of writes. */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    return new Connection(options, await retryLocked(options.path, () => openAttempt(options)));
+    const contention = new Contention(options.path);
+    return new Connection(options, await contention.retry(() => openAttempt(options)), contention);
   }
 
   get volume(): VolumeState {
@@ -66,10 +70,13 @@ export class Connection {
     return this.#context.db;
   }
 
-  read<T>(body: (context: StoreContext) => T): T {
-    this.#refuseWhenClosed();
-    this.#refreshReadOnly();
-    return body(this.#context);
+  /** At once, beside waiting writes. */
+  async read<T>(body: (context: StoreContext) => T): Promise<T> {
+    return this.#contention.retry(() => {
+      if (this.#closed) throw closedError(this.path);
+      this.#refreshReadOnly();
+      return body(this.#context);
+    });
   }
 
   /** One transaction, after those that were asked for earlier. Resolves when it is on disk. */
@@ -116,8 +123,9 @@ export class Connection {
 
   async #attempt<T>(body: () => T): Promise<T> {
     if (this.#volume === "read_only" && !this.#reopen()) throw this.#readOnlyError();
+    await this.#contention.yieldToOthers();
     try {
-      return await retryLocked(this.path, body);
+      return await this.#contention.retry(body);
     } catch (error) {
       throw this.#explain(error);
     }
@@ -188,16 +196,12 @@ export class Connection {
       this.#notice(`${this.path}: a checkpoint was put off (${textOfError(error)}).`);
     }
   }
-
-  #refuseWhenClosed(): void {
-    if (this.#closed) throw closedError(this.path);
-  }
 }
 
 function openAttempt(options: ConnectionOptions): Database {
   return openStateDatabase({
     path: options.path,
-    busyTimeoutMs: options.busyTimeoutMs ?? 50,
+    busyTimeoutMs: options.busyTimeoutMs ?? 0,
     notice: options.notice ?? (() => undefined),
     readOnly: options.readOnly ?? false,
     ...(options.open ? { open: options.open } : {}),
