@@ -1,0 +1,196 @@
+// Our request as an Anthropic Messages body.
+import type { AssistantMessage, Content, ContentPart, JsonObject, Message } from "../../core/message.ts";
+import { textOf } from "../../core/message.ts";
+import { cacheLayoutFor } from "../quirks.ts";
+import { applyCacheMarks } from "./cache-marks.ts";
+import { adaptiveEffort, outputCeiling, THINKING_BUDGET, takesSampling, thinkingMode } from "./claude-models.ts";
+import type { TransportCall } from "./transport.ts";
+import {
+  dataImage,
+  isRow,
+  type Row,
+  rowsOf,
+  schemaFor,
+  sendable,
+  stableArguments,
+  WireIds,
+  wellFormed,
+  withExtras,
+} from "./wire-values.ts";
+
+const MAX_ID = 64;
+const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const KEPT_RESULT_IMAGES = 3;
+const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+function imageBlock(url: string): Row {
+  const image = dataImage(url);
+  if (!image) return { type: "image", source: { type: "url", url } };
+  if (!IMAGE_TYPES.includes(image.mediaType))
+    return { type: "text", text: `[image left out: ${image.mediaType} is not supported]` };
+  return { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.data } };
+}
+
+function blocks(content: Content, call: TransportCall): Row[] {
+  const value = sendable(content, call, MAX_IMAGE_BYTES);
+  if (value === null) return [];
+  const list: readonly ContentPart[] = typeof value === "string" ? [{ type: "text", text: value }] : value;
+  const result: Row[] = [];
+  for (const part of list) {
+    if (part.type === "image_url") result.push(imageBlock(part.image_url.url));
+    else if (part.text.trim() !== "") result.push({ type: "text", text: part.text });
+  }
+  return result;
+}
+
+/** Signed blocks go back to their maker for continuity; elsewhere they would be refused. */
+function thinking(message: AssistantMessage, call: TransportCall): Row[] {
+  const first = new URL(call.endpoint.baseUrl).hostname.endsWith("anthropic.com");
+  const rule = call.amend?.stripReasoning ? "strip" : (call.quirks.thinkingBlocks ?? (first ? "signed" : "strip"));
+  if (rule === "strip") return [];
+  const own = rowsOf(message.reasoning_details).filter((detail) => {
+    if (detail.type === "redacted_thinking") return typeof detail.data === "string";
+    if (detail.type !== "thinking") return false;
+    return rule === "unsigned" || (typeof detail.signature === "string" && detail.signature !== "");
+  });
+  return own.map((detail) => ({ ...detail }));
+}
+
+function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: WireIds): Row[] {
+  const calls = message.tool_calls ?? [];
+  ids.open(calls);
+  const result = thinking(message, call);
+  const text = wellFormed(textOf(message.content)).trimEnd();
+  if (text.trim() !== "") result.push({ type: "text", text });
+  for (const item of calls)
+    result.push({
+      type: "tool_use",
+      id: ids.of(item.id),
+      name: item.function.name,
+      input: JSON.parse(stableArguments(item.function.arguments)) as JsonObject,
+    });
+  if (result.every((block) => String(block.type).includes("thinking")))
+    result.push({ type: "text", text: "(no answer)" });
+  return result;
+}
+
+/** Tool results keep their newest images; older ones are replaced, because each costs tokens in every request. */
+function oldImages(messages: readonly Message[]): Set<ContentPart> {
+  const all: ContentPart[] = [];
+  for (const message of messages)
+    if (message.role === "tool" && Array.isArray(message.content))
+      all.push(...(message.content as readonly ContentPart[]).filter((part) => part.type === "image_url"));
+  return new Set(all.slice(0, Math.max(0, all.length - KEPT_RESULT_IMAGES)));
+}
+
+function resultContent(content: Content, old: Set<ContentPart>): Content {
+  if (content === null || typeof content === "string") return content;
+  return content.map((part) => (old.has(part) ? { type: "text", text: "[earlier image removed]" } : part));
+}
+
+interface Turn {
+  readonly role: "user" | "assistant";
+  readonly content: Row[];
+}
+
+function turnOf(message: Message, call: TransportCall, ids: WireIds, old: Set<ContentPart>): Turn {
+  if (message.role === "assistant") return { role: "assistant", content: assistantBlocks(message, call, ids) };
+  if (message.role !== "tool") {
+    const content = blocks(message.content, call);
+    return { role: "user", content: content.length > 0 ? content : [{ type: "text", text: "(no text)" }] };
+  }
+  const content = blocks(resultContent(message.content, old), call);
+  const inner = content.length > 0 ? content : [{ type: "text", text: "(no output)" }];
+  return {
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: ids.of(message.tool_call_id), content: inner }],
+  };
+}
+
+function markedIndexes(call: TransportCall): Set<number> {
+  const layout = cacheLayoutFor("anthropic_messages", call.model, call.quirks);
+  if (!layout) return new Set();
+  // The layout decides on the conversation as it is stored; merging into turns comes after.
+  const shape: JsonObject[] = call.request.messages.map((message) => ({ role: message.role, content: "x" }));
+  if (call.request.system.trim() !== "") shape.unshift({ role: "system", content: "x" });
+  const marked = applyCacheMarks(shape, { layout: "native", ttl: "5m" });
+  const offset = shape.length - call.request.messages.length;
+  const result = new Set<number>();
+  for (const [index, row] of marked.entries()) if (row !== shape[index]) result.add(index - offset);
+  return result;
+}
+
+/** Marks the newest block that may carry a mark. */
+function mark(content: Row[], control: JsonObject): void {
+  const target = content.findLast((block) => !String(block.type).includes("thinking"));
+  if (target) target.cache_control = control;
+}
+
+function control(call: TransportCall): JsonObject {
+  return call.cacheTtl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
+}
+
+/** Turns that alternate, beginning with the user; results of one batch share a turn, what the person said follows them. */
+export function anthropicTurns(call: TransportCall): JsonObject[] {
+  const ids = new WireIds(MAX_ID);
+  const old = oldImages(call.request.messages);
+  const marks = markedIndexes(call);
+  const turns: Turn[] = [];
+  for (const [index, message] of call.request.messages.entries()) {
+    const turn = turnOf(message, call, ids, old);
+    if (marks.has(index)) mark(turn.content, control(call));
+    const last = turns.at(-1);
+    if (last?.role === turn.role) last.content.push(...turn.content);
+    else turns.push(turn);
+  }
+  if (turns[0]?.role === "assistant") turns.unshift({ role: "user", content: [{ type: "text", text: "(earlier)" }] });
+  return turns.map((turn) => ({ role: turn.role, content: turn.content }));
+}
+
+/** True when the newest assistant turn calls tools without a thinking block: thinking cannot be switched on then. */
+function midToolsWithoutThinking(turns: readonly JsonObject[]): boolean {
+  const content = rowsOf(turns.findLast((turn) => turn.role === "assistant")?.content);
+  const calls = content.some((block) => block.type === "tool_use");
+  return calls && !String(content[0]?.type).includes("thinking");
+}
+
+function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): Row {
+  const effort = call.request.reasoningEffort ?? "none";
+  const budgetByQuirk = call.quirks.reasoning === "budget";
+  const mode = budgetByQuirk ? "budget" : thinkingMode(call.model);
+  if (effort === "none" || mode === "none" || call.quirks.reasoning === "none") return {};
+  if (mode === "adaptive")
+    return { thinking: { type: "adaptive" }, output_config: { effort: adaptiveEffort(call.model, effort) } };
+  if (midToolsWithoutThinking(turns)) return {};
+  const ceiling = outputCeiling(call.model);
+  const budget = Math.min(THINKING_BUDGET[effort], ceiling - 1024);
+  const room = Math.min(ceiling, Math.max(limit, budget + 4096));
+  return { thinking: { type: "enabled", budget_tokens: budget }, max_tokens: room, temperature: 1 };
+}
+
+/** The body of one call. */
+export function encodeAnthropic(call: TransportCall, stream: boolean): JsonObject {
+  const { request, quirks, amend } = call;
+  const turns = anthropicTurns(call);
+  const ceiling = outputCeiling(call.model);
+  const limit = Math.min(request.maxOutputTokens ?? quirks.defaultMaxTokens ?? ceiling, ceiling);
+  const body: Row = { model: call.model, max_tokens: limit, messages: turns };
+  if (request.system.trim() !== "") {
+    const block: Row = { type: "text", text: wellFormed(request.system) };
+    const marked = cacheLayoutFor("anthropic_messages", call.model, quirks) !== null;
+    body.system = [marked ? { ...block, cache_control: control(call) } : block];
+  }
+  if (request.tools.length > 0)
+    body.tools = request.tools.map((tool) => ({
+      name: tool.name,
+      description: wellFormed(tool.description),
+      input_schema: schemaFor(tool, call),
+    }));
+  const temperature = quirks.fixedTemperature ?? request.temperature;
+  if (temperature !== undefined && takesSampling(call.model) && !quirks.omitTemperature && !amend?.omitTemperature)
+    body.temperature = Math.min(1, temperature);
+  Object.assign(body, thinkingFields(call, turns, limit));
+  if (isRow(body.thinking) && body.thinking.type === "adaptive") delete body.temperature;
+  if (stream) body.stream = true;
+  return withExtras(body, call);
+}

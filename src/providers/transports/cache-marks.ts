@@ -1,0 +1,41 @@
+// Prompt-cache marks in the layout "system and the last three": at most four, the newest messages and the frozen prompt.
+import type { Json, JsonObject } from "../../core/message.ts";
+import { isRow } from "./wire-values.ts";
+
+export interface CacheMarkOptions {
+  /** `native` is for the Anthropic dialect; `envelope` for chat completions that pass marks on. */
+  readonly layout: "native" | "envelope";
+  readonly ttl: "5m" | "1h";
+}
+
+const MAX_MARKS = 4;
+
+function markLast(parts: readonly Json[], mark: JsonObject): Json[] {
+  const last = parts.at(-1);
+  return isRow(last) ? [...parts.slice(0, -1), { ...last, cache_control: mark }] : [...parts];
+}
+
+function marked(message: JsonObject, mark: JsonObject, layout: CacheMarkOptions["layout"]): JsonObject | null {
+  if (message.role === "tool") return layout === "native" ? { ...message, cache_control: mark } : null;
+  const content = message.content;
+  if (typeof content === "string" && content !== "")
+    return { ...message, content: [{ type: "text", text: content, cache_control: mark }] };
+  if (Array.isArray(content) && content.length > 0) return { ...message, content: markLast(content, mark) };
+  return { ...message, cache_control: mark };
+}
+
+/**
+ * Marked copies of chat-shaped messages: the system message when it comes first, then the newest messages, until
+ * four marks are set. The input stays as it is. Over chat completions tool messages cannot carry a mark and are
+ * left alone, without their turn being passed on.
+ */
+export function applyCacheMarks(messages: readonly JsonObject[], options: CacheMarkOptions): JsonObject[] {
+  const mark: JsonObject = options.ttl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
+  const result = [...messages];
+  const role = messages[0]?.role;
+  const first = role === "system" || role === "developer" ? 1 : 0;
+  const from = Math.max(first, messages.length - (MAX_MARKS - first));
+  for (const [index, message] of messages.entries())
+    if (index < first || index >= from) result[index] = marked(message, mark, options.layout) ?? message;
+  return result;
+}

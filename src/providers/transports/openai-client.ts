@@ -1,0 +1,47 @@
+// The official OpenAI SDK, reduced to what we use of it: one POST, one stream of JSON values.
+import type OpenAI from "openai";
+import type { JsonObject } from "../../core/message.ts";
+import type { TransportCall } from "./transport.ts";
+import type { Wire } from "./wire.ts";
+
+/** A client for one call. Every setting that the SDK would otherwise take from the environment is given. */
+export async function openAiClient(call: TransportCall, wire: Wire): Promise<OpenAI> {
+  const { default: Client } = await import("openai");
+  return new Client({
+    // The wire sets the real credentials; the SDK only insists on having some.
+    apiKey: "set-by-wire",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: call.endpoint.baseUrl.replace(/\/+$/, ""),
+    maxRetries: 0,
+    timeout: Math.min(call.timeouts.totalMs, 2_147_483_647),
+    logLevel: "off",
+    fetch: wire.fetch,
+  });
+}
+
+export interface Post {
+  readonly path: string;
+  readonly body: JsonObject;
+  readonly stream: boolean;
+}
+
+/** The JSON values of the answer: many when it streams, one when it does not. */
+export async function* streamBody(client: OpenAI, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
+  const options = { body: post.body, signal: wire.signal, stream: post.stream };
+  const response = await client.post(post.path, options).asResponse();
+  if (!post.stream || wire.isJson) {
+    const value = (await response.json()) as JsonObject;
+    // Some gateways answer an error with status 200.
+    if (value.error) throw Object.assign(new Error("error in the answer"), { error: value.error });
+    yield value;
+    return;
+  }
+  const { Stream } = await import("openai/streaming");
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  wire.signal.addEventListener("abort", stop, { once: true });
+  yield* Stream.fromSSEResponse<JsonObject>(response, controller, client);
+}

@@ -1,0 +1,153 @@
+// Small pure pieces that all dialects share: byte-stable arguments, ids, well-formed text, images.
+import { createHash } from "node:crypto";
+import type { Content, Json, JsonObject, Message, ToolCall } from "../../core/message.ts";
+import type { ToolSchema } from "../../core/provider.ts";
+import type { TransportCall } from "./transport.ts";
+
+/** A JSON object under construction. */
+export type Row = { [key: string]: Json | undefined };
+
+export function isRow(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function rowsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isRow) : [];
+}
+
+export function stringOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+
+/** Lone surrogates cannot be encoded in UTF-8: services refuse the whole body. */
+export function wellFormed(text: string): string {
+  return SURROGATE.test(text) ? text.replace(LONE_SURROGATE, "\ufffd") : text;
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isRow(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)]));
+}
+
+/** Tool arguments as compact JSON with sorted keys: the same call is the same bytes in every request. */
+export function stableArguments(raw: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch {
+    return "{}";
+  }
+  if (!isRow(value)) return "{}";
+  // Re-writing would round integers beyond 2^53; their text is stable as it is.
+  return wellFormed(/\d{16}/.test(raw) ? raw.trim() : JSON.stringify(sorted(value)));
+}
+
+function digest(text: string, length: number): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, length);
+}
+
+/** Ids for calls that came without one: the same answer to the same request gets the same ids. */
+export class CallIds {
+  readonly #used: Set<string>;
+
+  constructor(messages: readonly Message[]) {
+    this.#used = new Set();
+    for (const message of messages)
+      if (message.role === "assistant") for (const call of message.tool_calls ?? []) this.#used.add(call.id);
+  }
+
+  /** The id itself, or a derived one when it is empty or already taken in this conversation. */
+  claim(id: string, name: string, args: string, index: number): string {
+    let claimed = id;
+    for (let round = 0; claimed === "" || this.#used.has(claimed); round++)
+      claimed = `call_${digest(`${id}|${name}|${args}|${index}|${round}`, 24)}`;
+    this.#used.add(claimed);
+    return claimed;
+  }
+}
+
+/** Maps stored call ids to ids that a dialect takes; the same history always gives the same ids. */
+export class WireIds {
+  readonly #max: number;
+  readonly #used = new Set<string>();
+  #current = new Map<string, string>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Opens the calls of one assistant message; results that follow refer to them. */
+  open(calls: readonly ToolCall[]): void {
+    this.#current = new Map();
+    for (const call of calls) {
+      let id = call.id.replace(/[^A-Za-z0-9_-]/g, "_");
+      if (id !== call.id || id === "" || id.length > this.#max || this.#used.has(id))
+        id = `${id.slice(0, this.#max - 10)}_${digest(`${call.id}|${this.#used.size}`, 8)}`;
+      this.#used.add(id);
+      this.#current.set(call.id, id);
+    }
+  }
+
+  of(id: string): string {
+    return this.#current.get(id) ?? id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, this.#max);
+  }
+}
+
+function plainSchema(value: Json | undefined, names = false): Json | undefined {
+  if (Array.isArray(value)) return value.map((item: Json) => plainSchema(item) ?? null);
+  if (!isRow(value)) return value;
+  const copy: Row = {};
+  for (const [key, item] of Object.entries(value)) {
+    // Below `properties` the keys are names of the tool's own, not keywords.
+    if (!names && (key === "pattern" || key === "format")) continue;
+    copy[key] = plainSchema(item, !names && key === "properties");
+  }
+  return copy;
+}
+
+/** The parameters of a tool as this call may send them. */
+export function schemaFor(tool: ToolSchema, call: TransportCall): JsonObject {
+  const schema = tool.parameters.type === "object" ? tool.parameters : { ...tool.parameters, type: "object" };
+  if (!call.quirks.plainSchemas && !call.amend?.plainSchemas) return schema;
+  return plainSchema(schema) as JsonObject;
+}
+
+const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
+
+export interface DataImage {
+  readonly mediaType: string;
+  readonly data: string;
+  readonly bytes: number;
+}
+
+/** The parts of a base64 data URL; undefined for any other address. */
+export function dataImage(url: string): DataImage | undefined {
+  const found = DATA_URL.exec(url);
+  if (!found?.[1] || found[2] === undefined) return undefined;
+  return { mediaType: found[1], data: found[2], bytes: Math.floor(found[2].length * 0.75) };
+}
+
+/** A content value with the images that this call may not send replaced by notes, and text made well-formed. */
+export function sendable(content: Content, call: TransportCall, limitBytes = Number.POSITIVE_INFINITY): Content {
+  if (content === null) return null;
+  if (typeof content === "string") return wellFormed(content);
+  const limit = Math.min(limitBytes, call.amend?.maxImageBytes ?? Number.POSITIVE_INFINITY);
+  return content.map((part) => {
+    if (part.type === "text") return { type: "text", text: wellFormed(part.text) };
+    if (call.amend?.stripImages) return { type: "text", text: "[image left out: this model takes text only]" };
+    const bytes = dataImage(part.image_url.url)?.bytes ?? 0;
+    return bytes > limit
+      ? { type: "text", text: `[image left out: ${bytes} bytes is more than this model takes]` }
+      : part;
+  });
+}
+
+/** Body fields that the person or the provider adds. Later ones win. */
+export function withExtras(body: Row, call: TransportCall): JsonObject {
+  return { ...body, ...call.quirks.extraBody, ...call.request.extraBody };
+}

@@ -1,0 +1,245 @@
+// One HTTP exchange under an SDK: its headers, its limits, its end. Keys go to one host; nothing comes from the environment.
+import type { AssistantMessage } from "../../core/message.ts";
+import type { TransportCall, TransportErrorData, TransportErrorKind } from "./transport.ts";
+import { TransportError } from "./transport.ts";
+
+const MAX_ERROR_BODY = 64 * 1024;
+const MAX_TIMER = 2_147_483_647;
+/** Header of the SDKs that the services need. The rest (telemetry, headers from variables) stays here. */
+const KEPT_HEADERS = ["accept", "content-type", "anthropic-version"];
+
+/** What had arrived when an exchange ended badly. */
+export interface Arrived {
+  readonly partial?: AssistantMessage;
+  readonly inToolCall?: boolean;
+}
+
+const REASONS: Record<string, string> = {
+  first_token_timeout: "the model did not begin to answer in time",
+  idle_timeout: "the model stopped in the middle of its answer",
+  total_timeout: "the answer took longer than the limit",
+  aborted: "interrupted",
+};
+
+function authHeaders(call: TransportCall, fallback: "bearer" | "x-api-key"): [string, string][] {
+  const key = call.endpoint.apiKey;
+  if (key === null || key === "") return [];
+  const style = call.endpoint.authStyle ?? fallback;
+  return style === "bearer" ? [["authorization", `Bearer ${key}`]] : [[style, key]];
+}
+
+function headersFor(call: TransportCall, given: Headers, fallback: "bearer" | "x-api-key"): Headers {
+  const headers = new Headers();
+  for (const name of KEPT_HEADERS) {
+    const value = given.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  headers.set("user-agent", "hermes-ts");
+  for (const [name, value] of authHeaders(call, fallback)) headers.set(name, value);
+  const rule = call.quirks.conversationHeader;
+  const model = call.model.toLowerCase();
+  if (rule?.models.some((piece) => model.includes(piece))) headers.set(rule.name, call.request.conversationId);
+  for (const [name, value] of Object.entries(call.endpoint.headers)) headers.set(name, value);
+  return headers;
+}
+
+function without(text: string, key: string | null): string {
+  return key !== null && key.length >= 4 ? text.replaceAll(key, "[key]") : text;
+}
+
+/** The sentence and code inside an error body, whatever its shape. */
+function readError(body: string): { message?: string; code?: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return {};
+  }
+  const root = (value ?? {}) as Record<string, unknown>;
+  const inner = (typeof root.error === "object" && root.error !== null ? root.error : root) as typeof root;
+  const text = [inner.message, root.error, root.detail].find((item) => typeof item === "string" && item !== "");
+  const code = [inner.code, inner.type].find((item) => typeof item === "string" && item !== "" && item !== "error");
+  return {
+    ...(typeof text === "string" ? { message: text } : {}),
+    ...(typeof code === "string" ? { code } : {}),
+  };
+}
+
+function socketCode(error: unknown): string | undefined {
+  let current = error;
+  for (let depth = 0; depth < 6 && current instanceof Error; depth++) {
+    const { code, cause } = current as Error & { code?: unknown };
+    if (typeof code === "string") return code;
+    current = cause;
+  }
+  return undefined;
+}
+
+/** One exchange: hand `fetch` to the SDK, call `progress` for each piece, `close` at the end. */
+export class Wire {
+  readonly #call: TransportCall;
+  readonly #controller = new AbortController();
+  readonly #auth: "bearer" | "x-api-key";
+  readonly #onAbort = () => this.#stop("aborted");
+  #stopped: TransportErrorKind | null = null;
+  #first: ReturnType<typeof setTimeout>;
+  #idle: ReturnType<typeof setTimeout> | null = null;
+  readonly #total: ReturnType<typeof setTimeout>;
+  #response: Response | null = null;
+  #errorBody: string | undefined;
+
+  constructor(call: TransportCall, auth: "bearer" | "x-api-key") {
+    this.#call = call;
+    this.#auth = auth;
+    this.#first = this.#timer("first_token_timeout", call.timeouts.firstTokenMs);
+    this.#total = this.#timer("total_timeout", call.timeouts.totalMs);
+    if (call.signal.aborted) this.#stop("aborted");
+    else call.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  #timer(kind: TransportErrorKind, ms: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.#stop(kind), Math.min(Math.max(0, ms), MAX_TIMER));
+  }
+
+  #stop(kind: TransportErrorKind): void {
+    this.#stopped ??= kind;
+    this.#controller.abort();
+  }
+
+  /** A piece of the answer has arrived. */
+  progress(): void {
+    if (this.#idle) return void this.#idle.refresh();
+    clearTimeout(this.#first);
+    this.#idle = this.#timer("idle_timeout", this.#call.timeouts.idleMs);
+  }
+
+  /** Ends timers and, when the answer is not complete, the socket. */
+  close(): void {
+    clearTimeout(this.#first);
+    clearTimeout(this.#total);
+    if (this.#idle) clearTimeout(this.#idle);
+    this.#call.signal.removeEventListener("abort", this.#onAbort);
+    this.#controller.abort();
+  }
+
+  /** The `fetch` that the SDK gets. */
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const send = this.#call.fetch ?? fetch;
+    const headers = headersFor(this.#call, new Headers(init?.headers), this.#auth);
+    // A redirect could carry the key to another host: it is answered as the error it is.
+    const response = await send(input, { ...init, headers, redirect: "manual" });
+    this.#response = response;
+    if (response.ok) return response;
+    const text = without((await response.text()).slice(0, MAX_ERROR_BODY), this.#call.endpoint.apiKey);
+    this.#errorBody = text;
+    return new Response(text, { status: response.status, headers: response.headers });
+  };
+
+  /** The headers that tell how much of a rate limit is left. */
+  rateLimits(): { [header: string]: string } {
+    const found: { [header: string]: string } = {};
+    for (const [name, value] of this.#response?.headers ?? [])
+      if (/^(x-ratelimit-|anthropic-ratelimit-)/.test(name)) found[name] = value;
+    return found;
+  }
+
+  /** True when the body is one JSON value although a stream was asked for. */
+  get isJson(): boolean {
+    return this.#response?.headers.get("content-type")?.includes("application/json") ?? false;
+  }
+
+  /** Any error of the exchange as the one error that transports throw. */
+  failure(error: unknown, arrived: Arrived = {}): TransportError {
+    if (this.#stopped) {
+      const message = REASONS[this.#stopped] ?? this.#stopped;
+      return new TransportError(message, { kind: this.#stopped, ...arrived });
+    }
+    if (error instanceof TransportError) {
+      return new TransportError(error.message, { ...describe(error), ...arrived });
+    }
+    if (this.#errorBody !== undefined && this.#response) return this.#httpFailure(this.#response, this.#errorBody);
+    return this.#streamFailure(error, arrived);
+  }
+
+  #httpFailure(response: Response, body: string): TransportError {
+    const { message, code } = readError(body);
+    return new TransportError(message ?? `HTTP ${response.status}`, {
+      kind: "http",
+      status: response.status,
+      body,
+      headers: Object.fromEntries(response.headers),
+      ...(code === undefined ? {} : { code }),
+    });
+  }
+
+  #streamFailure(error: unknown, arrived: Arrived): TransportError {
+    const inner = (error as { error?: unknown } | null)?.error;
+    if (inner !== undefined && inner !== null) {
+      const body = without(typeof inner === "string" ? inner : JSON.stringify(inner), this.#call.endpoint.apiKey);
+      const { message, code } = readError(body);
+      return new TransportError(message ?? "the provider reported an error in its answer", {
+        kind: "stream_error",
+        body,
+        ...(code === undefined ? {} : { code }),
+        ...arrived,
+        cause: error,
+      });
+    }
+    if (error instanceof SyntaxError)
+      return new TransportError("the provider sent an answer that cannot be read", {
+        kind: "malformed",
+        ...arrived,
+        cause: error,
+      });
+    const kind = this.#response ? "cut" : "network";
+    const code = socketCode(error);
+    const what = kind === "cut" ? "the connection broke in the middle of the answer" : "no connection to the provider";
+    return new TransportError(code ? `${what} (${code})` : what, {
+      kind,
+      ...(code === undefined ? {} : { code }),
+      ...arrived,
+      cause: error,
+    });
+  }
+}
+
+function describe(error: TransportError): TransportErrorData {
+  return {
+    kind: error.kind,
+    headers: error.headers,
+    inToolCall: error.inToolCall,
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.body === undefined ? {} : { body: error.body }),
+    ...(error.code === undefined ? {} : { code: error.code }),
+    ...(error.partial === undefined ? {} : { partial: error.partial }),
+    ...(error.cause === undefined ? {} : { cause: error.cause }),
+  };
+}
+
+/** The same items; ends within a tick when the wire is stopped, whatever the source is waiting for. */
+export async function* watched<T>(source: AsyncIterable<T>, wire: Wire): AsyncGenerator<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  const stopped = new Promise<"stopped">((resolve) => {
+    if (wire.signal.aborted) resolve("stopped");
+    wire.signal.addEventListener("abort", () => resolve("stopped"), { once: true });
+  });
+  let finished = false;
+  try {
+    while (true) {
+      const next = await Promise.race([iterator.next(), stopped]);
+      if (next === "stopped") throw new TransportError("interrupted", { kind: "aborted" });
+      if (next.done) {
+        finished = true;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    // Not awaited: a source that hangs must not keep its reader.
+    if (!finished) iterator.return?.().catch(() => undefined);
+  }
+}
