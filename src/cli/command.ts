@@ -42,6 +42,8 @@ export interface CliCommand {
   /** How many positionals are allowed; more is an error. Unlimited when absent. */
   readonly maxPositionals?: number;
   readonly examples?: readonly string[];
+  /** A look at the words before they are parsed, for options with an optional value. */
+  rewrite?(argv: readonly string[]): string[];
   /** The exit code. Trouble that the person can cure is thrown as UserError. */
   run?(context: CliContext): Promise<number>;
 }
@@ -127,7 +129,7 @@ export async function runCommand(command: CliCommand, argv: readonly string[], b
     base.terminal.out(helpText(path));
     return rest.includes("--help") || rest.includes("-h") ? 0 : 2;
   }
-  const { positionals, values } = parse(target, called, rest);
+  const { positionals, values } = parse(target, called, target.rewrite?.(rest) ?? rest);
   if (values.help) {
     base.terminal.out(helpText(path));
     return 0;

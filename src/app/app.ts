@@ -1,0 +1,45 @@
+// The program behind every surface: open a conversation, look things up, close.
+import type { Config } from "../config/schema/config.ts";
+import type { OpenedConversation } from "../core/conversation.ts";
+import type { Human } from "../core/human.ts";
+import type { SessionStore } from "../core/session.ts";
+import type { UsageLedger } from "../core/usage.ts";
+import type { Home } from "./home.ts";
+import type { Registry } from "./registry.ts";
+
+export interface ConversationWish {
+  readonly human: Human;
+  /** Where the conversation comes from: `cli`, `telegram`, … ; `tool` hides it from lists. */
+  readonly source?: string;
+  /** Whose default toolset applies; `cli` when absent. */
+  readonly platform?: string;
+  readonly userId?: string;
+  /** A session id to go on with. */
+  readonly resume?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly toolsets?: readonly string[];
+  readonly skills?: readonly string[];
+  readonly maxTurns?: number;
+  readonly cwd?: string;
+  /** No project files, no memory, no skills. */
+  readonly ignoreRules?: boolean;
+  readonly passSessionId?: boolean;
+  /** Dangerous commands run without asking; what can never be undone is still refused. */
+  readonly yolo?: boolean;
+  readonly checkpoints?: boolean;
+  readonly jobId?: string;
+}
+
+export interface App {
+  readonly home: Home;
+  readonly config: Config;
+  readonly store: SessionStore;
+  readonly ledger: UsageLedger;
+  readonly registry: Registry;
+  /** Problems found while opening, for the person. */
+  readonly warnings: readonly string[];
+  openConversation(wish: ConversationWish): Promise<OpenedConversation>;
+  /** Idempotent: ends child processes, flushes, closes the databases. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,154 @@
+// `hermes chat`: one question, a script's call, or the interactive conversation.
+import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
+import type { App, ConversationWish } from "../app/app.ts";
+import { openApp } from "../app/compose.ts";
+import type { OpenedConversation } from "../core/conversation.ts";
+import type { AgentEvent } from "../core/event.ts";
+import { UserError } from "../core/failure.ts";
+import { type Human, nobody } from "../core/human.ts";
+import type { ContentPart } from "../core/message.ts";
+import { type ChatWish, chatOptions, chatWish, joinNames, skillsOf, toolsetsOf } from "./chat-options.ts";
+import { type CliCommand, type CliContext, textOption } from "./command.ts";
+import { EventPrinter } from "./event-printer.ts";
+import { interact } from "./interactive.ts";
+import { sessionToResume } from "./resume.ts";
+
+const MEDIA_TYPES: { readonly [extension: string]: string } = {
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+};
+
+async function withImages(wish: ChatWish): Promise<string | ContentPart[]> {
+  if (wish.images.length === 0) return wish.text;
+  const parts: ContentPart[] = [{ type: "text", text: wish.text }];
+  for (const file of wish.images) {
+    const type = MEDIA_TYPES[extname(file).toLowerCase()];
+    if (!type) throw new UserError(`${file}: images must be png, jpg, gif or webp`, { exitCode: 2 });
+    parts.push({
+      type: "image_url",
+      image_url: { url: `data:${type};base64,${(await readFile(file)).toString("base64")}` },
+    });
+  }
+  return parts;
+}
+
+async function conversationWish(
+  context: CliContext,
+  app: App,
+  human: Human,
+  maxTurns: number | undefined,
+): Promise<ConversationWish> {
+  const resume = textOption(context, "resume");
+  const next = textOption(context, "continue");
+  const session = await sessionToResume(app.store, {
+    ...(resume ? { resume } : {}),
+    ...(next === undefined ? {} : { continue: next }),
+  });
+  const model = textOption(context, "model");
+  const provider = textOption(context, "provider");
+  const toolsets = toolsetsOf(context);
+  return {
+    human,
+    source: textOption(context, "source") ?? context.home.env.HERMES_SESSION_SOURCE ?? "cli",
+    skills: skillsOf(context),
+    ...(session ? { resume: session } : {}),
+    ...(model ? { model } : {}),
+    ...(provider ? { provider } : {}),
+    ...(toolsets ? { toolsets } : {}),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ignoreRules: Boolean(context.values["ignore-rules"]),
+    passSessionId: Boolean(context.values["pass-session-id"]),
+    yolo: Boolean(context.values.yolo),
+    checkpoints: Boolean(context.values.checkpoints),
+  };
+}
+
+/** Ctrl-C, SIGTERM and SIGHUP interrupt the turn; it still stores what happened. */
+function interruptOnSignals(): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  for (const name of names) process.on(name, stop);
+  const release = () => {
+    for (const name of names) process.off(name, stop);
+  };
+  return { signal: controller.signal, release };
+}
+
+function exitCodeOf(ended: Extract<AgentEvent, { type: "ended" }> | undefined): number {
+  if (ended?.end === "interrupted") return 130;
+  return ended?.end === "failed" ? 1 : 0;
+}
+
+async function askOnce(context: CliContext, app: App, opened: OpenedConversation, wish: ChatWish): Promise<number> {
+  const { terminal } = context;
+  const only = wish.mode !== "query";
+  const json = Boolean(context.values.json);
+  if (wish.mode === "query" && !json) {
+    for (const notice of opened.notices) terminal.err(terminal.style("dim", notice));
+    terminal.err(terminal.style("bold", `> ${wish.text}`));
+  }
+  const printer = new EventPrinter(terminal, {
+    quiet: only,
+    stream: !only && (app.config.display.streaming || terminal.interactive),
+    reasoning: app.config.display.show_reasoning,
+    toolProgress: context.values.verbose ? "verbose" : String(app.config.display.tool_progress),
+  });
+  const { signal, release } = interruptOnSignals();
+  let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
+  for await (const event of opened.conversation.send(await withImages(wish), { signal })) {
+    if (json) terminal.out(JSON.stringify(event));
+    else printer.show(event);
+    if (event.type === "ended") ended = event;
+  }
+  release();
+  await opened.conversation.close();
+  if (wish.mode === "quiet") terminal.err(`session_id: ${opened.conversation.sessionId}`);
+  if (wish.mode === "query" && !json)
+    terminal.err(
+      terminal.style(
+        "dim",
+        `session ${opened.conversation.sessionId} · go on with: hermes -r ${opened.conversation.sessionId}`,
+      ),
+    );
+  return exitCodeOf(ended);
+}
+
+async function run(context: CliContext): Promise<number> {
+  const wish = chatWish(context);
+  const interactive = wish.mode === "interactive";
+  const app = await openApp(context.home, {
+    host: interactive ? "worker" : "in-process",
+    ignoreUserConfig: Boolean(context.values["ignore-user-config"]),
+    onNotice: (text) => (wish.mode === "oneshot" ? undefined : context.terminal.err(`notice: ${text}`)),
+  });
+  try {
+    if (wish.mode !== "oneshot") for (const warning of app.warnings) context.terminal.err(`warning: ${warning}`);
+    if (interactive)
+      return await interact(context, app, (human) => conversationWish(context, app, human, wish.maxTurns));
+    const opened = await app.openConversation(await conversationWish(context, app, nobody, wish.maxTurns));
+    return await askOnce(context, app, opened, wish);
+  } finally {
+    await app.close();
+  }
+}
+
+export const chatCommand: CliCommand = {
+  name: "chat",
+  summary: "Talk to Hermes (also what a bare `hermes` does)",
+  args: "",
+  maxPositionals: 0,
+  options: chatOptions,
+  rewrite: joinNames,
+  examples: [
+    "hermes",
+    'hermes chat -q "what changed in this repository today?"',
+    'hermes -z "summarise README.md" -m anthropic/claude-sonnet-4.6',
+    "hermes -c",
+  ],
+  run,
+};

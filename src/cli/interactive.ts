@@ -1,0 +1,223 @@
+// The plain, line-based conversation: a prompt, streamed answers, slash commands, and text typed while a turn runs.
+import { join } from "node:path";
+import type { App, ConversationWish } from "../app/app.ts";
+import { slashCommands } from "../app/slash.ts";
+import { type CommandAnswer, parseCommandLine } from "../core/command.ts";
+import type { OpenedConversation } from "../core/conversation.ts";
+import type { Human } from "../core/human.ts";
+import type { CliContext } from "./command.ts";
+import { EventPrinter } from "./event-printer.ts";
+import { LineReader } from "./line-reader.ts";
+import { pick } from "./picker.ts";
+import { recap } from "./recap.ts";
+import { terminalHuman } from "./terminal-human.ts";
+
+const EXIT_WINDOW_MS = 2_000;
+
+class Session {
+  readonly #context: CliContext;
+  readonly #app: App;
+  readonly #reader: LineReader;
+  readonly #wish: (human: Human) => Promise<ConversationWish>;
+  #opened: OpenedConversation | undefined;
+  #changes: Partial<ConversationWish> = {};
+  #running: AbortController | undefined;
+  #pending: string[] = [];
+  #leaving = false;
+  #lastInterrupt = 0;
+
+  constructor(context: CliContext, app: App, wish: (human: Human) => Promise<ConversationWish>) {
+    this.#context = context;
+    this.#app = app;
+    this.#wish = wish;
+    this.#reader = new LineReader(context.terminal, join(context.home.path, ".hermes_history"));
+  }
+
+  get #human(): Human {
+    return terminalHuman(this.#context.terminal, {
+      approvalMs: this.#app.config.approvals.timeout * 1000,
+      readLine: (prompt, signal) => this.#reader.line(prompt, signal),
+      readSecret: (prompt, signal) => this.#reader.secret(prompt, signal),
+    });
+  }
+
+  async #open(): Promise<OpenedConversation> {
+    const wish = await this.#wish(this.#human);
+    const { resume: first, ...rest } = wish;
+    const resume = "resume" in this.#changes ? this.#changes.resume : first;
+    const opened = await this.#app.openConversation({
+      ...rest,
+      ...this.#changes,
+      ...(resume ? { resume } : {}),
+      human: this.#human,
+    });
+    this.#opened = opened;
+    const { terminal } = this.#context;
+    for (const notice of opened.notices) terminal.out(terminal.style("dim", notice));
+    if (opened.caching) terminal.out(terminal.style("dim", opened.caching));
+    if (opened.resumed) terminal.out(await recap(this.#app.store, opened.conversation.sessionId, terminal));
+    return opened;
+  }
+
+  #interrupted(): void {
+    const now = Date.now();
+    if (this.#running && now - this.#lastInterrupt > EXIT_WINDOW_MS) {
+      this.#lastInterrupt = now;
+      this.#running.abort();
+      return;
+    }
+    this.#leaving = true;
+    this.#running?.abort();
+    this.#reader.close();
+  }
+
+  async #turn(text: string): Promise<void> {
+    const opened = this.#opened ?? (await this.#open());
+    const display = this.#app.config.display;
+    const printer = new EventPrinter(this.#context.terminal, {
+      quiet: false,
+      stream: true,
+      reasoning: display.show_reasoning,
+      toolProgress: this.#context.values.verbose ? "verbose" : String(display.tool_progress),
+    });
+    const controller = new AbortController();
+    this.#running = controller;
+    try {
+      for await (const event of opened.conversation.send(text, { signal: controller.signal })) {
+        printer.show(event);
+        if (event.type === "ended" && event.undelivered) this.#pending.unshift(event.undelivered);
+      }
+    } finally {
+      this.#running = undefined;
+    }
+    if (display.bell_on_complete) this.#context.terminal.raw("\u0007");
+  }
+
+  /** Text typed while a turn runs: interrupt it, steer it, or wait for its end, as configured; always acknowledged. */
+  #typedWhileBusy(line: string): void {
+    const { terminal } = this.#context;
+    const command = parseCommandLine(line, slashCommands);
+    if (command && "command" in command && command.command.whileBusy) {
+      void this.#command(line);
+      return;
+    }
+    const mode = this.#app.config.display.busy_input_mode;
+    if (mode === "steer" && this.#opened?.conversation.steer(line))
+      terminal.err(terminal.style("dim", "  noted: it goes with the next tool result"));
+    else if (mode === "interrupt") {
+      this.#pending.push(line);
+      terminal.err(terminal.style("dim", "  stopping; your message is next"));
+      this.#running?.abort();
+    } else {
+      this.#pending.push(line);
+      terminal.err(terminal.style("dim", "  queued: it is sent after this turn"));
+    }
+  }
+
+  async #answer(answer: CommandAnswer, retry: (choice: string) => Promise<void>): Promise<void> {
+    const { terminal } = this.#context;
+    if (answer.type === "text") terminal.out(answer.text);
+    else if (answer.type === "quit") this.#interruptToLeave();
+    else if (answer.type === "send") this.#pending.push(answer.text);
+    else if (answer.type === "choose") {
+      const chosen = await this.#choose(answer.title, answer.choices);
+      if (chosen) await retry(chosen);
+    } else {
+      await this.#opened?.conversation.close();
+      const sessionId = answer.type === "switch" ? answer.sessionId : (this.#opened?.conversation.sessionId ?? null);
+      const known = sessionId && (await this.#app.store.getSession(sessionId)) ? sessionId : undefined;
+      const { resume: _, ...changes } = this.#changes;
+      this.#changes = {
+        ...changes,
+        ...(answer.type === "model"
+          ? { model: answer.model, ...(answer.provider ? { provider: answer.provider } : {}) }
+          : {}),
+      };
+      Object.assign(this.#changes, { resume: known });
+      this.#opened = undefined;
+      const opened = await this.#open();
+      terminal.out(terminal.style("dim", `session ${opened.conversation.sessionId} · ${opened.identity.model}`));
+    }
+  }
+
+  #interruptToLeave(): void {
+    this.#leaving = true;
+    this.#running?.abort();
+  }
+
+  async #choose(title: string, choices: readonly { label: string; value: string }[]): Promise<string | null> {
+    if (!this.#context.terminal.interactive) {
+      this.#context.terminal.out(choices.map((choice) => choice.label).join("\n"));
+      return null;
+    }
+    this.#reader.close();
+    const chosen = await pick(this.#context.terminal, title, choices);
+    await this.#listen();
+    return chosen;
+  }
+
+  async #command(line: string): Promise<boolean> {
+    const parsed = parseCommandLine(line, slashCommands);
+    if (!parsed) return false;
+    const { terminal } = this.#context;
+    if ("unknown" in parsed) {
+      terminal.err(
+        `unknown command /${parsed.unknown}${parsed.candidates.length > 0 ? `; one of: ${parsed.candidates.map((name) => `/${name}`).join(" ")}` : ""}. See /help`,
+      );
+      return true;
+    }
+    const opened = this.#opened ?? (await this.#open());
+    const run = async (args: string): Promise<void> => {
+      try {
+        const answer = await parsed.command.run(args, {
+          store: this.#app.store,
+          ledger: this.#app.ledger,
+          opened,
+          conversation: opened.conversation,
+          source: "cli",
+          busy: this.#running !== undefined,
+          commands: slashCommands,
+        });
+        await this.#answer(answer, run);
+      } catch (error) {
+        terminal.err(`error: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    };
+    await run(parsed.args);
+    return true;
+  }
+
+  async #listen(): Promise<void> {
+    await this.#reader.open();
+    this.#reader.onInterrupt = () => this.#interrupted();
+    this.#reader.onStray = (line) => (this.#running ? this.#typedWhileBusy(line) : this.#pending.push(line));
+  }
+
+  async run(): Promise<number> {
+    await this.#listen();
+    await this.#open();
+    const { terminal } = this.#context;
+    terminal.out(terminal.style("dim", "Type a message, /help for commands, Ctrl-D to leave."));
+    while (!this.#leaving) {
+      const line = this.#pending.shift() ?? (await this.#reader.line(terminal.style("cyan", "❯ ")));
+      if (line === null) break;
+      if (line.trim() === "") continue;
+      await this.#reader.remember(line);
+      if (!(await this.#command(line))) await this.#turn(line);
+    }
+    this.#reader.close();
+    await this.#opened?.conversation.close();
+    const id = this.#opened?.conversation.sessionId;
+    if (id && (await this.#app.store.getSession(id)))
+      terminal.out(terminal.style("dim", `Go on with: hermes -r ${id}`));
+    return 0;
+  }
+}
+
+export function interact(
+  context: CliContext,
+  app: App,
+  wish: (human: Human) => Promise<ConversationWish>,
+): Promise<number> {
+  return new Session(context, app, wish).run();
+}

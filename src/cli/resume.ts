@@ -1,0 +1,29 @@
+// Which session -r and -c mean.
+import { UserError } from "../core/failure.ts";
+import type { SessionStore } from "../core/session.ts";
+
+/** An exact id wins, then a unique prefix, then the newest of a title and its continuations; then the live end of the chain. */
+async function resolveWanted(store: SessionStore, wanted: string): Promise<string> {
+  const id =
+    (await store.getSession(wanted))?.id ??
+    (await store.resolveSessionByTitle(wanted)) ??
+    (await store.resolveSessionId(wanted));
+  if (!id)
+    throw new UserError(`no session "${wanted}"`, {
+      cure: "See: hermes sessions list, or pick one with: hermes sessions browse",
+    });
+  return store.resolveResumeSessionId(await store.getCompressionTip(id));
+}
+
+/** Undefined when a new session is meant. */
+export async function sessionToResume(
+  store: SessionStore,
+  options: { resume?: string; continue?: string },
+): Promise<string | undefined> {
+  if (options.resume) return resolveWanted(store, options.resume);
+  if (options.continue === undefined) return undefined;
+  if (options.continue !== "") return resolveWanted(store, options.continue);
+  const [latest] = await store.searchSessions({ source: "cli", limit: 1 });
+  if (!latest) throw new UserError("there is no session to go on with", { cure: "Start one with: hermes" });
+  return store.resolveResumeSessionId(await store.getCompressionTip(latest.id));
+}

@@ -1,0 +1,72 @@
+// Slash commands about the running conversation: steer, queue, stop, compress, model, usage, help, quit.
+import type { CommandAnswer, CommandContext, SlashCommand } from "../core/command.ts";
+import { promptTokens } from "../core/usage.ts";
+
+const text = (answer: string): CommandAnswer => ({ type: "text", text: answer });
+
+async function steer(args: string, context: CommandContext): Promise<CommandAnswer> {
+  if (args === "") return text("What should I take into account? /steer TEXT");
+  if (context.busy && context.conversation.steer(args)) return text("Noted: it goes with the next tool result.");
+  return { type: "send", text: args, when: "now" };
+}
+
+async function compress(args: string, context: CommandContext): Promise<CommandAnswer> {
+  const done = await context.conversation.compress(args === "" ? undefined : args);
+  return text(
+    done
+      ? "The older part is summarised now; the originals stay searchable."
+      : "There is nothing to gain from compacting yet.",
+  );
+}
+
+async function usage(_: string, context: CommandContext): Promise<CommandAnswer> {
+  const dayStart = new Date().setHours(0, 0, 0, 0) / 1000;
+  const groups = await context.ledger.report({ since: dayStart, by: "model" });
+  if (groups.length === 0) return text("No model call today yet.");
+  const lines = groups.map((group) => {
+    const cost = group.unpriced === group.calls ? "price unknown" : `$${group.usd.toFixed(4)}`;
+    return `${group.key}: ${group.calls} calls, ${promptTokens(group.usage)} tokens in (${group.usage.cacheRead} cached), ${group.usage.output} out, ${cost}`;
+  });
+  return text(`Today\n${lines.join("\n")}\nMore: hermes usage`);
+}
+
+async function model(args: string, context: CommandContext): Promise<CommandAnswer> {
+  const { identity } = context.opened;
+  if (args === "") return text(`${identity.model} (${identity.provider}). Switch with /model NAME [--provider NAME]`);
+  const match = /^(.*?)(?:\s+--provider\s+(\S+))?$/.exec(args);
+  return { type: "model", model: (match?.[1] ?? args).trim(), ...(match?.[2] ? { provider: match[2] } : {}) };
+}
+
+async function help(_: string, context: CommandContext): Promise<CommandAnswer> {
+  const label = (command: SlashCommand) => `/${command.name}${command.args ? ` ${command.args}` : ""}`;
+  const width = Math.max(...context.commands.map((command) => label(command).length));
+  return text(context.commands.map((command) => `${label(command).padEnd(width)}  ${command.summary}`).join("\n"));
+}
+
+export const turnCommands: readonly SlashCommand[] = [
+  { name: "help", summary: "This list", whileBusy: true, run: help },
+  { name: "steer", args: "text", summary: "Guide the running turn without stopping it", whileBusy: true, run: steer },
+  {
+    name: "queue",
+    aliases: ["q"],
+    args: "text",
+    summary: "Send after the running turn",
+    whileBusy: true,
+    run: async (args) =>
+      args === "" ? text("What shall I send? /queue TEXT") : { type: "send", text: args, when: "after" },
+  },
+  {
+    name: "stop",
+    summary: "Interrupt the running turn",
+    whileBusy: true,
+    run: async (_, context) => {
+      if (!context.busy) return text("Nothing is running.");
+      context.conversation.interrupt();
+      return text("Stopping.");
+    },
+  },
+  { name: "compress", args: "[focus]", summary: "Summarise the older part now", run: compress },
+  { name: "model", args: "[name]", summary: "Show or switch the model", run: model },
+  { name: "usage", summary: "What today's model calls cost", whileBusy: true, run: usage },
+  { name: "quit", aliases: ["exit"], summary: "Leave", whileBusy: true, run: async () => ({ type: "quit" }) },
+];

@@ -1,0 +1,33 @@
+// A conversation as a surface holds it: send a message, watch events, steer, stop.
+import type { AgentEvent } from "./event.ts";
+import type { ContentPart } from "./message.ts";
+import type { ModelIdentity } from "./provider.ts";
+
+export interface Conversation {
+  /** Changes when the conversation is compacted into a new session. */
+  readonly sessionId: string;
+  /** Stays for the life of the conversation. */
+  readonly conversationId: string;
+  /** One turn. The last event is `ended`, whatever happened; abandoning the generator ends the turn too. */
+  send(input: string | readonly ContentPart[], options: { readonly signal: AbortSignal }): AsyncGenerator<AgentEvent>;
+  /** Guidance for the running turn; lands on the next tool result. False when no turn runs. */
+  steer(text: string): boolean;
+  interrupt(): void;
+  /** Compacts now; false when nothing was gained. */
+  compress(focus?: string): Promise<boolean>;
+  /** Waits for background work with a deadline, ends hooks and memory, releases what the conversation holds. */
+  close(): Promise<void>;
+}
+
+/** A conversation with what the person should know about it. */
+export interface OpenedConversation {
+  readonly conversation: Conversation;
+  readonly identity: ModelIdentity;
+  readonly resumed: boolean;
+  /** Prompt caching in words, when it is on. */
+  readonly caching: string | null;
+  /** How the model was chosen, degraded settings, warnings: for the person, before the first prompt. */
+  readonly notices: readonly string[];
+  /** The fixed prompt by part, in tokens. */
+  readonly promptParts: readonly { readonly name: string; readonly tokens: number }[];
+}
