@@ -11,6 +11,7 @@ const DAMAGED_ARGUMENTS = "[the arguments of this call were damaged in storage a
 
 /** Limits that hold for every dialect: names as OpenAI and Anthropic check them, ids as short as the strictest asks. */
 const NAME_LIMIT = 64;
+const USABLE_IMAGE = /^(https?:\/\/\S|data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/])/;
 const ID_LIMIT = 40;
 
 interface CallSlot {
@@ -51,7 +52,7 @@ function cleanPart(part: unknown): ContentPart | undefined {
   }
   if (part.type !== "image_url") return { type: "text", text: `[unsupported content: ${String(part.type)}]` };
   const url = isObject(part.image_url) ? part.image_url.url : undefined;
-  if (typeof url === "string" && /^(https?:\/\/|data:image\/)/i.test(url)) return part as unknown as ContentPart;
+  if (typeof url === "string" && USABLE_IMAGE.test(url)) return part as unknown as ContentPart;
   return { type: "text", text: "[image not available]" };
 }
 

@@ -1,0 +1,81 @@
+// The whole conversation behind a session: the rows of every session it grew out of, each original once, numbered.
+import type { Content, Message } from "../core/message.ts";
+import { textOf } from "../core/message.ts";
+import type { MessageRow, SessionStore } from "../core/session.ts";
+import { findSummary, isCarriedNote } from "./summary-message.ts";
+
+/** What recall needs of the store. */
+export type LogStore = Pick<SessionStore, "ancestors" | "getSession" | "getMessages" | "searchMessages">;
+
+export interface LoggedTurn {
+  /** As in the pointer of a summary: counted from 1 over the whole conversation. */
+  readonly number: number;
+  readonly row: MessageRow;
+}
+
+const PAGE = 500;
+
+/** Sessions that compaction chained together, oldest first, the given one last. A parent that was only branched from is not among them. */
+export async function compactionChain(store: LogStore, sessionId: string): Promise<string[]> {
+  const ancestors = await store.ancestors(sessionId);
+  const chain = [sessionId];
+  for (const id of ancestors.filter((ancestor) => ancestor !== sessionId).reverse()) {
+    const session = await store.getSession(id);
+    if (session?.end_reason !== "compression") break;
+    chain.unshift(id);
+  }
+  return chain;
+}
+
+async function rowsOf(store: LogStore, sessionId: string): Promise<MessageRow[]> {
+  const rows: MessageRow[] = [];
+  for (;;) {
+    const afterId = rows.at(-1)?.id;
+    const page = await store.getMessages(sessionId, { limit: PAGE, ...(afterId === undefined ? {} : { afterId }) });
+    rows.push(...page);
+    if (page.length < PAGE) return rows;
+  }
+}
+
+export function rowText(row: MessageRow): string {
+  const { content } = row;
+  if (content === null || typeof content === "string") return content ?? "";
+  return Array.isArray(content) ? textOf(content as Content) : JSON.stringify(content);
+}
+
+function callIds(row: MessageRow): string {
+  return (row.tool_calls ?? []).map((call) => (call as { id?: unknown } | null)?.id ?? "").join(",");
+}
+
+/** Equal for an original and the copy that compaction carried over, pruned or not. */
+function rowKey(row: MessageRow): string {
+  if (row.role === "tool") return `tool ${row.tool_call_id}`;
+  const calls = callIds(row);
+  return calls === "" ? `${row.role} ${rowText(row)}` : `calls ${calls}`;
+}
+
+/** The row with the words of the user that share a message with a summary; undefined when nothing else is in it. */
+function isNote(row: MessageRow): boolean {
+  const message = { role: row.role, content: rowText(row) } as Message;
+  return findSummary(message) !== undefined || isCarriedNote(message);
+}
+
+const ROLES = ["user", "assistant", "tool"];
+
+/** Reads the conversation; costs time in proportion to its length. */
+export async function readConversation(store: LogStore, sessionId: string): Promise<LoggedTurn[]> {
+  const turns: LoggedTurn[] = [];
+  const known = new Set<string>();
+  for (const id of await compactionChain(store, sessionId)) {
+    let carried = turns.length > 0;
+    for (const row of await rowsOf(store, id)) {
+      if (!ROLES.includes(row.role) || isNote(row)) continue;
+      const key = rowKey(row);
+      if (carried && known.has(key)) continue;
+      carried = false;
+      known.add(key);
+      turns.push({ number: turns.length + 1, row });
+    }
+  }
+  return turns;
+}
