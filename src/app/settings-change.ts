@@ -29,8 +29,8 @@ interface Change {
 
 type Raw = { readonly [key: string]: unknown };
 
-function refuseUnknown(keys: readonly string[], known: readonly string[]): never {
-  const guess = suggestKey(keys, known);
+function refuseUnknown(keys: readonly string[]): never {
+  const guess = suggestKey(keys);
   throw new UserError(`${keys.join(".")} is not a known key${guess ? `; did you mean ${guess}?` : ""}`, {
     cure: "See all keys: hermes config show --all. To write it all the same, add --force",
     exitCode: 2,
@@ -82,8 +82,8 @@ export async function changeSetting(home: Home, raw: Raw, change: Change): Promi
   if (keys.length === 0)
     throw new UserError("no key was given", { cure: "See: hermes config set --help", exitCode: 2 });
   const wholeModel = keys.length === 1 && keys[0] === "model" && !/^\s*\{/.test(text);
-  const { node, free, known } = findNode(wholeModel ? ["model", "default"] : keys);
-  if (node === undefined && !free && !force) refuseUnknown(keys, known);
+  const { node, free } = findNode(wholeModel ? ["model", "default"] : keys);
+  if (node === undefined && !free && !force) refuseUnknown(keys);
   const value = checkedValue(home, keys, text, node);
   await setConfigValue(home, keys, value);
   const mirror = mirrorName(keys.join("."));

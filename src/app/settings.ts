@@ -54,9 +54,9 @@ function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean)
   const keys = splitPath(path);
   const value = keys.length === 1 && /^[A-Z][A-Z0-9_]+$/.test(path) ? home.env[path] : getAt(loaded.config, keys);
   if (value === undefined) {
-    const { node, free, known } = findNode(keys);
+    const { node, free } = findNode(keys);
     const exists = node !== undefined || free || /^[A-Z][A-Z0-9_]+$/.test(path);
-    const guess = exists ? undefined : suggestKey(keys, known);
+    const guess = exists ? undefined : suggestKey(keys);
     throw new UserError(
       exists ? `${path} is not set` : `${path} is not a known key${guess ? `; did you mean ${guess}?` : ""}`,
       { cure: "See all keys: hermes config show --all", exitCode: exists ? 1 : 2 },
@@ -68,7 +68,7 @@ function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean)
 function originOf(path: readonly string[], loaded: LoadedConfig, defaults: LoadedConfig): SettingRow["from"] {
   const value = JSON.stringify(getAt(loaded.config, path));
   if (JSON.stringify(getAt(defaults.config, path)) === value) return "default";
-  return getAt(loaded.raw, path) === undefined && path[0] !== "model" ? "environment" : "config.yaml";
+  return loaded.fromEnvironment.includes(path.join(".")) ? "environment" : "config.yaml";
 }
 
 async function listRows(loaded: LoadedConfig): Promise<SettingRow[]> {

@@ -4,7 +4,7 @@ import { coerceForField } from "./coerce.ts";
 import { describeAllowed, describeFound } from "./describe.ts";
 import { type Env, expandText, expandTree, unsetReferences } from "./expand.ts";
 import { isSecretKey } from "./mask.ts";
-import { schema } from "./schema/config.ts";
+import { findNode, schema } from "./schema/config.ts";
 import type { Field, Keys, NamedMap, Node, Section } from "./schema/fields.ts";
 import type { ConfigWarning } from "./warning.ts";
 
@@ -105,16 +105,30 @@ function placeOf(name: string): string | undefined {
   return Object.hasOwn(placesByName, name) ? placesByName[name] : undefined;
 }
 
-/** The path that an unknown key most likely stands for. */
-export function suggestKey(path: Path, known: readonly string[]): string | undefined {
-  const key = path.at(-1) ?? "";
-  const guess = nearest(key, known);
-  if (guess !== undefined) return [...path.slice(0, -1), guess].join(".");
-  return placeOf(key);
+function exists(path: Path): boolean {
+  const { node, free } = findNode(path);
+  return node !== undefined || free;
 }
 
-function warnUnknown(path: Path, known: readonly string[], run: CheckRun): void {
-  const guess = suggestKey(path, known);
+/** The existing path that an unknown one most likely stands for. */
+export function suggestKey(path: Path): string | undefined {
+  const { depth, known } = findNode(path);
+  const guess = nearest(path[depth] ?? "", known);
+  if (guess !== undefined) {
+    const repaired = [...path.slice(0, depth), guess, ...path.slice(depth + 1)];
+    return exists(repaired) ? repaired.join(".") : suggestDeeper(repaired, depth + 1);
+  }
+  return placeOf(path.at(-1) ?? "");
+}
+
+function suggestDeeper(path: Path, depth: number): string {
+  const { known } = findNode(path);
+  const guess = nearest(path[depth] ?? "", known);
+  return guess === undefined ? path.slice(0, depth).join(".") : [...path.slice(0, depth), guess].join(".");
+}
+
+function warnUnknown(path: Path, run: CheckRun): void {
+  const guess = suggestKey(path);
   const message = `${path.join(".")} is not a known key${guess ? `; did you mean ${guess}?` : ""}`;
   run.warnings.push({ kind: "unknown_key", path: path.join("."), message });
 }
@@ -157,7 +171,7 @@ function checkSection(node: Section, given: unknown, path: Path, run: CheckRun):
     if (checked !== undefined) result[key] = checked;
   }
   for (const key of Object.keys(value)) {
-    if (!Object.hasOwn(node.keys, key)) warnUnknown([...path, key], Object.keys(node.keys), run);
+    if (!Object.hasOwn(node.keys, key)) warnUnknown([...path, key], run);
   }
   return result;
 }

@@ -28,6 +28,8 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigWarning[];
   /** config.yaml as it is written: not merged, not expanded. Empty when there is none or it is broken. */
   readonly raw: { readonly [key: string]: unknown };
+  /** Dotted paths that a variable of the environment set. */
+  readonly fromEnvironment: readonly string[];
 }
 
 export function configPath(home: { readonly path: string }): string {
@@ -89,5 +91,6 @@ export async function loadConfig(options: {
     config,
     warnings: [...(problem ? [problem] : []), ...found, ...environment.warnings],
     raw,
+    fromEnvironment: environment.values.map(({ path }) => path.join(".")),
   };
 }

@@ -6,6 +6,7 @@ import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
 import type { Env } from "./expand.ts";
 import { configPath } from "./load.ts";
+import { withAt } from "./path.ts";
 import { restoreReferences } from "./restore.ts";
 import { type ParsedYaml, parseYaml, type YamlDocument } from "./yaml-file.ts";
 
@@ -47,17 +48,56 @@ function listsAreIndented(text: string): boolean {
   return !/^( *)[^\s#-][^\n]*:[ \t]*\n\1- /m.test(text);
 }
 
-async function editDocument(home: WritableHome, edit: (parsed: ParsedYaml) => void): Promise<void> {
+function layoutOf(text: string) {
+  return { lineWidth: 0, indentSeq: listsAreIndented(text), flowCollectionPadding: /[[{] \S/.test(text) };
+}
+
+/** Reads the file under its lock and writes what `edit` makes of it. A broken file is never written to. */
+async function editFile(
+  home: WritableHome,
+  edit: (text: string, parsed: ParsedYaml) => Promise<string>,
+): Promise<void> {
   refuseWhenManaged(home, "The configuration");
   const path = configPath(home);
   await withFileLock(path, async () => {
     const text = await readText(path);
     const parsed = await parseYaml(text);
     refuseWhenBroken(parsed, path);
-    edit(parsed);
-    const written = parsed.document.toString({ lineWidth: 0, indentSeq: listsAreIndented(text) });
+    const written = await edit(text, parsed);
     if (written !== text) await atomicWrite(path, written, 0o600);
   });
+}
+
+async function editDocument(home: WritableHome, edit: (parsed: ParsedYaml) => void): Promise<void> {
+  await editFile(home, async (text, parsed) => {
+    edit(parsed);
+    return parsed.document.toString(layoutOf(text));
+  });
+}
+
+/**
+ * Replaces a single value within the text, so that every other byte stays. Undefined when the key is not there, or the
+ * result would not read back as wanted.
+ */
+async function spliceValue(
+  text: string,
+  parsed: ParsedYaml,
+  path: readonly string[],
+  value: unknown,
+): Promise<string | undefined> {
+  const node = parsed.document.getIn([...path], true) as
+    | { range?: [number, number, number]; items?: unknown }
+    | undefined;
+  if (!node?.range || node.items || (value !== null && typeof value === "object")) return undefined;
+  const written = parsed.document.createNode(value);
+  const holder = new parsed.Document({ k: written }, { version: "1.1" });
+  const inline = holder.toString({ lineWidth: 0 }).replace(/^k: ?/, "").trimEnd();
+  if (inline.includes("\n")) return undefined;
+  const start = node.range[0];
+  const spaced = start > 0 && text[start - 1] === ":" ? ` ${inline}` : inline;
+  const result = text.slice(0, start) + spaced + text.slice(node.range[1]);
+  const again = await parseYaml(result);
+  return !again.problem && isDeepStrictEqual(again.tree, withAt(parsed.tree, path, value)) ? result : undefined;
 }
 
 function isCollection(node: unknown): boolean {
@@ -85,7 +125,12 @@ function setKeeping(document: YamlDocument, path: readonly string[], value: unkn
 
 /** Sets one key. */
 export async function setConfigValue(home: WritableHome, path: readonly string[], value: unknown): Promise<void> {
-  await editDocument(home, ({ document }) => setKeeping(document, path, value));
+  await editFile(home, async (text, parsed) => {
+    const spliced = await spliceValue(text, parsed, path, value);
+    if (spliced !== undefined) return spliced;
+    setKeeping(parsed.document, path, value);
+    return parsed.document.toString(layoutOf(text));
+  });
 }
 
 /** Removes one key; no change when it is not there. */

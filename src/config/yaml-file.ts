@@ -14,6 +14,8 @@ export interface Place {
 
 export interface ParsedYaml {
   readonly document: YamlDocument;
+  /** Makes further documents; here because the package is loaded late. */
+  readonly Document: Yaml["Document"];
   /** The plain tree; empty when the text is broken or not a map. */
   readonly tree: { readonly [key: string]: unknown };
   readonly problem: ConfigWarning | undefined;
@@ -100,12 +102,18 @@ export async function parseYaml(text: string): Promise<ParsedYaml> {
     const { line, col: column } = lines.linePos(error.pos[0]);
     const reason = REASONS[error.code] ?? "this is not valid YAML";
     const message = `config.yaml cannot be read: line ${line}, column ${column}: ${reason}; using the defaults`;
-    return { document, tree: {}, problem: { kind: "syntax", path: "", message, line, column }, locate };
+    return {
+      document,
+      Document: yaml.Document,
+      tree: {},
+      problem: { kind: "syntax", path: "", message, line, column },
+      locate,
+    };
   }
   const { tree, reason } = toTree(document);
   const problem: ConfigWarning | undefined =
     reason === undefined
       ? undefined
       : { kind: "syntax", path: "", message: `config.yaml is left out: ${reason}; using the defaults` };
-  return { document, tree, problem, locate };
+  return { document, Document: yaml.Document, tree, problem, locate };
 }

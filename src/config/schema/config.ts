@@ -35,23 +35,37 @@ export const schema = section("Configuration", {
 /** The effective configuration: every key present, checked, defaults filled in. */
 export type Config = Infer<typeof schema>;
 
-/** The part of the schema that governs a path; `inside` is true within a map whose keys are free. */
-export function findNode(path: readonly string[]): { node: Node | undefined; free: boolean; known: readonly string[] } {
+export interface FoundNode {
+  /** Undefined within a map whose keys are free, and for a path that does not exist. */
+  readonly node: Node | undefined;
+  /** True when a key of any name is allowed here. */
+  readonly free: boolean;
+  /** When the path does not exist: how many of its keys do, and what the next one could have been. */
+  readonly depth: number;
+  readonly known: readonly string[];
+}
+
+function step(node: Node | undefined, key: string): { node: Node | undefined; free: boolean } | undefined {
+  if (node?.kind === "section") {
+    const next = Object.hasOwn(node.keys, key) ? node.keys[key] : undefined;
+    return next && { node: next, free: false };
+  }
+  if (node?.kind === "named") return { node: node.entry, free: node.open };
+  const holds = node?.types.includes("map") || node?.types.includes("list");
+  return holds ? { node: undefined, free: true } : undefined;
+}
+
+/** The part of the schema that governs a path. */
+export function findNode(path: readonly string[]): FoundNode {
   let node: Node | undefined = schema;
   let free = false;
-  for (const key of path) {
-    if (node?.kind === "section") {
-      const next: Node | undefined = Object.hasOwn(node.keys, key) ? node.keys[key] : undefined;
-      if (!next && !free) return { node: undefined, free: false, known: Object.keys(node.keys) };
-      node = next;
-    } else if (node?.kind === "named") {
-      free = free || node.open;
-      node = node.entry;
-    } else if (node?.kind === "field" && !free) {
-      free = node.types.includes("map") || node.types.includes("list");
-      if (!free) return { node: undefined, free: false, known: [] };
-      node = undefined;
-    } else node = undefined;
+  for (const [depth, key] of path.entries()) {
+    const next = step(node, key);
+    if (!next && !free) {
+      return { node: undefined, free, depth, known: node?.kind === "section" ? Object.keys(node.keys) : [] };
+    }
+    node = next?.node;
+    free ||= next?.free ?? false;
   }
-  return { node, free, known: [] };
+  return { node, free, depth: path.length, known: [] };
 }
