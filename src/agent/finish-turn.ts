@@ -74,7 +74,9 @@ async function guarded<T>(turn: TurnScope, work: () => Promise<T>, fallback: T):
 }
 
 /** Never throws. The returned event is the last of the turn. */
-export async function finishTurn(turn: TurnScope, outcome: TurnOutcome): Promise<AgentEvent> {
+export async function finishTurn(turn: TurnScope, raw: TurnOutcome): Promise<AgentEvent> {
+  const { redactor } = turn.thread.parts;
+  const outcome = redactor === undefined ? raw : { ...raw, text: redactor.redact(raw.text) };
   await guarded(turn, () => storeRemains(turn, outcome), undefined);
   const text = await guarded(turn, () => finalText(turn, outcome), outcome.text);
   await guarded(turn, () => tellOthers(turn, outcome, text), undefined);

@@ -92,7 +92,7 @@ export class ReplyJudge {
   #judgeCalls(reply: Reply, cut: boolean): Judgement {
     const { message } = reply.response;
     const batch = prepareCalls(message.tool_calls ?? [], this.#tools);
-    if (batch.truncated || (cut && batch.badArguments)) return this.#cutCall();
+    if (batch.truncated || (cut && (batch.badArguments || batch.repaired))) return this.#cutCall();
     if (batch.badArguments && this.#badArguments < MOST_ARGUMENT_REASKS) {
       this.#badArguments += 1;
       return { kind: "again", scaffold: [] };

@@ -20,6 +20,8 @@ export interface PreparedBatch {
   readonly badArguments: boolean;
   /** Some arguments stop inside a value. */
   readonly truncated: boolean;
+  /** Some arguments were mended; after a cut reply that means that their end is missing. */
+  readonly repaired: boolean;
 }
 
 const ANOTHER_UNKNOWN = "Not run, because another call of this reply named a tool that does not exist. Send it again.";
@@ -36,7 +38,14 @@ function knownName(name: string, tools: ToolSet): string | undefined {
   return repairToolName(name, tools.names);
 }
 
-function prepareOne(call: ToolCall, tools: ToolSet): PreparedCall & { unknown: boolean; bad: boolean; cut: boolean } {
+interface Findings {
+  readonly unknown: boolean;
+  readonly bad: boolean;
+  readonly cut: boolean;
+  readonly mended: boolean;
+}
+
+function prepareOne(call: ToolCall, tools: ToolSet): PreparedCall & { readonly found: Findings } {
   const id = call.id === "" ? `call_${randomBytes(8).toString("hex")}` : call.id;
   const found = knownName(call.function.name, tools);
   const name = found ?? call.function.name;
@@ -49,9 +58,12 @@ function prepareOne(call: ToolCall, tools: ToolSet): PreparedCall & { unknown: b
     call: unchanged ? call : { ...call, id, function: { name, arguments: text } },
     args,
     key: `${name}\u0000${canonicalArguments(args)}`,
-    unknown: found === undefined,
-    bad: !parsed.ok,
-    cut: !parsed.ok && parsed.truncated,
+    found: {
+      unknown: found === undefined,
+      bad: !parsed.ok,
+      cut: !parsed.ok && parsed.truncated,
+      mended: parsed.ok && parsed.repaired,
+    },
   };
   if (found === undefined) return { ...prepared, refusal: unknownText(name, tools) };
   if (parsed.ok) return prepared;
@@ -62,20 +74,21 @@ function prepareOne(call: ToolCall, tools: ToolSet): PreparedCall & { unknown: b
 /** One unknown name stops the whole batch: a call may rely on the one before it. */
 export function prepareCalls(calls: readonly ToolCall[], tools: ToolSet): PreparedBatch {
   const ones = calls.map((call) => prepareOne(call, tools));
-  const unknownTool = ones.some((one) => one.unknown);
+  const unknownTool = ones.some((one) => one.found.unknown);
   const used = new Set<string>();
-  const prepared = ones.map(({ unknown, bad: _bad, cut: _cut, ...rest }) => {
+  const prepared = ones.map(({ found, ...rest }) => {
     const id = used.has(rest.call.id) ? `${rest.call.id}_${used.size + 1}` : rest.call.id;
     used.add(id);
     const call = id === rest.call.id ? rest.call : { ...rest.call, id };
-    if (unknownTool && !unknown) return { ...rest, call, refusal: JSON.stringify({ error: ANOTHER_UNKNOWN }) };
+    if (unknownTool && !found.unknown) return { ...rest, call, refusal: JSON.stringify({ error: ANOTHER_UNKNOWN }) };
     return { ...rest, call };
   });
   return {
     calls: prepared,
     unknownTool,
-    badArguments: ones.some((one) => one.bad),
-    truncated: ones.some((one) => one.cut),
+    badArguments: ones.some((one) => one.found.bad),
+    truncated: ones.some((one) => one.found.cut),
+    repaired: ones.some((one) => one.found.mended),
   };
 }
 

@@ -7,6 +7,8 @@ export type ParsedArguments =
   | { readonly ok: false; readonly truncated: boolean; readonly problem: string };
 
 const MAX_STEPS = 50;
+/** The text ends where a value or the rest of one must follow. */
+const STOPS_SHORT = /([:,]|\b(t|tr|tru|f|fa|fal|fals|n|nu|nul)|-)$/;
 
 function tryParse(text: string): Json | undefined {
   try {
@@ -99,7 +101,8 @@ export function parseArguments(raw: string): ParsedArguments {
     const value = tryParse(closed);
     if (isObject(value)) return { ok: true, value, repaired: true };
   }
-  return { ok: false, truncated: scanned.open.length > 0, problem: "the arguments are not valid JSON" };
+  const truncated = scanned.open.length > 0 && STOPS_SHORT.test(text);
+  return { ok: false, truncated, problem: "the arguments are not valid JSON" };
 }
 
 /** The same text for equal arguments, whatever the order of the keys or the space around values. */

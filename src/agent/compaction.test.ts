@@ -1,0 +1,221 @@
+// Compaction inside a conversation: when it happens, what moves along, and when nothing may change.
+import { Type } from "typebox";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  type Bench,
+  call,
+  collect,
+  endOf,
+  fails,
+  openBench,
+  plainEngine,
+  says,
+  scripted,
+  uses,
+} from "../../test/scripted.ts";
+import type { AgentEvent } from "../core/event.ts";
+import type { Message } from "../core/message.ts";
+import { textOf } from "../core/message.ts";
+import { defineTool } from "../core/tool.ts";
+import { openConversation } from "./conversation.ts";
+import { noMemory } from "./no-memory.ts";
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await openBench();
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+const LONG = "word ".repeat(400);
+const compressed = (events: readonly AgentEvent[]) => events.filter((event) => event.type === "compressed");
+const usage = (input: number) => ({ input, output: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 });
+
+describe("before a turn", () => {
+  it("goes on in a new session with the title, the goal, the todos and the question", async () => {
+    const todo = defineTool({
+      name: "todo",
+      toolset: "todo",
+      description: "todo",
+      parameters: Type.Object({}),
+      run: async () => ({
+        content: JSON.stringify({
+          todos: [
+            { id: "1", content: "boil water", status: "completed" },
+            { id: "2", content: "find tea", status: "in_progress" },
+          ],
+        }),
+      }),
+    });
+    const engine = plainEngine({ threshold: 1_500, keep: 1 });
+    const order: string[] = [];
+    const memory = {
+      ...noMemory,
+      beforeCompress: async () => {
+        order.push("before");
+        return "";
+      },
+      sessionEnded: async () => void order.push("ended"),
+      sessionSwitched: async (_id: string, details: { reason?: string }) =>
+        void order.push(`switched ${details.reason}`),
+    };
+    const provider = scripted([uses([call("todo")]), says(LONG), says(LONG), says("short")]);
+    let prompts = 0;
+    const conversation = await openConversation(
+      bench.parts({ engine, provider, memory, tools: [todo], systemPrompt: async () => `prompt ${++prompts}` }),
+    );
+    await collect(conversation.send(`first ${LONG}`));
+    const first = conversation.sessionId;
+    await bench.store.setSessionTitle(first, "Tea");
+    await bench.store.setMeta(`goal:${first}`, '{"goal":"tea","status":"active"}');
+    await collect(conversation.send("second"));
+    engine.thresholdTokens = 500;
+    const events = await collect(conversation.send("what now?"));
+    expect(compressed(events)).toHaveLength(1);
+    expect(endOf(events).sessionId).toBe(conversation.sessionId);
+    expect(conversation.sessionId).not.toBe(first);
+    expect(conversation.conversationId).toBe(first);
+    expect(await bench.store.getSessionTitle(conversation.sessionId)).toBe("Tea #2");
+    expect(await bench.store.getMeta(`goal:${conversation.sessionId}`)).toContain("tea");
+    expect(await bench.store.getSession(first)).toMatchObject({ end_reason: "compression" });
+    const wire = provider.asked.at(-1);
+    expect(wire?.system).toBe("prompt 2");
+    expect(wire?.conversationId).toBe(first);
+    const text = wire?.messages.map((message) => textOf(message.content)).join("\n") ?? "";
+    expect(text).toContain("[Your active task list was preserved across context compression]");
+    expect(text).toContain("find tea");
+    expect(text).not.toContain("boil water");
+    expect(text).toContain("what now?");
+    expect(order).toEqual(["before", "ended", "switched compression"]);
+    expect(engine.calls).toEqual(["start:new", "compress", "end", "start:compression"]);
+    const whole = await bench.store.getConversation(conversation.sessionId, { includeAncestors: true });
+    expect(whole.some((message) => textOf(message.content).startsWith("first"))).toBe(true);
+    const resumed = await openConversation(bench.parts({ provider: scripted([says("back")]) }), { resume: first });
+    expect(resumed.sessionId).toBe(conversation.sessionId);
+    expect(resumed.conversationId).toBe(first);
+  });
+
+  it.each([
+    ["the same list", (messages: readonly Message[]) => messages],
+    ["a copy that saved nothing", (messages: readonly Message[]) => [...messages]],
+    ["a longer list", (messages: readonly Message[]) => [...messages, { role: "user", content: LONG } as Message]],
+    ["an empty list", () => []],
+  ])("changes nothing when the engine returns %s", async (_name, how) => {
+    const engine = plainEngine({
+      threshold: 100,
+      how: (messages) => ({ messages: how(messages), method: "x", modelCalls: 1 }),
+    });
+    const conversation = await openConversation(bench.parts({ engine, script: [says(LONG)] }));
+    await collect(conversation.send("one"));
+    const { sessionId } = conversation;
+    const events = await collect(conversation.send("two"));
+    expect(endOf(events).end).toBe("done");
+    expect(compressed(events)).toHaveLength(0);
+    expect(conversation.sessionId).toBe(sessionId);
+    expect(await bench.store.sessionCount()).toBe(1);
+    expect(await bench.store.getSession(sessionId)).toMatchObject({ ended_at: null });
+    expect(await bench.store.messageCount(sessionId)).toBe(4);
+  });
+
+  it("stops after three passes", async () => {
+    const how = (messages: readonly Message[]) => ({
+      messages: messages.map((message) => ({
+        ...message,
+        content: textOf(message.content).slice(0, -600) || "x",
+      })) as Message[],
+      method: "prune",
+      modelCalls: 0,
+    });
+    const engine = plainEngine({ threshold: 10, how });
+    const conversation = await openConversation(bench.parts({ engine, script: [says(LONG)] }));
+    await collect(conversation.send(LONG.repeat(3)));
+    expect(engine.compressionCount).toBe(3);
+  });
+});
+
+describe("within a turn", () => {
+  const big = defineTool({
+    name: "big",
+    toolset: "test",
+    description: "big",
+    parameters: Type.Object({ n: Type.Integer() }),
+    run: async ({ n }) => ({ content: `${n} ${LONG}` }),
+  });
+
+  it("compacts after tools from what the provider counted, and keeps the recalled text on the question", async () => {
+    const engine = plainEngine({ threshold: 5_000, keep: 3 });
+    const provider = scripted([
+      uses([call("big", { n: 1 })], { usage: usage(1_000) }),
+      uses([call("big", { n: 2 })], { usage: usage(4_900) }),
+      says("done", { usage: usage(500) }),
+    ]);
+    const how = (messages: readonly Message[]) => ({
+      messages: [messages[0] as Message, ...messages.slice(-2)],
+      method: "summary",
+      modelCalls: 1,
+    });
+    engine.compress = async (messages) => how(messages);
+    const memory = { ...noMemory, recall: async () => "<recalled/>" };
+    const conversation = await openConversation(bench.parts({ engine, provider, memory, tools: [big] }));
+    const events = await collect(conversation.send("question"));
+    expect(compressed(events)).toHaveLength(1);
+    expect(provider.asked[2]?.messages[0]?.content).toBe("question\n\n<recalled/>");
+    expect(provider.asked[2]?.messages).toHaveLength(3);
+    expect(endOf(events)).toMatchObject({ end: "done", sessionId: conversation.sessionId });
+    const rows = await bench.store.getConversation(conversation.sessionId);
+    expect(rows.at(-1)?.content).toBe("done");
+  });
+
+  it("learns the limit from an overflow, compacts and repeats for free, at most three times", async () => {
+    const failure = { kind: "context_overflow", message: "too long", limitTokens: 8_000 } as const;
+    const engine = plainEngine();
+    const provider = scripted([says(LONG), fails(failure), says("fits")]);
+    const conversation = await openConversation(bench.parts({ engine, provider, settings: { maxTurns: 1 } }));
+    await collect(conversation.send(LONG));
+    const events = await collect(conversation.send("next"));
+    expect(endOf(events)).toMatchObject({ end: "done", text: "fits" });
+    expect(engine.contextLength).toBe(8_000);
+    expect(compressed(events)).toHaveLength(1);
+
+    const shrinking = plainEngine({
+      how: (messages) => ({
+        messages: [{ role: "user", content: "x".repeat(Math.max(1, textOf(messages[0]?.content).length - 500)) }],
+        method: "extract",
+        modelCalls: 0,
+      }),
+    });
+    const stubborn = scripted([fails(failure)]);
+    const other = await openConversation(bench.parts({ engine: shrinking, provider: stubborn }));
+    const end = endOf(await collect(other.send(LONG.repeat(4))));
+    expect(end).toMatchObject({ end: "failed", failure: { kind: "context_overflow" } });
+    expect(end.failure?.cure).toBeTruthy();
+    expect(stubborn.asked).toHaveLength(4);
+  });
+
+  it("tells the person of the pressure once, and the model never", async () => {
+    const engine = plainEngine({ threshold: 1_000 });
+    const provider = scripted([says("ok", { usage: usage(900) })]);
+    const conversation = await openConversation(bench.parts({ engine, provider }));
+    const events = [...(await collect(conversation.send("a"))), ...(await collect(conversation.send("b")))];
+    expect(events.filter((event) => event.type === "notice")).toHaveLength(1);
+    expect(JSON.stringify(provider.asked)).not.toContain("summarised");
+  });
+});
+
+describe("on demand", () => {
+  it("passes the focus on and reports", async () => {
+    const engine = plainEngine();
+    let focus: string | undefined;
+    const compress = engine.compress.bind(engine);
+    engine.compress = (messages, options) => {
+      focus = options.focusTopic;
+      return compress(messages, options);
+    };
+    const conversation = await openConversation(bench.parts({ engine, script: [says(LONG), says("b")] }));
+    await collect(conversation.send("a"));
+    await collect(conversation.send("c"));
+    const report = await conversation.compress("tea");
+    expect(report).toMatchObject({ shrunk: true, method: "summary" });
+    expect(focus).toBe("tea");
+    expect(report.afterTokens).toBeLessThan(report.beforeTokens);
+  });
+});
