@@ -109,8 +109,9 @@ function listIn<T>(map: { [key: string]: T[] }, key: string): T[] {
 /** The stored twin of an entry, created (without the secret) for a variable's key that has none yet. */
 function storedTwin(auth: AuthFile, pool: string, entry: AuthEntry): AuthEntry {
   const list = listIn(auth.credential_pool, pool);
-  const found = list.find((candidate) => candidate.id === entry.id || candidate.source === entry.source);
-  if (found && (found.id === entry.id || entry.source.startsWith("env:"))) return found;
+  const fromVariable = entry.source.startsWith("env:");
+  const found = list.find((other) => other.id === entry.id || (fromVariable && other.source === entry.source));
+  if (found) return found;
   const twin: AuthEntry = { ...entry, access_token: "", token_fingerprint: fingerprint(entry.access_token) };
   list.push(twin);
   return twin;

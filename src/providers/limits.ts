@@ -33,6 +33,7 @@ export class ModelFacts {
   readonly #options: ModelFactsOptions;
   readonly #asked = new Map<string, Promise<Remembered>>();
   readonly #learnt = new Map<string, number>();
+  readonly #answered = new Set<string>();
   #disk: Promise<Map<string, number>> | undefined;
 
   constructor(options: ModelFactsOptions) {
@@ -71,9 +72,12 @@ export class ModelFacts {
     return (await asking).facts;
   }
 
-  /** Forgets what the server said, so that the next question is asked anew (a local model has been loaded since). */
-  forget(endpoint: Endpoint): void {
-    this.#asked.delete(keyOf(endpoint));
+  /** A local server loads a model with the first request: what it said before about the window is asked anew, once. */
+  afterFirstAnswer(endpoint: Endpoint): void {
+    const key = keyOf(endpoint);
+    if (!endpoint.local || this.#answered.has(key)) return;
+    this.#answered.add(key);
+    this.#asked.delete(key);
   }
 
   /** What an overflow message named; lower than what we believed. `persist` once a call has succeeded under it. */

@@ -131,6 +131,13 @@ function positive(map: JsonObject, ...keys: readonly string[]): number | undefin
   return undefined;
 }
 
+/** Zero is a cap too: nothing may be spent. Empty text is none. */
+function cap(value: Json | undefined): number | undefined {
+  const number =
+    typeof value === "number" ? value : typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
+  return Number.isFinite(number) && number >= 0 ? number : undefined;
+}
+
 function seconds(map: JsonObject, ...keys: readonly string[]): number | undefined {
   const value = positive(map, ...keys);
   return value === undefined ? undefined : Math.round(value * 1000);
@@ -312,9 +319,9 @@ export function readProviderSettings(raw: JsonObject, env: Env = {}): ProviderSe
     maxRetries: Math.max(1, Math.floor(positive(mapOf(raw.agent), "api_max_retries") ?? 3)),
     time: timeOf(model, env),
     budget: defined<BudgetCaps>({
-      dailyUsd: positive(budget, "daily_usd", "daily"),
-      sessionUsd: positive(budget, "session_usd", "session"),
-      jobUsd: positive(budget, "job_usd", "job"),
+      dailyUsd: cap(budget.daily_usd),
+      sessionUsd: cap(budget.session_usd),
+      jobUsd: cap(budget.job_usd),
     }),
     auxiliary: auxiliaryOf(raw),
     cacheTtl: mapOf(raw.prompt_caching).cache_ttl === "1h" ? "1h" : "5m",
