@@ -1,0 +1,52 @@
+// Where commands run: this machine, another one over ssh, or a container. One interface for all.
+import type { Availability } from "../../core/tool.ts";
+import type { OutputCapture } from "./output-capture.ts";
+
+export interface ExecRequest {
+  readonly command: string;
+  /** Overrides the tracked working directory for this command. */
+  readonly cwd?: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly stdin?: string;
+  /** Receives everything the command prints; bounded in memory, complete on disk. */
+  readonly output: OutputCapture;
+  onOutput?(text: string): void;
+}
+
+export interface ExecResult {
+  /** 124 after a time-out, 130 after an interrupt, 126 when the working directory is gone. */
+  readonly exitCode: number;
+  readonly timedOut: boolean;
+  readonly interrupted: boolean;
+  /** The working directory afterwards. */
+  readonly cwd: string;
+}
+
+export interface SpawnRequest {
+  readonly command: string;
+  readonly cwd?: string;
+  readonly pty: boolean;
+  onOutput(text: string): void;
+  onExit(exitCode: number): void;
+}
+
+/** A process that outlives the call that started it, but never the program. */
+export interface RunningProcess {
+  readonly pid: number | null;
+  write(data: string): boolean;
+  closeStdin(): void;
+  /** Ends the whole process group: politely, then by force. Resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+export interface Backend {
+  readonly name: string;
+  available(): Promise<Availability>;
+  /** The directory in which the next command starts. */
+  readonly cwd: string;
+  run(request: ExecRequest): Promise<ExecResult>;
+  spawn(request: SpawnRequest): Promise<RunningProcess>;
+  /** Ends what still runs and gives back what the backend holds. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,135 @@
+// process: looks after what terminal started in the background.
+import { Type } from "typebox";
+import type { JsonObject } from "../../core/message.ts";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import type { ProcessRegistry, TrackedProcess } from "./process-registry.ts";
+
+const ACTIONS = ["list", "poll", "log", "wait", "kill", "write", "submit", "close"] as const;
+const DEFAULT_LINES = 200;
+
+interface ProcessArgs {
+  readonly action: (typeof ACTIONS)[number];
+  readonly session_id?: string | undefined;
+  readonly data?: string | undefined;
+  readonly timeout?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+function overview(process: TrackedProcess): JsonObject {
+  return {
+    session_id: process.id,
+    command: process.command,
+    cwd: process.cwd,
+    pid: process.running?.pid ?? null,
+    status: process.status,
+    uptime_seconds: Math.round(((process.endedAt ?? Date.now()) - process.startedAt) / 1000),
+    ...(process.exitCode === null ? {} : { exit_code: process.exitCode }),
+    output_preview: process.output.slice(-1_000),
+  };
+}
+
+function log(process: TrackedProcess, args: ProcessArgs): JsonObject {
+  const lines = process.output.split("\n");
+  const limit = args.limit ?? DEFAULT_LINES;
+  const start = args.offset ? args.offset - 1 : Math.max(0, lines.length - limit);
+  const page = lines.slice(start, start + limit);
+  return {
+    session_id: process.id,
+    status: process.status,
+    output: page.join("\n"),
+    total_lines: lines.length,
+    showing: `${start + 1}–${start + page.length}`,
+    ...(process.droppedChars > 0 ? { note: `${process.droppedChars} characters of older output were dropped` } : {}),
+  };
+}
+
+async function wait(
+  process: TrackedProcess,
+  args: ProcessArgs,
+  context: ToolContext,
+  maxMs: number,
+): Promise<JsonObject> {
+  const ms = Math.min((args.timeout ?? 60) * 1000, maxMs);
+  const ended = await process.wait(ms, context.signal);
+  const status = ended ? process.status : context.signal.aborted ? "interrupted" : "timeout";
+  return {
+    session_id: process.id,
+    status,
+    output: process.output.slice(-20_000),
+    ...(process.exitCode === null ? {} : { exit_code: process.exitCode }),
+  };
+}
+
+function write(process: TrackedProcess, data: string): ToolResult {
+  if (!process.running?.write(data)) return toolError(`${process.id} takes no input: ${process.status}`);
+  return jsonResult({ status: "ok", bytes_written: Buffer.byteLength(data) });
+}
+
+async function act(
+  registry: ProcessRegistry,
+  process: TrackedProcess,
+  args: ProcessArgs,
+  context: ToolContext & { maxWaitMs: number },
+): Promise<ToolResult> {
+  if (process.exitCode !== null) process.endSeen = true;
+  switch (args.action) {
+    case "poll":
+      return jsonResult(overview(process));
+    case "log":
+      return jsonResult(log(process, args));
+    case "wait": {
+      const answer = await wait(process, args, context, context.maxWaitMs);
+      if (process.exitCode !== null) process.endSeen = true;
+      return jsonResult(answer);
+    }
+    case "kill":
+      process.endSeen = true;
+      return jsonResult({
+        session_id: process.id,
+        status: (await registry.kill(process)) ? "killed" : "already_exited",
+      });
+    case "write":
+      return write(process, args.data ?? "");
+    case "submit":
+      return write(process, `${args.data ?? ""}\n`);
+    default:
+      process.running?.closeStdin();
+      return jsonResult({ status: "ok" });
+  }
+}
+
+export function processTool(registry: ProcessRegistry, options: { maxWaitMs: number }): Tool {
+  return defineTool({
+    name: "process",
+    toolset: "terminal",
+    description:
+      "Look after background processes: list, poll (status and last output), log (pages of output), wait, kill, write (raw input), submit (input and Enter), close (end of input).",
+    parameters: Type.Object({
+      action: Type.Union(ACTIONS.map((action) => Type.Literal(action))),
+      session_id: Type.Optional(Type.String({ description: "The process; everything but list needs it" })),
+      data: Type.Optional(Type.String({ description: "write, submit: the input" })),
+      timeout: Type.Optional(Type.Integer({ minimum: 1, description: "wait: seconds (60)" })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, description: "log: first line; 0 for the end" })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: "log: lines (200)" })),
+    }),
+    overlap: "alone",
+    repeatable: true,
+    timeoutMs: options.maxWaitMs + 5_000,
+    preview: (args) => `${args.action} ${args.session_id ?? ""}`.trim(),
+    run: async (args, context) => {
+      if (args.action === "list") return jsonResult({ processes: registry.list(context.conversationId).map(overview) });
+      if (!args.session_id)
+        return toolError(`${args.action} needs session_id`, {
+          running: registry.list(context.conversationId).map((process) => process.id),
+        });
+      const process = registry.get(args.session_id);
+      if (!process || process.conversationId !== context.conversationId)
+        return toolError(`no process ${args.session_id}`, {
+          status: "not_found",
+          running: registry.list(context.conversationId).map((known) => known.id),
+        });
+      return act(registry, process, args, { ...context, maxWaitMs: options.maxWaitMs });
+    },
+  });
+}

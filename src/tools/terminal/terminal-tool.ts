@@ -1,0 +1,218 @@
+// terminal: runs a shell command in the foreground, or starts one in the background.
+import { join } from "node:path";
+import { Type } from "typebox";
+import type { Gate } from "../../core/gate.ts";
+import type { Hooks } from "../../core/hook.ts";
+import type { JsonObject } from "../../core/message.ts";
+import type { Redactor } from "../../core/redactor.ts";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { stripAnsi } from "./ansi.ts";
+import type { Backend } from "./backend.ts";
+import { exitMeaning } from "./exit-meaning.ts";
+import { foregroundProblem } from "./foreground-guard.ts";
+import { OutputCapture } from "./output-capture.ts";
+import type { ProcessRegistry } from "./process-registry.ts";
+
+export interface TerminalParts {
+  /** The backend of a conversation; made at its first command. */
+  backendFor(context: ToolContext): Promise<Backend>;
+  readonly gate: Gate;
+  readonly redactor: Redactor;
+  readonly hooks: Hooks;
+  readonly processes: ProcessRegistry;
+  readonly settings: TerminalSettings;
+  /** Before a command that may destroy files: takes a checkpoint where they are enabled. */
+  beforeCommand?(command: string, context: ToolContext): Promise<void>;
+  /** Rewrites a real `sudo` to read the password from the text it returns; null leaves the command alone. */
+  sudo?(command: string, context: ToolContext): Promise<{ command: string; stdin: string } | null>;
+}
+
+export interface TerminalSettings {
+  readonly defaultTimeoutMs: number;
+  readonly maxTimeoutMs: number;
+  readonly maxOutputChars: number;
+  readonly spillDir: string;
+}
+
+interface TerminalArgs {
+  readonly command: string;
+  readonly background?: boolean | undefined;
+  readonly timeout?: number | undefined;
+  readonly workdir?: string | undefined;
+  readonly pty?: boolean | undefined;
+  readonly notify_on_complete?: boolean | undefined;
+  readonly watch_patterns?: readonly string[] | undefined;
+}
+
+const PROGRESS_MS = 200;
+
+/** A path, not a piece of shell. */
+const SAFE_WORKDIR = /^[\p{L}\p{N}_./~ @+:,=%-]+$/u;
+
+async function gateRefusal(
+  parts: TerminalParts,
+  args: TerminalArgs,
+  backend: Backend,
+  context: ToolContext,
+): Promise<ToolResult | undefined> {
+  const { sessionId, human, tainted, signal } = context;
+  const intent = {
+    kind: "command",
+    command: args.command,
+    cwd: args.workdir ?? backend.cwd,
+    backend: backend.name,
+    background: args.background ?? false,
+  } as const;
+  const verdict = await parts.gate.check(intent, { sessionId, toolName: "terminal", human, tainted, signal });
+  if (verdict.allowed) return undefined;
+  return toolError(verdict.message, { status: verdict.status, exit_code: -1, rule: verdict.rule });
+}
+
+function argumentProblem(parts: TerminalParts, args: TerminalArgs): ToolResult | undefined {
+  if (args.command.trim() === "") return toolError("the command is empty");
+  if (args.workdir !== undefined && !SAFE_WORKDIR.test(args.workdir))
+    return toolError(`workdir must be a plain path, not ${JSON.stringify(args.workdir)}`);
+  if (args.background) return undefined;
+  if (args.timeout !== undefined && args.timeout * 1000 > parts.settings.maxTimeoutMs) {
+    return toolError(
+      `a foreground command may take ${parts.settings.maxTimeoutMs / 1000} s at most; use background: true for longer work`,
+    );
+  }
+  if (args.notify_on_complete || args.watch_patterns)
+    return toolError("notify_on_complete and watch_patterns need background: true");
+  const problem = foregroundProblem(args.command);
+  return problem ? toolError(problem) : undefined;
+}
+
+async function transformed(
+  parts: TerminalParts,
+  output: string,
+  args: TerminalArgs,
+  exitCode: number,
+): Promise<string> {
+  if (!parts.hooks.listens("transform_terminal_output")) return output;
+  const answers = await parts.hooks.run("transform_terminal_output", {
+    command: args.command,
+    output,
+    exit_code: exitCode,
+  });
+  const changed = answers.find((answer) => typeof answer === "string");
+  return typeof changed === "string" ? changed : output;
+}
+
+/** The line a command is at, told to the person a few times a second. */
+function lastLineProgress(context: ToolContext): (text: string) => void {
+  let last = 0;
+  return (text) => {
+    const now = Date.now();
+    if (now - last < PROGRESS_MS) return;
+    last = now;
+    context.progress(stripAnsi(text.slice(-500)).trimEnd().split("\n").at(-1) ?? "");
+  };
+}
+
+async function foreground(
+  parts: TerminalParts,
+  args: TerminalArgs,
+  backend: Backend,
+  context: ToolContext,
+): Promise<ToolResult> {
+  await parts.beforeCommand?.(args.command, context);
+  const cleaner = parts.redactor.stream();
+  const capture = new OutputCapture({
+    limit: parts.settings.maxOutputChars,
+    spillPath: join(parts.settings.spillDir, `${context.callId.replaceAll(/[^\w-]/g, "_")}.txt`),
+    transform: (text) => cleaner.push(stripAnsi(text)),
+  });
+  const sudo = await parts.sudo?.(args.command, context);
+  const result = await backend.run({
+    command: sudo?.command ?? args.command,
+    ...(sudo ? { stdin: sudo.stdin } : {}),
+    ...(args.workdir ? { cwd: args.workdir } : {}),
+    timeoutMs: args.timeout ? args.timeout * 1000 : parts.settings.defaultTimeoutMs,
+    signal: context.signal,
+    output: capture,
+    onOutput: lastLineProgress(context),
+  });
+  const { text, spill } = await capture.finish();
+  const output = await transformed(parts, (text + cleaner.end()).trimEnd(), args, result.exitCode);
+  const meaning = exitMeaning(args.command, result.exitCode);
+  const limit = args.timeout ?? parts.settings.defaultTimeoutMs / 1000;
+  const error = result.timedOut
+    ? `stopped after ${limit} s; use a longer timeout or background: true`
+    : result.interrupted
+      ? "interrupted"
+      : null;
+  const json: JsonObject = {
+    output,
+    exit_code: result.exitCode,
+    error,
+    cwd: result.cwd,
+    ...(meaning ? { exit_code_meaning: meaning } : {}),
+  };
+  return { ...jsonResult(json, { failed: result.exitCode !== 0 }), ...(spill ? { spill } : {}) };
+}
+
+async function background(
+  parts: TerminalParts,
+  args: TerminalArgs,
+  backend: Backend,
+  context: ToolContext,
+): Promise<ToolResult> {
+  await parts.beforeCommand?.(args.command, context);
+  const both = Boolean(args.notify_on_complete && args.watch_patterns);
+  const started = await parts.processes.start(backend, {
+    command: args.command,
+    ...(args.workdir ? { cwd: args.workdir } : {}),
+    pty: args.pty ?? false,
+    conversationId: context.conversationId,
+    notifyOnComplete: args.notify_on_complete ?? false,
+    watchPatterns: both ? [] : (args.watch_patterns ?? []),
+  });
+  await started.wait(150, context.signal);
+  if (started.exitCode !== null) started.endSeen = true;
+  return jsonResult({
+    output: started.exitCode === null ? "The process runs in the background." : started.output.slice(-2_000),
+    session_id: started.id,
+    pid: started.running?.pid ?? null,
+    exit_code: started.exitCode ?? 0,
+    status: started.status,
+    ...(args.notify_on_complete ? { notify_on_complete: true } : {}),
+    ...(both ? { watch_patterns_ignored: true } : {}),
+  });
+}
+
+async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContext): Promise<ToolResult> {
+  const problem = argumentProblem(parts, args);
+  if (problem) return problem;
+  const backend = await parts.backendFor(context);
+  const refusal = await gateRefusal(parts, args, backend, context);
+  if (refusal) return refusal;
+  return args.background ? background(parts, args, backend, context) : foreground(parts, args, backend, context);
+}
+
+export function terminalTool(parts: TerminalParts): Tool {
+  return defineTool({
+    name: "terminal",
+    toolset: "terminal",
+    description:
+      "Run a shell command (bash). Exported variables and the working directory carry over to the next command. Servers, watchers and anything long: background: true, then look with process. Read, search and edit files with the file tools instead.",
+    parameters: Type.Object({
+      command: Type.String({ description: "The command line" }),
+      background: Type.Optional(Type.Boolean({ description: "Start it and return at once" })),
+      timeout: Type.Optional(Type.Integer({ minimum: 1, description: "Seconds (180, at most 600)" })),
+      workdir: Type.Optional(Type.String({ description: "Where to run it" })),
+      pty: Type.Optional(Type.Boolean({ description: "background: in a pseudo-terminal" })),
+      notify_on_complete: Type.Optional(Type.Boolean({ description: "background: tell me when it ends" })),
+      watch_patterns: Type.Optional(
+        Type.Array(Type.String(), { description: "background: tell me when a line holds one of these" }),
+      ),
+    }),
+    overlap: "alone",
+    mutates: true,
+    timeoutMs: parts.settings.maxTimeoutMs + 10_000,
+    maxResultChars: Number.POSITIVE_INFINITY,
+    preview: (args) => args.command,
+    run: (args, context) => run(parts, args, context),
+  });
+}
