@@ -1,0 +1,107 @@
+// The offline model: a request in, an answer or tool calls out. Deterministic, without key and network.
+import type { AssistantMessage, JsonObject, Message, ToolMessage } from "../../core/message.ts";
+import { textOf } from "../../core/message.ts";
+import type { ModelRequest, ToolSchema } from "../../core/provider.ts";
+import { extractSentences } from "./extract.ts";
+import { type Step, stepsOf } from "./intent.ts";
+import { type Finished, failed, report } from "./report.ts";
+import { sideAnswer } from "./side-answers.ts";
+import { LABEL, smallTalk } from "./small-talk.ts";
+
+/** Either words for the person, or the next tool call. */
+export type OfflineAnswer =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "call"; readonly tool: string; readonly args: JsonObject };
+
+/** What the person wrote, without the notes that the program adds to it. */
+function ownWords(message: Message | undefined): string {
+  return textOf(message?.content)
+    .replace(/<memory-context>[\s\S]*?<\/memory-context>/gi, "")
+    .replace(/^--- Attached Context ---[\s\S]*$/m, "")
+    .replace(/^\[System note:[^\n]*\]$/gm, "")
+    .trim();
+}
+
+function parseArgs(raw: string): JsonObject {
+  try {
+    return JSON.parse(raw) as JsonObject;
+  } catch {
+    return {};
+  }
+}
+
+/** The calls of this turn with their results. */
+function finishedIn(turn: readonly Message[], steps: readonly Step[]): Finished[] {
+  const results = new Map<string, string>();
+  for (const message of turn)
+    if (message.role === "tool") results.set((message as ToolMessage).tool_call_id, textOf(message.content));
+  const finished: Finished[] = [];
+  for (const message of turn) {
+    if (message.role !== "assistant") continue;
+    for (const call of (message as AssistantMessage).tool_calls ?? []) {
+      const content = results.get(call.id);
+      if (content === undefined) continue;
+      const summarise = steps[finished.length]?.summarise ?? false;
+      finished.push({ tool: call.function.name, args: parseArgs(call.function.arguments), content, summarise });
+    }
+  }
+  return finished;
+}
+
+/** Only arguments that the tool declares, so that a variant of a tool still takes the call. */
+function declared(args: JsonObject, tool: ToolSchema): JsonObject {
+  const known = tool.parameters.properties;
+  if (typeof known !== "object" || known === null || Object.keys(known).length === 0) return args;
+  return Object.fromEntries(Object.entries(args).filter(([key]) => key in known));
+}
+
+function nextCall(step: Step, tools: readonly ToolSchema[]): OfflineAnswer | null {
+  for (const { tool, args } of step.calls) {
+    const schema = tools.find((item) => item.name === tool);
+    if (schema) return { type: "call", tool, args: declared(args, schema) };
+  }
+  return null;
+}
+
+function said(finished: readonly Finished[], extra = ""): OfflineAnswer {
+  const text = [...finished.map(report), extra].filter((part) => part !== "").join("\n\n");
+  return { type: "text", text: `${LABEL} ${text}` };
+}
+
+function conversationSummary(messages: readonly Message[]): string {
+  const asked = messages.filter((message) => message.role === "user").map(ownWords);
+  const points = extractSentences(messages.map((message) => textOf(message.content)).join("\n"), 5, 1_200);
+  return `You asked ${asked.length} ${asked.length === 1 ? "thing" : "things"}. The main points, by extraction:\n${points.map((point) => `- ${point}`).join("\n")}`;
+}
+
+const OUR_TALK =
+  /^(?:please\s+)?(?:summari[sz]e|sum\s+up|recap)\s+(?:this|our|the)\s+(?:conversation|chat|session|discussion)/i;
+
+/** The answer to a request; side tasks are recognised by their purpose. */
+export function answerOffline(request: ModelRequest): OfflineAnswer {
+  const { messages, tools, purpose } = request;
+  if (purpose !== "turn" && purpose !== "wrap_up") {
+    const prompt = messages.map((message) => textOf(message.content)).join("\n\n");
+    return { type: "text", text: sideAnswer(purpose, prompt) };
+  }
+  const start = messages.findLastIndex((message) => message.role === "user");
+  const wish = ownWords(messages[start]);
+  const steps = stepsOf(wish);
+  const finished = finishedIn(messages.slice(start + 1), steps);
+  const broken = finished.some((done) => failed(done.content));
+  const step = steps[finished.length];
+  if (step && !broken && purpose === "turn") {
+    const call = nextCall(step, tools);
+    if (call) return call;
+    const wanted = step.calls.map(({ tool }) => `\`${tool}\``).join(" or ");
+    return said(
+      finished,
+      `For this I would use ${wanted}, which is not switched on here. \`hermes tools\` shows what is.`,
+    );
+  }
+  if (finished.length > 0) return said(finished);
+  if (purpose === "wrap_up" || OUR_TALK.test(wish))
+    return { type: "text", text: `${LABEL} ${conversationSummary(messages.slice(0, start))}` };
+  const names = new Set(tools.map((tool) => tool.name));
+  return { type: "text", text: `${LABEL} ${smallTalk(wish, request.system, names)}` };
+}

@@ -1,0 +1,16 @@
+// The transports by name. One set lives as long as its provider: it remembers which hosts cannot stream.
+import type { TransportName } from "../../core/provider.ts";
+import { anthropicMessages } from "./anthropic-messages.ts";
+import { chatCompletions } from "./chat-completions.ts";
+import { codexResponses } from "./codex-responses.ts";
+import { offline } from "./offline.ts";
+import type { Transport } from "./transport.ts";
+
+export function transportSet(): Readonly<Record<TransportName, Transport>> {
+  return {
+    chat_completions: chatCompletions(),
+    anthropic_messages: anthropicMessages(),
+    codex_responses: codexResponses(),
+    offline: offline(),
+  };
+}
