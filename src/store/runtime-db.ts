@@ -4,6 +4,11 @@ import { dirname } from "node:path";
 import { RUNTIME_MIGRATIONS } from "./runtime/migrations.ts";
 import { type Database, immediate, openDatabase, sqliteCode } from "./sqlite/driver.ts";
 
+/** Two processes that start together wait for each other's migration. */
+const OPEN_WAIT_MS = 2000;
+/** Afterwards SQLite blocks the event loop only this long for a lock; callers pause and try again. */
+const WAIT_MS = 50;
+
 export interface RuntimeDbOptions {
   /** One sentence for the person: a damaged file was set aside. */
   readonly onNotice?: (text: string) => void;
@@ -20,11 +25,12 @@ function migrate(db: Database): void {
 }
 
 function openOnce(path: string): Database {
-  const db = openDatabase(path, { busyTimeoutMs: 1000 });
+  const db = openDatabase(path, { busyTimeoutMs: OPEN_WAIT_MS });
   try {
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
     migrate(db);
+    db.pragma(`busy_timeout = ${WAIT_MS}`);
     return db;
   } catch (error) {
     db.close();

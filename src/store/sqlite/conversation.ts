@@ -16,7 +16,7 @@ const MEMORY_FENCE = new RegExp(`</?${S}memory-context${S}>`, "gi");
 
 /** Removes recalled memory that leaked into a transcript: whole blocks, the note about them, stray tags. */
 export function scrubMemory(text: string): string {
-  if (!text.includes("<") && !text.includes("[")) return text;
+  if (!/memory/i.test(text)) return text;
   return text.replace(MEMORY_BLOCK, "").replace(MEMORY_NOTE, "").replace(MEMORY_FENCE, "");
 }
 

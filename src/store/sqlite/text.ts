@@ -3,10 +3,15 @@
 /** Python's `\s` for text: includes U+0085 and the separators U+001C–001F, excludes U+FEFF. */
 export const SPACE = "\\t\\n\\v\\f\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
-const EDGES = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "g");
+const IS_SPACE = new RegExp(`[${SPACE}]`);
 
+/** Looks at the edges only: a pattern for the end would try every space of a long text. */
 export function trim(text: string): string {
-  return text.replace(EDGES, "");
+  let start = 0;
+  let end = text.length;
+  while (start < end && IS_SPACE.test(text.charAt(start))) start++;
+  while (end > start && IS_SPACE.test(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
 }
 
 /** Code points, not UTF-16 units. */
