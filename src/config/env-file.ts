@@ -106,9 +106,10 @@ export function cleanSecrets(values: Map<string, string>): string[] {
   return changed;
 }
 
-function quoteForFile(value: string): string {
+/** Quoted where the reader would otherwise cut, split or unquote it. */
+function quoteForFile(name: string, value: string): string {
   const line = value.replace(/[\r\n]/g, "");
-  if (!/[\s#"'\\$]/.test(line)) return line;
+  if (!/[\s#"'\\$]/.test(line) && splitJoinedPairs(`${name}=${line}`).length === 1) return line;
   return `"${line.replace(/(["\\])/g, "\\$1")}"`;
 }
 
@@ -127,7 +128,7 @@ function explode(text: string): string[] {
 export function withEnvValue(text: string, name: string, value: string): string {
   const lines = explode(text);
   const at = lines.findLastIndex((line) => lineName(line) === name);
-  const pair = `${name}=${quoteForFile(value)}`;
+  const pair = `${name}=${quoteForFile(name, value)}`;
   if (at < 0) lines.push(pair);
   else lines[at] = pair;
   const kept = lines.filter((line, index) => index === at || at < 0 || lineName(line) !== name);

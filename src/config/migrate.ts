@@ -31,7 +31,17 @@ function isBlank(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
+/** True when a value that is no map stands where the path needs one: then the user's value stays. */
+function isBlocked(state: MigrationState, path: string): boolean {
+  const keys = split(path);
+  return keys.some((_, depth) => {
+    const value = depth === 0 ? undefined : getAt(state.config, keys.slice(0, depth));
+    return value !== undefined && value !== null && !isMap(value);
+  });
+}
+
 function set(state: MigrationState, path: string, value: unknown): MigrationState {
+  if (isBlocked(state, path)) return state;
   return { ...state, config: withAt(state.config, split(path), value) as Tree };
 }
 
@@ -52,12 +62,12 @@ function drop(state: MigrationState, path: string, reason: string): MigrationSta
 /** Moves a value; when the new place is taken, that one stays and the old one is dropped with its reason. */
 function move(state: MigrationState, from: string, to: string): MigrationState {
   const value = get(state, from);
-  if (value === undefined) return state;
+  if (value === undefined || isBlocked(state, to)) return state;
   if (isBlank(value)) return drop(state, from, "it was empty");
   if (!isBlank(get(state, to))) return drop(state, from, `${to} is set already`);
-  const set1 = set(state, to, value);
-  const config = without(set1.config, split(from)) as Tree;
-  return { ...set1, config, moved: [...state.moved, { from, to }] };
+  const placed = set(state, to, value);
+  const config = without(placed.config, split(from)) as Tree;
+  return { ...placed, config, moved: [...state.moved, { from, to }] };
 }
 
 function blankEnv(state: MigrationState, name: string, reason: string): MigrationState {
@@ -89,7 +99,7 @@ function customProviders(state: MigrationState): MigrationState {
   for (const [index, entry] of entries.entries()) {
     const lifted = customProviderEntry(entry);
     const from = `custom_providers.${index}`;
-    if (!lifted) kept.push(entry);
+    if (!lifted || isBlocked(next, `providers.${lifted.id}`)) kept.push(entry);
     else if (get(next, `providers.${lifted.id}`) !== undefined) {
       next = { ...next, dropped: [...next.dropped, { path: from, reason: `providers.${lifted.id} is set already` }] };
     } else {
@@ -119,6 +129,8 @@ function progressOverrides(state: MigrationState): MigrationState {
   for (const name of Object.keys(overrides)) {
     next = move(next, `display.tool_progress_overrides.${name}`, `display.platforms.${name}.tool_progress`);
   }
+  const left = get(next, "display.tool_progress_overrides");
+  if (isMap(left) && Object.keys(left).length > 0) return next;
   return { ...next, config: without(next.config, ["display", "tool_progress_overrides"]) as Tree };
 }
 
