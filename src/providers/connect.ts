@@ -1,0 +1,162 @@
+// Opens the models of a home: what is configured, else a server on this machine, else the offline model.
+import { type Failure, UserError } from "../core/failure.ts";
+import type { TransportName } from "../core/provider.ts";
+import type { UsageLedger } from "../core/usage.ts";
+import { ProviderClient } from "./client.ts";
+import { Credentials } from "./credentials.ts";
+import { discoverLocal, type ProbeTarget } from "./discover.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ModelFacts } from "./limits.ts";
+import { type ModelAsk, type ResolveContext, resolveEndpoint } from "./resolve.ts";
+import type { ProviderSettings } from "./settings.ts";
+import type { Transport } from "./transports/transport.ts";
+
+export interface ModelsOptions {
+  readonly settings: ProviderSettings;
+  readonly env: { readonly [name: string]: string | undefined };
+  /** `auth.json` and `context_length_cache.yaml` live here. */
+  readonly authPath: string;
+  readonly globalAuthPath?: string;
+  readonly windowCachePath: string | null;
+  readonly ledger: UsageLedger;
+  /** Trouble that must not stop an answer: the ledger or the key file could not be written. */
+  readonly onTrouble?: (error: unknown) => void;
+  /** Where to look for local servers; the usual ports unless given. */
+  readonly probeTargets?: readonly ProbeTarget[];
+}
+
+export interface Connected {
+  readonly provider: ProviderClient;
+  readonly endpoint: Endpoint;
+  /** For the person: how the model was found, which fallbacks were left out. */
+  readonly notes: readonly string[];
+}
+
+export const OFFLINE_NOTE =
+  "No model is configured: the built-in offline model answers. Connect a real one with `hermes auth add openrouter` (or another provider), or start Ollama.";
+
+/** The models of one home. One per process; providers made from it share facts, keys and ledger. */
+export class Models {
+  readonly #options: ModelsOptions;
+  readonly credentials: Credentials;
+  readonly facts: ModelFacts;
+  #transports: Promise<Readonly<Record<TransportName, Transport>>> | undefined;
+  #context: Promise<ResolveContext> | undefined;
+
+  constructor(options: ModelsOptions) {
+    this.#options = options;
+    const { settings, globalAuthPath } = options;
+    this.credentials = new Credentials({
+      path: options.authPath,
+      strategies: settings.poolStrategies,
+      ...(globalAuthPath ? { globalPath: globalAuthPath } : {}),
+    });
+    const { contextLength } = settings;
+    this.facts = new ModelFacts({
+      cachePath: options.windowCachePath,
+      ...(contextLength === undefined ? {} : { configured: { model: settings.model.model, contextLength } }),
+    });
+  }
+
+  get settings(): ProviderSettings {
+    return this.#options.settings;
+  }
+
+  /** Configuration, variables and stored keys as resolution wants them. Read once; `refresh` reads them again. */
+  context(): Promise<ResolveContext> {
+    this.#context ??= this.credentials
+      .overview()
+      .then((overview) => ({ settings: this.#options.settings, env: this.#options.env, ...overview }));
+    return this.#context;
+  }
+
+  refresh(): void {
+    this.#context = undefined;
+  }
+
+  async #transport(name: TransportName): Promise<Transport> {
+    this.#transports ??= import("./transports/transport-set.ts").then((module) => module.transportSet());
+    return (await this.#transports)[name];
+  }
+
+  /** A client over the given chain, with this home's keys, facts and ledger. */
+  client(
+    primary: Endpoint,
+    fallbacks: readonly Endpoint[],
+    settings: ProviderSettings = this.settings,
+  ): ProviderClient {
+    return new ProviderClient({
+      primary,
+      fallbacks,
+      settings,
+      credentials: this.credentials,
+      ledger: this.#options.ledger,
+      facts: this.facts,
+      cacheTtl: settings.cacheTtl,
+      transport: (name) => this.#transport(name),
+      onTrouble: this.#options.onTrouble ?? (() => undefined),
+    });
+  }
+
+  /** The endpoint for the ask. Nothing asked and nothing configured: a local server, else offline, with a note. */
+  async resolve(ask: ModelAsk): Promise<{ endpoint: Endpoint; notes: string[] } | { failure: Failure }> {
+    const context = await this.context();
+    const resolution = resolveEndpoint(ask, context);
+    if (resolution.ok) return { endpoint: resolution.endpoint, notes: [] };
+    const { model } = this.settings;
+    const chosen = ask.provider || ask.apiKey || ask.baseUrl || (model.provider !== "" && model.provider !== "auto");
+    if (chosen || this.#options.env.HERMES_INFERENCE_PROVIDER) return { failure: resolution.failure };
+    return this.#unconfigured(ask, context);
+  }
+
+  async #unconfigured(
+    ask: ModelAsk,
+    context: ResolveContext,
+  ): Promise<{ endpoint: Endpoint; notes: string[] } | { failure: Failure }> {
+    const { probeTargets } = this.#options;
+    const server = await discoverLocal(probeTargets ? { targets: probeTargets } : {});
+    const wanted = ask.model || this.settings.model.model;
+    if (server) {
+      const { provider, baseUrl } = server;
+      const found = resolveEndpoint({ provider, baseUrl, model: wanted || server.model }, context);
+      if (found.ok)
+        return {
+          endpoint: found.endpoint,
+          notes: [`No provider is configured: using ${found.endpoint.model} on ${server.label} at ${baseUrl}.`],
+        };
+    }
+    const offline = resolveEndpoint({ provider: "offline", model: "offline" }, context);
+    return offline.ok ? { endpoint: offline.endpoint, notes: [OFFLINE_NOTE] } : { failure: offline.failure };
+  }
+
+  /** The fallbacks that can be used; the others are named in the notes. */
+  async fallbacks(): Promise<{ endpoints: Endpoint[]; notes: string[] }> {
+    const context = await this.context();
+    const endpoints: Endpoint[] = [];
+    const notes: string[] = [];
+    for (const choice of this.settings.fallbacks) {
+      const found = resolveEndpoint(choice, context);
+      if (found.ok) endpoints.push(found.endpoint);
+      else notes.push(`Fallback ${choice.provider}/${choice.model} is left out: ${found.failure.message}`);
+    }
+    return { endpoints, notes };
+  }
+
+  /** Opens a provider for a conversation. A primary without a key gives way to the first fallback that has one. */
+  async connect(ask: ModelAsk = {}): Promise<Connected> {
+    const resolved = await this.resolve(ask);
+    const { endpoints, notes } = await this.fallbacks();
+    if ("endpoint" in resolved) {
+      return {
+        provider: this.client(resolved.endpoint, endpoints),
+        endpoint: resolved.endpoint,
+        notes: [...resolved.notes, ...notes],
+      };
+    }
+    const { failure } = resolved;
+    const [first, ...rest] = endpoints;
+    if (!first) throw new UserError(failure.message, failure.cure ? { cure: failure.cure } : {});
+    const note = `${failure.message}: using the fallback ${first.provider}/${first.model}.`;
+    return { provider: this.client(first, rest), endpoint: first, notes: [note, ...notes] };
+  }
+}

@@ -1,0 +1,52 @@
+// Looks for a model server on this machine. Only asked when nothing is configured; short, and all ports at once.
+import { LOCAL } from "./catalog/local.ts";
+
+const DEADLINE_MS = 250;
+
+/** A server that answered, with the model it would use. */
+export interface LocalServer {
+  /** Catalog id: `ollama`, `lmstudio`, `llamacpp`, `vllm`. */
+  readonly provider: string;
+  readonly label: string;
+  readonly baseUrl: string;
+  readonly model: string;
+}
+
+export interface ProbeTarget {
+  readonly provider: string;
+  readonly label: string;
+  readonly baseUrl: string;
+}
+
+const TARGETS: readonly ProbeTarget[] = LOCAL.filter((spec) => spec.local).map((spec) => ({
+  provider: spec.id,
+  label: spec.label,
+  baseUrl: spec.baseUrl,
+}));
+
+/** Models for embeddings and speech cannot hold a conversation. */
+const NOT_CHAT = /embed|bge-|minilm|whisper|rerank|tts/i;
+
+async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalServer | undefined> {
+  try {
+    const response = await fetch(`${target.baseUrl}/models`, { signal, redirect: "error" });
+    if (!response.ok) return undefined;
+    const body = (await response.json()) as { data?: unknown };
+    const listed = Array.isArray(body.data) ? (body.data as { id?: unknown }[]) : [];
+    const ids = listed.map((item) => item?.id).filter((id): id is string => typeof id === "string" && id !== "");
+    const model = ids.find((id) => !NOT_CHAT.test(id));
+    return model === undefined ? undefined : { ...target, model };
+  } catch {
+    // Nobody listens there, it is too slow, or it is some other kind of server.
+    return undefined;
+  }
+}
+
+/** The first target, in the given order, that serves a chat model within the deadline; undefined when none does. */
+export async function discoverLocal(
+  options: { readonly targets?: readonly ProbeTarget[]; readonly deadlineMs?: number } = {},
+): Promise<LocalServer | undefined> {
+  const signal = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS);
+  const answers = await Promise.all((options.targets ?? TARGETS).map((target) => probe(target, signal)));
+  return answers.find((answer) => answer !== undefined);
+}

@@ -1,0 +1,166 @@
+// Auxiliary calls: summaries, titles, verdicts. Each task has its own model, time-out and line in the ledger.
+import type { Failure } from "../core/failure.ts";
+import { textOf } from "../core/message.ts";
+import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/provider.ts";
+import { CATALOG } from "./catalog.ts";
+import type { Models } from "./connect.ts";
+import { type Endpoint, sameModel } from "./endpoint.ts";
+import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
+import type { AuxiliarySettings, ProviderSettings } from "./settings.ts";
+
+/** Seconds per task; anything not named here gets 30. */
+export const TASK_SECONDS: { readonly [task: string]: number } = {
+  vision: 120,
+  web_extract: 360,
+  compression: 120,
+  session_search: 30,
+  skills_hub: 30,
+  approval: 30,
+  mcp: 30,
+  title_generation: 30,
+  triage_specifier: 120,
+  kanban_decomposer: 180,
+  profile_describer: 60,
+  curator: 600,
+  goal_judge: 30,
+};
+
+const DEFAULT_SECONDS = 30;
+/** A provider without credit is passed over for this long. */
+const UNPAID_MS = 600_000;
+const MAX_ATTEMPTS = 2;
+
+/** A model named for one call; beats the configuration. */
+export interface SideOverride {
+  readonly ask?: ModelAsk;
+  readonly timeoutMs?: number;
+}
+
+/** What a task's settings say about the model: null for `auto`. */
+function askOf(settings: AuxiliarySettings | undefined): ModelAsk | null {
+  if (!settings) return null;
+  const { provider, model, baseUrl, apiKey, keyVar, transport } = settings;
+  const named = provider !== "" && provider !== "auto" && provider !== "main";
+  if (!named && baseUrl === "") return null;
+  return {
+    provider: named ? (provider === "codex" ? "openai-codex" : provider) : "custom",
+    ...(model ? { model } : {}),
+    ...(baseUrl ? { baseUrl } : {}),
+    ...(apiKey ? { apiKey } : {}),
+    ...(keyVar ? { keyVar } : {}),
+    ...(transport ? { transport } : {}),
+  };
+}
+
+/** Side calls of one conversation. `main` is its live model: carried here, never a global. */
+export class SideModels implements SideModel {
+  readonly #models: Models;
+  readonly #main: Endpoint;
+  readonly #unpaid = new Map<string, number>();
+
+  constructor(models: Models, main: Endpoint) {
+    this.#models = models;
+    this.#main = main;
+  }
+
+  /** The models to try for a task, best first. A named provider is a hard constraint: nobody stands in for it. */
+  async #candidates(task: string, override?: ModelAsk): Promise<{ endpoints: Endpoint[] } | { failure: Failure }> {
+    const { settings } = this.#models;
+    const configured = settings.auxiliary[task];
+    const ask = override ?? askOf(configured);
+    const context = await this.#models.context();
+    if (ask) {
+      const found = resolveEndpoint(ask.model || ask.provider === "custom" ? ask : this.#withAuxModel(ask), context);
+      return found.ok ? { endpoints: [found.endpoint] } : { failure: found.failure };
+    }
+    const main = configured?.model ? { ...this.#main, model: configured.model } : this.#main;
+    const endpoints: Endpoint[] = [main];
+    if (configured?.provider !== "main" && main.transport !== "offline") {
+      for (const asked of this.#autoAsks()) {
+        const found = resolveEndpoint(asked, context);
+        if (found.ok && !endpoints.some((known) => sameModel(known, found.endpoint))) endpoints.push(found.endpoint);
+      }
+    }
+    const now = Date.now();
+    const payable = endpoints.filter((endpoint) => (this.#unpaid.get(endpoint.provider) ?? 0) <= now);
+    return { endpoints: payable.length > 0 ? payable : endpoints };
+  }
+
+  #withAuxModel(ask: ModelAsk): ModelAsk {
+    const spec = CATALOG.find((entry) => entry.id === ask.provider || entry.aliases?.includes(ask.provider ?? ""));
+    return spec?.auxModel ? { ...ask, model: spec.auxModel } : ask;
+  }
+
+  /** After the main model: the gateways, then the first provider that has a key and a cheap model. */
+  *#autoAsks(): Generator<ModelAsk> {
+    for (const id of ["openrouter", "nous"]) yield this.#withAuxModel({ provider: id });
+    for (const spec of CATALOG) {
+      if (spec.auxModel && !spec.explicitOnly && !spec.local && spec.id !== "anthropic") {
+        yield { provider: spec.id, model: spec.auxModel };
+      }
+    }
+  }
+
+  #settingsFor(task: string, timeoutMs?: number): ProviderSettings {
+    const { settings } = this.#models;
+    const limit = timeoutMs ?? settings.auxiliary[task]?.timeoutMs ?? (TASK_SECONDS[task] ?? DEFAULT_SECONDS) * 1000;
+    const { maxOutputTokens: _main, ...rest } = settings;
+    const time = {
+      ...settings.time,
+      turnMs: limit,
+      firstTokenMs: limit,
+      interTokenMs: limit,
+      primaryMs: Math.min(settings.time.primaryMs, Math.ceil(limit / 2)),
+      explicit: true,
+    };
+    return { ...rest, time, maxRetries: Math.min(settings.maxRetries, MAX_ATTEMPTS) };
+  }
+
+  async ask(request: SideRequest, signal?: AbortSignal, override: SideOverride = {}): Promise<SideAnswer> {
+    const candidates = await this.#candidates(request.task, override.ask);
+    if ("failure" in candidates) return { ok: false, failure: candidates.failure };
+    const [primary, ...fallbacks] = candidates.endpoints;
+    if (!primary) return { ok: false, failure: { kind: "not_configured", message: `No model for ${request.task}` } };
+    const client = this.#models.client(
+      primary,
+      fallbacks.slice(0, 2),
+      this.#settingsFor(request.task, override.timeoutMs),
+    );
+    const call = this.#request(request);
+    let last: SideAnswer = { ok: false, failure: { kind: "unknown", message: "No answer" } };
+    for await (const event of client.stream(call, signal ?? new AbortController().signal)) {
+      if (event.type === "fallback" && event.failure.kind === "billing")
+        this.#unpaid.set(event.from.provider, Date.now() + UNPAID_MS);
+      if (event.type === "failed") last = { ok: false, failure: event.failure };
+      if (event.type === "done") {
+        const { message, finishReason, identity } = event.response;
+        last = { ok: true, text: textOf(message.content), finishReason, identity };
+      }
+    }
+    return last;
+  }
+
+  #request(request: SideRequest): ModelRequest {
+    const extraBody = this.#models.settings.auxiliary[request.task]?.extraBody;
+    return {
+      system: request.system ?? "",
+      messages: [{ role: "user", content: request.prompt }],
+      tools: [],
+      conversationId: `side-${request.task}`,
+      purpose: request.task,
+      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+      ...(request.sessionId === undefined ? {} : { sessionId: request.sessionId }),
+      ...(request.jobId === undefined ? {} : { jobId: request.jobId }),
+      ...(extraBody ? { extraBody } : {}),
+    };
+  }
+
+  async contextLength(task: string): Promise<number> {
+    const configured = this.#models.settings.auxiliary[task]?.contextLength;
+    if (configured !== undefined) return configured;
+    const candidates = await this.#candidates(task);
+    const endpoint = "endpoints" in candidates ? candidates.endpoints[0] : undefined;
+    return (await this.#models.client(endpoint ?? this.#main, []).limits()).contextLength;
+  }
+}
