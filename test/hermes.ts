@@ -28,6 +28,11 @@ function findOrBuild(): string {
   const program = join(folder, "main.js");
   if (existsSync(program)) return program;
   mkdirSync(builds, { recursive: true });
+  for (const name of readdirSync(builds)) {
+    const old = join(builds, name);
+    const made = statSync(old, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - made > 3_600_000) rmSync(old, { recursive: true, force: true });
+  }
   const draft = mkdtempSync(join(builds, "draft-"));
   const built = spawnSync(process.execPath, [join(root, "scripts", "build.mjs"), "--outdir", draft], {
     encoding: "utf8",
@@ -45,9 +50,9 @@ function findOrBuild(): string {
 
 let found: string | undefined;
 
-/** Path of the program's entry file, fresh for this test run. */
+/** Path of the program's entry file, fresh for this test run. HERMES_TEST_PROGRAM names another one to test. */
 export function hermesProgram(): string {
-  found ??= findOrBuild();
+  found ??= process.env.HERMES_TEST_PROGRAM ?? findOrBuild();
   return found;
 }
 
