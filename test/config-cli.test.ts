@@ -79,6 +79,15 @@ describe("hermes config set", () => {
     expect(show.problems).toEqual([]);
   });
 
+  it("is undone by unset, in both files", async () => {
+    await run("set", "terminal.timeout", "60");
+    await run("set", "XAI_API_KEY", "k");
+    await run("unset", "terminal.timeout");
+    await run("unset", "XAI_API_KEY");
+    expect((await run("get", "terminal.timeout")).stdout).toBe("180\n");
+    expect(readFileSync(join(home, ".env"), "utf8")).toBe("");
+  });
+
   it("refuses to change a managed install or a broken file", async () => {
     const managed = await runHermes(["config", "set", "worktree", "yes"], { home, env: { HERMES_MANAGED: "brew" } });
     expect(managed).toMatchObject({ code: 1, stderr: expect.stringContaining("managed by Homebrew") });

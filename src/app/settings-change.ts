@@ -2,14 +2,15 @@
 import { checkAt, suggestKey } from "../config/check.ts";
 import { coerceForNode } from "../config/coerce.ts";
 import { describeAllowed, describeFound } from "../config/describe.ts";
+import { isEnvName } from "../config/env-file.ts";
 import { mirrorName } from "../config/env-layer.ts";
 import { belongsInEnvFile, isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
-import { setEnvValue } from "../config/env-write.ts";
+import { removeEnvValue, setEnvValue } from "../config/env-write.ts";
 import { isSecretKey, maskSecret, maskTree } from "../config/mask.ts";
 import { splitPath } from "../config/path.ts";
 import { findNode } from "../config/schema/config.ts";
 import type { Node } from "../config/schema/fields.ts";
-import { setConfigValue } from "../config/write.ts";
+import { removeConfigValue, setConfigValue } from "../config/write.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "./home.ts";
 
@@ -73,11 +74,21 @@ async function changeEnv(home: Home, name: string, text: string): Promise<Change
   return { key: name, value: isSecretEnvName(name) ? maskSecret(text) : text, file: ".env" };
 }
 
+function isEnvVariable(path: string): boolean {
+  return isEnvName(path) && (belongsInEnvFile(path) || knownEnvNames.has(path));
+}
+
+/** Takes one key out of its file, so that the default counts again; the mirror in `.env` goes with it. */
+export async function removeSetting(home: Home, path: string): Promise<void> {
+  if (isEnvVariable(path)) return removeEnvValue(home, path.toUpperCase());
+  await removeConfigValue(home, splitPath(path));
+  const mirror = mirrorName(path);
+  if (mirror !== undefined) await removeEnvValue(home, mirror);
+}
+
 export async function changeSetting(home: Home, raw: Raw, change: Change): Promise<ChangeOutcome> {
   const { path, text, force } = change;
-  const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(path);
-  if (isName && belongsInEnvFile(path)) return changeEnv(home, path.toUpperCase(), text);
-  if (isName && knownEnvNames.has(path)) return changeEnv(home, path, text);
+  if (isEnvVariable(path)) return changeEnv(home, path.toUpperCase(), text);
   const keys = placeFor(path, raw);
   if (keys.length === 0)
     throw new UserError("no key was given", { cure: "See: hermes config set --help", exitCode: 2 });

@@ -13,7 +13,7 @@ import { readText, refuseWhenManaged } from "../config/write.ts";
 import { UserError } from "../core/failure.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import type { Home } from "./home.ts";
-import { type ChangeOutcome, changeSetting } from "./settings-change.ts";
+import { type ChangeOutcome, changeSetting, removeSetting } from "./settings-change.ts";
 import { type MigrationReport, migrateHome } from "./settings-migrate.ts";
 
 export interface SettingRow {
@@ -40,6 +40,8 @@ export interface Settings {
   get(path: string, options?: { reveal?: boolean }): Promise<unknown>;
   /** Sets one key from text, checked first; secrets go to `.env`. Throws UserError and changes nothing when it is wrong. */
   set(path: string, text: string, options?: { force?: boolean }): Promise<ChangeOutcome>;
+  /** Takes one key out of config.yaml or `.env`; no change when it is not there. */
+  unset(path: string): Promise<void>;
   /** Every effective value with its origin, secrets masked. */
   rows(): Promise<readonly SettingRow[]>;
   /** Names of secrets that `.env` sets, with masked values. */
@@ -101,6 +103,7 @@ export function openSettings(home: Home): Settings {
     load,
     get: async (path, options) => lookUp(home, await load(), path, options?.reveal ?? false),
     set: async (path, text, options) => changeSetting(home, (await load()).raw, { path, text, ...options }),
+    unset: (path) => removeSetting(home, path),
     rows: async () => listRows(await load()),
     secrets: () => listSecrets(home),
     check: async () => {

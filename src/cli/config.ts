@@ -118,6 +118,19 @@ const set: CliCommand = {
   },
 };
 
+const unset: CliCommand = {
+  name: "unset",
+  args: "KEY",
+  summary: "Remove one setting, so that its default counts again",
+  maxPositionals: 1,
+  run: async (context) => {
+    const key = requireArgument(context, 0, "unset KEY");
+    await openSettings(context.home).unset(key);
+    context.terminal.out(`${key} is no longer set`);
+    return 0;
+  },
+};
+
 async function runEditor(home: Home, path: string): Promise<void> {
   const { spawn } = await import("node:child_process");
   const chosen = home.env.VISUAL || home.env.EDITOR;
@@ -217,6 +230,7 @@ export const configCommand: CliCommand = {
     show,
     get,
     set,
+    unset,
     edit,
     pathCommand("path", "Print where config.yaml is", (settings) => settings.path),
     pathCommand("env-path", "Print where .env is", (settings) => settings.envPath),
