@@ -37,7 +37,10 @@ function findOrBuild(): string {
   const built = spawnSync(process.execPath, [join(root, "scripts", "build.mjs"), "--outdir", draft], {
     encoding: "utf8",
   });
-  if (built.status !== 0) throw new Error(`build failed:\n${built.stdout}${built.stderr}`);
+  if (built.status !== 0) {
+    rmSync(draft, { recursive: true, force: true });
+    throw new Error(`build failed:\n${built.stdout}${built.stderr}`);
+  }
   try {
     renameSync(draft, folder);
   } catch (error) {
