@@ -85,7 +85,7 @@ function assistantItems(message: AssistantMessage, call: TransportCall, ids: Wir
 function outputOf(content: Content, call: TransportCall): Json {
   const parts = inputParts(content, call);
   if (parts.length === 0) return "(no output)";
-  return parts.some((part) => part.type === "input_image") ? parts : wellFormed(textOf(content));
+  return parts.some((part) => part.type === "input_image") ? parts : parts.map((part) => part.text).join("\n");
 }
 
 function itemsOf(message: Message, call: TransportCall, ids: WireIds): Row[] {

@@ -237,3 +237,31 @@ describe.each([
     if (path !== "") expect((await gather(make(), call())).done.finishReason).toBe("length");
   });
 });
+
+test("a host that refuses to stream is asked again without, and remembered", async () => {
+  const llm = await startFakeLlm({
+    script: (request) =>
+      request.stream ? status(400, { message: "streaming is not supported by this model" }) : text("Whole."),
+  });
+  try {
+    const transport = chatCompletions();
+    const call = transportCall({ baseUrl: `${llm.url}/v1` });
+    expect((await gather(transport, call)).text).toBe("Whole.");
+    expect((await gather(transport, call)).text).toBe("Whole.");
+    expect(llm.requests.map((request) => request.stream)).toEqual([true, false, false]);
+  } finally {
+    await llm.close();
+  }
+});
+
+test("the conversation header goes to the models that want it", async () => {
+  const llm = await startFakeLlm();
+  try {
+    const quirks = { conversationHeader: { name: "x-grok-conv-id", models: ["grok"] } };
+    for (const model of ["x-ai/grok-4", "gpt-4.1"])
+      await gather(chatCompletions(), transportCall({ baseUrl: `${llm.url}/v1`, model, quirks }));
+    expect(llm.requests.map((request) => request.headers["x-grok-conv-id"])).toEqual(["conv-1", undefined]);
+  } finally {
+    await llm.close();
+  }
+});
