@@ -211,6 +211,24 @@ export type PartOverrides = Partial<Omit<ConversationParts, "settings" | "toolbo
   readonly script?: readonly Reply[];
 };
 
+/** Parts around a store that is open already. */
+export function partsFor(store: SessionStore, dir: string, overrides: PartOverrides = {}): ConversationParts {
+  const { settings, tools, script, ...rest } = overrides;
+  return {
+    store,
+    provider: scripted(script ?? [says("ok")]),
+    engine: plainEngine(),
+    toolbox: toolBox(tools ?? []),
+    memory: noMemory,
+    hooks: noHooks,
+    human: nobody,
+    side: deafSide,
+    systemPrompt: async () => "You are a test.",
+    settings: { source: "cli", cwd: dir, spillDir: join(dir, "spill"), titles: false, ...settings },
+    ...rest,
+  };
+}
+
 /** A real store in a fresh folder and parts around it; gone when disposed. */
 export async function openBench(): Promise<Bench> {
   const dir = await mkdtemp(join(tmpdir(), "hermes-agent-"));
@@ -218,22 +236,7 @@ export async function openBench(): Promise<Bench> {
   return {
     dir,
     store,
-    parts(overrides = {}) {
-      const { settings, tools, script, ...rest } = overrides;
-      return {
-        store,
-        provider: scripted(script ?? [says("ok")]),
-        engine: plainEngine(),
-        toolbox: toolBox(tools ?? []),
-        memory: noMemory,
-        hooks: noHooks,
-        human: nobody,
-        side: deafSide,
-        systemPrompt: async () => "You are a test.",
-        settings: { source: "cli", cwd: dir, spillDir: join(dir, "spill"), titles: false, ...settings },
-        ...rest,
-      };
-    },
+    parts: (overrides) => partsFor(store, dir, overrides),
     async [Symbol.asyncDispose]() {
       await store.close();
       await rm(dir, { recursive: true, force: true });

@@ -2,7 +2,7 @@
 import type { Message, UserMessage } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 
-export const TODO_PREFIX = "[Your active task list was preserved across context compression]";
+const TODO_PREFIX = "[Your active task list was preserved across context compression]";
 
 interface TodoItem {
   readonly id: string;

@@ -201,6 +201,37 @@ describe("within a turn", () => {
   });
 });
 
+describe("an engine or memory with wishes and faults", () => {
+  it("hands the memory's text to the summary", async () => {
+    const engine = plainEngine();
+    let carried: string | undefined;
+    const compress = engine.compress.bind(engine);
+    engine.compress = (messages, options) => {
+      carried = options.carry;
+      return compress(messages, options);
+    };
+    const memory = { ...noMemory, beforeCompress: async () => "The user's name is Ada." };
+    const conversation = await openConversation(bench.parts({ engine, memory, script: [says(LONG)] }));
+    await collect(conversation.send("a"));
+    await collect(conversation.send("b"));
+    await conversation.compress();
+    expect(carried).toBe("The user's name is Ada.");
+  });
+
+  it("goes on when the engine throws", async () => {
+    const engine = plainEngine({ threshold: 10 });
+    engine.compress = async () => {
+      throw new Error("plugin bug");
+    };
+    const conversation = await openConversation(bench.parts({ engine, script: [says(LONG)] }));
+    const events = await collect(conversation.send(LONG));
+    expect(endOf(events).end).toBe("done");
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "notice", text: expect.stringContaining("plugin bug") }),
+    );
+  });
+});
+
 describe("on demand", () => {
   it("passes the focus on and reports", async () => {
     const engine = plainEngine();

@@ -9,7 +9,7 @@ import { ABORTED, orElse, untilAborted } from "./until-aborted.ts";
 
 /** A pass that saves less is not worth a new session and a cold cache. */
 const LEAST_SAVING = 0.02;
-export const MOST_PREFLIGHT_PASSES = 3;
+const MOST_PREFLIGHT_PASSES = 3;
 
 export interface CompactionRequest {
   readonly signal: AbortSignal;
@@ -29,17 +29,33 @@ async function squeeze(thread: Thread, request: CompactionRequest) {
   const { engine, memory } = thread.parts;
   const messages = thread.log.messages;
   const carry = await orElse(memory.beforeCompress(messages), request.signal, "");
-  const work = engine.compress(messages, {
+  const options = {
     currentTokens: thread.requestTokens(),
     sessionId: thread.log.sessionId,
     signal: request.signal,
     ...(request.focus === undefined ? {} : { focusTopic: request.focus }),
     ...(carry === "" ? {} : { carry }),
-  });
-  return untilAborted(work, request.signal);
+  };
+  try {
+    return await untilAborted(engine.compress(messages, options), request.signal);
+  } catch (error) {
+    // An engine may be a plugin: its bug costs this pass, never the conversation.
+    const notice = `The context engine ${engine.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+    return { messages, method: "none", modelCalls: 0, notice };
+  }
 }
 
-async function moveOn(thread: Thread, messages: readonly Message[]): Promise<void> {
+/** Lifecycle calls to a plugin's engine: trouble there is its own. */
+async function tell(request: CompactionRequest, work: Promise<void> | undefined): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    request.emit({ type: "notice", level: "warning", text: `The context engine failed: ${why}` });
+  }
+}
+
+async function moveOn(thread: Thread, messages: readonly Message[], request: CompactionRequest): Promise<void> {
   const { parts, log } = thread;
   const { store, engine, memory, settings } = parts;
   const oldId = log.sessionId;
@@ -47,10 +63,10 @@ async function moveOn(thread: Thread, messages: readonly Message[]): Promise<voi
   const oldTitle = await store.getSessionTitle(oldId);
   const title = oldTitle === null ? undefined : await store.getNextTitleInLineage(oldTitle);
   await memory.sessionEnded(log.messages);
-  await engine.onSessionEnd?.(oldId, log.messages);
+  await tell(request, engine.onSessionEnd?.(oldId, log.messages));
   const newId = freshSessionId(thread.now(), settings.source);
   await log.split({ sessionId: newId, system, title, messages });
-  await engine.onSessionStart?.(newId, { boundaryReason: "compression", oldSessionId: oldId });
+  await tell(request, engine.onSessionStart?.(newId, { boundaryReason: "compression", oldSessionId: oldId }));
   await memory.sessionSwitched(newId, { parentSessionId: oldId, reset: false, reason: "compression" });
   thread.forgetReport();
   thread.pressureShown = false;
@@ -71,7 +87,7 @@ export async function compact(thread: Thread, request: CompactionRequest): Promi
   if (outcome.messages === log.messages || messages.length === 0 || after > before * (1 - LEAST_SAVING))
     return { ...none, ...notice };
   const fromSessionId = log.sessionId;
-  await moveOn(thread, messages);
+  await moveOn(thread, messages, request);
   const report = { beforeTokens: before, afterTokens: after, method: outcome.method };
   request.emit({ type: "compressed", fromSessionId, sessionId: log.sessionId, ...report });
   return { shrunk: true, ...report, ...notice };

@@ -6,7 +6,6 @@ import {
   type Bench,
   call,
   collect,
-  deafSide,
   endOf,
   fails,
   hangs,
@@ -15,8 +14,7 @@ import {
   scripted,
   uses,
 } from "../../test/scripted.ts";
-import { type Hooks, noHooks } from "../core/hook.ts";
-import type { JsonObject, Message } from "../core/message.ts";
+import type { Message } from "../core/message.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./no-memory.ts";
@@ -251,133 +249,37 @@ describe("steering and queueing", () => {
   });
 });
 
-describe("hooks and memory", () => {
-  function listening(answers: { [name: string]: unknown }): Hooks & { seen: { name: string; args: JsonObject }[] } {
-    const seen: { name: string; args: JsonObject }[] = [];
-    return {
-      seen,
-      listens: () => true,
-      run: async (name, args) => {
-        seen.push({ name, args });
-        return answers[name] === undefined ? [] : [answers[name] as string];
-      },
-    };
-  }
-
-  it("appends hook context and recall on the wire only, transforms the answer, fires the end on every exit", async () => {
-    const hooks = listening({
-      pre_llm_call: { context: "The weather is fine." },
-      transform_llm_output: "shouted",
-      transform_tool_result: "[changed]",
-    });
-    const provider = scripted([uses([call("echo", { text: "1" })]), says("quiet")]);
-    const memory = { ...noMemory, recall: async () => "<memory-context>likes tea</memory-context>" };
-    const conversation = await openConversation(bench.parts({ provider, hooks, memory, tools: [echo] }));
-    expect(endOf(await collect(conversation.send("hello"))).text).toBe("shouted");
-    expect(provider.asked[1]?.messages[0]?.content).toBe(
-      "hello\n\n<memory-context>likes tea</memory-context>\n\nThe weather is fine.",
+describe("several conversations in one process", () => {
+  it("do not mix their sessions, prompts, steering or totals", async () => {
+    const talks = await Promise.all(
+      Array.from({ length: 8 }, async (_, n) => {
+        const script = [uses([call("echo", { text: `${n}` })]), says(`answer ${n}`)];
+        const provider = scripted(script);
+        const systemPrompt = async () => `prompt ${n}`;
+        return { n, provider, talk: await openConversation(bench.parts({ provider, systemPrompt, tools: [echo] })) };
+      }),
     );
-    const stored = await bench.store.getConversation(conversation.sessionId);
-    expect(stored[0]?.content).toBe("hello");
-    expect(stored[2]?.content).toBe("[changed]");
-    expect(stored[3]?.content).toBe("quiet");
-    const names = hooks.seen.map((entry) => entry.name);
-    expect(names.filter((name) => name === "pre_llm_call")).toHaveLength(1);
-    expect(names).toEqual(expect.arrayContaining(["on_session_start", "pre_api_request", "post_api_request"]));
-    expect(names).toEqual(expect.arrayContaining(["pre_tool_call", "post_tool_call", "post_llm_call"]));
-    expect(names.at(-1)).toBe("on_session_end");
-    const failing = await openConversation(bench.parts({ hooks, script: [fails({ kind: "auth", message: "no" })] }));
-    await collect(failing.send("hi"));
-    expect(hooks.seen.at(-1)).toMatchObject({ name: "on_session_end", args: { completed: false } });
+    await Promise.all(
+      talks.map(async ({ n, provider, talk }) => {
+        const events = [];
+        for await (const event of talk.send(`question ${n}`)) {
+          events.push(event);
+          if (event.type === "tool_started") talk.steer(`hint ${n}`);
+        }
+        expect(endOf(events)).toMatchObject({ text: `answer ${n}`, modelCalls: 2, sessionId: talk.sessionId });
+        expect(new Set(provider.asked.map((request) => request.system))).toEqual(new Set([`prompt ${n}`]));
+        const stored = await bench.store.getConversation(talk.sessionId);
+        expect(stored[2]?.content).toBe(`echo: ${n}\n\nUser guidance: hint ${n}`);
+      }),
+    );
   });
 
-  it("syncs memory after completed turns only", async () => {
-    const synced: string[] = [];
-    const memory = { ...noMemory, turnEnded: (user: string, answer: string) => void synced.push(`${user}>${answer}`) };
-    const script = [says("one"), fails({ kind: "auth", message: "no" }), hangs("th")];
-    const conversation = await openConversation(bench.parts({ memory, script }));
-    await collect(conversation.send("a"));
-    await collect(conversation.send("b"));
-    for await (const event of conversation.send("c")) if (event.type === "delta") conversation.interrupt();
-    expect(synced).toEqual(["a>one"]);
-  });
-
-  it("survives a memory and hooks that hang when interrupted", async () => {
-    const never = new Promise<never>(() => undefined);
-    const memory = { ...noMemory, recall: () => never };
-    const hooks: Hooks = { ...noHooks, listens: (name) => name === "on_session_end", run: () => never };
-    const conversation = await openConversation(bench.parts({ memory, hooks }));
-    const turn = collect(conversation.send("hi"));
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const startedAt = performance.now();
-    conversation.interrupt();
-    expect(endOf(await turn).end).toBe("interrupted");
-    expect(performance.now() - startedAt).toBeLessThan(500);
-  });
-});
-
-describe("titles", () => {
-  it("names the conversation in the background and waits for it on close", async () => {
-    const tasks: string[] = [];
-    const side = {
-      ...deafSide,
-      ask: async (request: { task: string }) => {
-        tasks.push(request.task);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        return {
-          ok: true as const,
-          text: '"Title: A fine tea"\nbecause',
-          finishReason: "stop",
-          identity: scripted([]).identity,
-        };
-      },
-    };
-    const settings = { titles: true };
-    const conversation = await openConversation(bench.parts({ side, settings }));
-    await collect(conversation.send("tea?"));
-    expect(await bench.store.getSessionTitle(conversation.sessionId)).toBeNull();
-    await conversation.close();
-    expect(await bench.store.getSessionTitle(conversation.sessionId)).toBe("A fine tea");
-    const second = await openConversation(bench.parts({ side, settings }));
-    await collect(second.send("tea again?"));
-    await second.close({ reason: "user_exit" });
-    expect(await bench.store.getSessionTitle(second.sessionId)).toBe("A fine tea #2");
-    expect(await bench.store.getSession(second.sessionId)).toMatchObject({ end_reason: "user_exit" });
-    expect(tasks).toEqual(["title_generation", "title_generation"]);
-  });
-});
-
-describe("secrets", () => {
-  it("are masked in the store, on the wire and on the screen, while the tool gets the real value", async () => {
-    const mask = (text: string) => text.replaceAll("sk-secret", "***");
-    const redactor = {
-      redact: mask,
-      learn: () => undefined,
-      stream: () => {
-        let held = "";
-        return {
-          push: (chunk: string) => {
-            held += chunk;
-            return "";
-          },
-          end: () => mask(held),
-        };
-      },
-    };
-    let got = "";
-    const spy = defineTool({
-      ...echo,
-      run: async ({ text }) => {
-        got = text;
-        return { content: `key ${text}` };
-      },
-    });
-    const provider = scripted([uses([call("echo", { text: "sk-secret" })]), says("done with sk-secret")]);
-    const conversation = await openConversation(bench.parts({ provider, redactor, tools: [spy] }));
-    const events = await collect(conversation.send("use sk-secret"));
-    expect(got).toBe("sk-secret");
-    expect(endOf(events).text).toBe("done with ***");
-    expect(JSON.stringify([events, provider.asked])).not.toContain("sk-secret");
-    expect(JSON.stringify(await bench.store.getConversation(conversation.sessionId))).not.toContain("sk-secret");
+  it("call a sum unsure when one of its parts is", async () => {
+    const unknown = { usd: null, status: "unknown", source: "none" } as const;
+    const script = [uses([call("echo", { text: "1" })], { cost: unknown }), says("ok")];
+    const conversation = await openConversation(bench.parts({ script, tools: [echo] }));
+    const end = endOf(await collect(conversation.send("go")));
+    expect(end.cost).toMatchObject({ usd: 0.01, status: "unknown" });
+    expect(await bench.store.getSession(conversation.sessionId)).toMatchObject({ cost_status: "unknown" });
   });
 });

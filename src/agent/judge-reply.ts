@@ -6,7 +6,7 @@ import type { ModelResponse } from "../core/provider.ts";
 import { type PreparedBatch, prepareCalls, withCalls } from "./prepare-calls.ts";
 import type { ToolSet } from "./tool-set.ts";
 
-export const EMPTY_TEXT = "(empty)";
+const EMPTY_TEXT = "(empty)";
 const MOST_CONTINUATIONS = 3;
 const MOST_ARGUMENT_REASKS = 2;
 const MOST_REASONING_REASKS = 2;

@@ -17,7 +17,7 @@ export interface GuardSettings {
   readonly stopAfter: GuardLimits;
 }
 
-export const GUARD_DEFAULTS: GuardSettings = {
+const GUARD_DEFAULTS: GuardSettings = {
   warnings: true,
   hardStop: false,
   warnAfter: { exactFailure: 2, sameToolFailure: 3, noProgress: 2 },

@@ -4,7 +4,7 @@ import type { Tool } from "../core/tool.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import type { ToolSet } from "./tool-set.ts";
 
-export const MOST_AT_ONCE = 8;
+const MOST_AT_ONCE = 8;
 
 interface Footprint {
   readonly kind: "free" | "paths" | "alone";

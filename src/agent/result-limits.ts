@@ -1,4 +1,5 @@
 // Keeps large tool results out of the window: the text goes to a file, a head, a tail and the way to read it stay.
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Content } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
@@ -61,7 +62,7 @@ function tail(text: string): string {
 }
 
 /** What the model reads instead of the whole: sizes, the file, how to page it, both ends. */
-export function spillNotice(text: string, file: { path: string; chars: number; lines: number }): string {
+function spillNotice(text: string, file: { path: string; chars: number; lines: number }): string {
   return [
     `[Large output: ${file.chars} characters in ${file.lines} lines, saved to ${file.path}. Read any part with read_file (path, offset = first line, limit = number of lines) or search it with search_files.]`,
     "--- beginning ---",
@@ -74,7 +75,9 @@ export function spillNotice(text: string, file: { path: string; chars: number; l
 async function spill(result: LimitedResult, place: SpillPlace): Promise<Content> {
   const text = textOf(result.content);
   const safe = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 80);
-  const path = join(place.dir, safe(place.conversationId), `${safe(result.callId)}.txt`);
+  // Some servers number their calls anew in every turn: the name must not be taken by an older result.
+  const unique = randomBytes(3).toString("hex");
+  const path = join(place.dir, safe(place.conversationId), `${safe(result.callId)}-${unique}.txt`);
   const body = pageable(text);
   let notice: string;
   try {

@@ -5,7 +5,7 @@ import { addUsage, NO_USAGE } from "../core/usage.ts";
 /** From the surest to the least sure; a sum is only as sure as its worst part. */
 const SURENESS: readonly CostStatus[] = ["included", "actual", "estimated", "unknown"];
 
-export const NO_COST: Cost = { usd: 0, status: "included", source: "none" };
+const NO_COST: Cost = { usd: 0, status: "included", source: "none" };
 
 /** A sum of money whose status is that of its least sure part; unpriced calls leave the known part standing. */
 export function addCost(a: Cost, b: Cost): Cost {
