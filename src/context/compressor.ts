@@ -9,6 +9,7 @@ import { EngineBase } from "./engine-base.ts";
 import { coveredRange, type Outline, outline } from "./outline.ts";
 import { type Plan, planCut } from "./plan.ts";
 import { pruneTurns } from "./prune.ts";
+import { readable } from "./readable.ts";
 import { writeSections } from "./sections.ts";
 import { type Summariser, type Summary, summarise } from "./summarise.ts";
 import { SUMMARY_FRAME, summaryText } from "./summary-message.ts";
@@ -56,24 +57,26 @@ export class Compressor extends EngineBase implements ContextEngine {
     };
   }
 
-  hasContentToCompress(messages: readonly Message[]): boolean {
-    const sizes = this.#sizes(messages, undefined);
-    const view = outline(messages);
-    return this.#cut(view, sizes.budget) !== undefined;
+  hasContentToCompress(log: readonly Message[]): boolean {
+    const messages = readable(log);
+    const { budget } = this.#sizes(messages, undefined);
+    if (this.#cut(outline(messages), budget) !== undefined) return true;
+    return messages.some((message) => message.role === "tool" && estimateMessagesTokens([message]) > 100);
   }
 
   /** Ends after at most three model calls. What it returns is at least a tenth smaller, or the same array. */
-  async compress(messages: readonly Message[], options: CompressOptions): Promise<CompressOutcome> {
+  async compress(log: readonly Message[], options: CompressOptions): Promise<CompressOutcome> {
+    const messages = readable(log);
     const sizes = this.#sizes(messages, options.currentTokens);
     const view = outline(messages);
     const pruned = this.#prune(messages, view, sizes);
-    if (pruned !== undefined && options.focusTopic === undefined) return this.#settled(messages, pruned, sizes);
+    if (pruned !== undefined && options.focusTopic === undefined) return this.#settled(log, pruned, sizes);
     const plan = this.#cut(view, sizes.budget);
-    if (plan === undefined) return this.#withoutMiddle(messages, view, sizes);
+    if (plan === undefined) return this.#settled(log, this.#withoutMiddle(messages, view), sizes);
     const summary = await this.#summarise(plan, view, { sizes, options });
     const text = this.#summaryMessage(plan, view, { sizes, options, summary });
     const assembled = assemble({ head: plan.head, summary: text, tail: plan.tail, lastUser: plan.lastUser });
-    return this.#settled(messages, { ...summary, messages: sanitizeToolPairs(assembled) }, sizes);
+    return this.#settled(log, { ...summary, messages: sanitizeToolPairs(assembled) }, sizes);
   }
 
   #sizes(messages: readonly Message[], currentTokens: number | undefined): Sizes {
@@ -112,10 +115,12 @@ export class Compressor extends EngineBase implements ContextEngine {
   }
 
   /** A short log with huge outputs: there is nothing to summarise, only outputs to shorten. */
-  #withoutMiddle(messages: readonly Message[], view: Outline, sizes: Sizes): CompressOutcome {
+  #withoutMiddle(
+    messages: readonly Message[],
+    view: Outline,
+  ): { messages: Message[]; method: string; modelCalls: number } {
     const newest = messages.findLastIndex((message) => message.role !== "tool");
-    const pruned = prunedMessages(messages, view, newest);
-    return this.#settled(messages, { messages: pruned, method: "prune", modelCalls: 0 }, sizes);
+    return { messages: prunedMessages(messages, view, newest), method: "prune", modelCalls: 0 };
   }
 
   #summarise(plan: Plan, view: Outline, pass: { sizes: Sizes; options: CompressOptions }): Promise<Summary> {
@@ -150,7 +155,7 @@ export class Compressor extends EngineBase implements ContextEngine {
   }
 
   #settled(
-    messages: readonly Message[],
+    log: readonly Message[],
     made: { messages: readonly Message[]; method: string; modelCalls: number; problem?: string },
     sizes: Sizes,
   ): CompressOutcome {
@@ -158,7 +163,7 @@ export class Compressor extends EngineBase implements ContextEngine {
     const kept = this.settle(sizes.before, estimateMessagesTokens(made.messages));
     if (!kept) {
       const notice = "The conversation could not be made shorter: what is left is the newest exchange itself.";
-      return { messages, method: "none", modelCalls, notice };
+      return { messages: log, method: "none", modelCalls, notice };
     }
     const notice =
       made.problem === undefined

@@ -5,6 +5,7 @@ import { estimateMessageTokens } from "../core/tokens.ts";
 import type { PassBudget } from "./budget.ts";
 import { clipMiddle } from "./clip.ts";
 import type { Outline, Turn } from "./outline.ts";
+import { isCarriedNote } from "./summary-message.ts";
 
 export interface Plan {
   readonly head: readonly Message[];
@@ -92,7 +93,7 @@ export function planCut(view: Outline, budget: PassBudget, limits: PlanLimits): 
   const { turns } = view;
   if (turns.length === 0) return undefined;
   const head = headEnd(view, budget, limits.protectFirstN);
-  const isUser = (turn: Turn) => turn.message.role === "user" && turn.message.content !== "";
+  const isUser = ({ message }: Turn) => message.role === "user" && message.content !== "" && !isCarriedNote(message);
   const lastUserAt = turns.findLastIndex(isUser);
   const lastUserCost = lastUserAt < 0 ? 0 : tokensOf(turns.slice(lastUserAt, lastUserAt + 1));
   const free = budget.goal - tokensOf(turns.slice(0, head)) - limits.reserve;

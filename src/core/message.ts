@@ -60,11 +60,15 @@ export interface ToolMessage {
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-/** The text of a content value: parts joined with line breaks, images left out, null as the empty string. */
+/**
+ * The text of a content value: parts joined with line breaks, images left out, null as the empty string. Contents read
+ * from disk may be any JSON: what is not text or parts comes back as JSON.
+ */
 export function textOf(content: Content | undefined): string {
   if (content === null || content === undefined) return "";
   if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return JSON.stringify(content);
   const texts: string[] = [];
-  for (const part of content) if (part.type === "text") texts.push(part.text);
+  for (const part of content) if (part?.type === "text" && typeof part.text === "string") texts.push(part.text);
   return texts.join("\n");
 }

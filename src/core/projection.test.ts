@@ -183,7 +183,7 @@ test("whatever the log, the projection is paired, ordered, non-empty and stable"
       expect(projected.at(-1)?.role).not.toBe("assistant");
       expect(projectMessages(projected)).toEqual(projected);
     }),
-    { numRuns: 1500 },
+    { numRuns: 1500, endOnFailure: true },
   );
 });
 

@@ -1,5 +1,6 @@
 // Token estimates without a tokenizer: good to about 10 % over English, code and CJK, and cheap enough for every turn.
 import type { Content, Message } from "./message.ts";
+import { textOf } from "./message.ts";
 import type { ToolSchema } from "./provider.ts";
 
 /** What providers charge for an image of ordinary size. */
@@ -19,10 +20,9 @@ export function estimateTextTokens(text: string): number {
 }
 
 function estimateContent(content: Content): number {
-  if (content === null) return 0;
-  if (typeof content === "string") return estimateTextTokens(content);
-  let total = 0;
-  for (const part of content) total += part.type === "text" ? estimateTextTokens(part.text) : IMAGE_TOKENS;
+  if (!Array.isArray(content)) return estimateTextTokens(textOf(content));
+  let total = estimateTextTokens(textOf(content));
+  for (const part of content) if (part?.type === "image_url") total += IMAGE_TOKENS;
   return total;
 }
 
