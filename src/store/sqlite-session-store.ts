@@ -223,7 +223,7 @@ export class SqliteSessionStore implements Core.SessionStore {
     return this.#connection.read((c) => stats(c, readIndexLayout(c.db)));
   }
   async health(): Promise<Core.StoreHealth> {
-    const volume = this.#connection.recheckVolume();
+    const volume = await this.#connection.recheckVolume();
     if (volume === "read_only") {
       return { state: volume, notice: `${this.#connection.path} is read-only: nothing can be saved.` };
     }

@@ -8,7 +8,7 @@ import type { StoreContext } from "./context.ts";
 import { type Database, immediate, type openDatabase, sqliteCode } from "./driver.ts";
 import { guardIndex } from "./index-health.ts";
 import { textOfError } from "./journal.ts";
-import { openStateDatabase } from "./open-database.ts";
+import { canWrite, openStateDatabase } from "./open-database.ts";
 
 const CHECKPOINT_EVERY = 50;
 const FULL_BELOW_BYTES = 256 * 1024;
@@ -39,7 +39,7 @@ export class Connection {
   #writes = 0;
   #closed = false;
   #volume: VolumeState;
-  /** Size and time of an immutable file, to notice that somebody changed it after all. */
+  /** Size and time of a read-only file, to notice that somebody changed it after all. */
   #fingerprint = "";
 
   private constructor(options: ConnectionOptions, db: Database, contention: Contention) {
@@ -101,8 +101,8 @@ export class Connection {
   }
 
   /** Looks again whether a read-only volume has become writable. */
-  recheckVolume(): VolumeState {
-    if (this.#volume === "read_only" && !this.#closed) this.#reopen();
+  async recheckVolume(): Promise<VolumeState> {
+    if (this.#volume === "read_only" && !this.#closed) await this.#contention.retry(() => this.#recover());
     return this.#volume;
   }
 
@@ -122,10 +122,12 @@ export class Connection {
   }
 
   async #attempt<T>(body: () => T): Promise<T> {
-    if (this.#volume === "read_only" && !this.#reopen()) throw this.#readOnlyError();
     await this.#contention.yieldToOthers();
     try {
-      return await this.#contention.retry(body);
+      return await this.#contention.retry(() => {
+        if (this.#volume === "read_only" && !this.#recover()) throw this.#readOnlyError();
+        return body();
+      });
     } catch (error) {
       throw this.#explain(error);
     }
@@ -135,7 +137,7 @@ export class Connection {
     const code = sqliteCode(error);
     if (code === "SQLITE_FULL" || (code?.startsWith("SQLITE_IOERR") && volumeIsFull(this.path))) {
       this.#volume = "full";
-      return new UserError(`The disk that holds ${this.path} is full; the message was not saved.`, {
+      return new UserError(`The disk that holds ${this.path} is full; this could not be saved.`, {
         cure: "Free some space and try again. Nothing that was saved before is affected.",
         cause: error,
       });
@@ -154,19 +156,19 @@ export class Connection {
     });
   }
 
-  /** True when the file can be written again. Keeps the working read-only connection otherwise. */
-  #reopen(): boolean {
-    let fresh: Database;
-    try {
-      fresh = openAttempt(this.#options);
-    } catch {
-      // Still unusable for writing (or locked just now): reading goes on with the connection at hand.
-      return false;
-    }
+  /** True when the file can be written again. */
+  #recover(): boolean {
+    if (this.#options.readOnly || !canWrite(this.path)) return false;
+    this.#reopen();
+    return this.#volume !== "read_only";
+  }
+
+  /** The old connection goes first: within a process SQLite would hand its read-only side files to the new one. */
+  #reopen(): void {
     this.#context.db.close();
+    const fresh = openAttempt(this.#options);
     this.#context = this.#contextFor(fresh);
     this.#noteVolume(fresh);
-    return !fresh.readOnly;
   }
 
   #noteVolume(db: Database): void {
@@ -179,9 +181,8 @@ export class Connection {
   }
 
   #refreshReadOnly(): void {
-    if (this.#volume === "read_only" && this.#context.db.readOnly && fingerprint(this.path) !== this.#fingerprint) {
-      this.#reopen();
-    }
+    if (this.#volume !== "read_only") return;
+    if (!this.#context.db.open || fingerprint(this.path) !== this.#fingerprint) this.#reopen();
   }
 
   #contextFor(db: Database): StoreContext {

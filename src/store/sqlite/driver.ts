@@ -1,5 +1,8 @@
 // The seam to SQLite: the few calls the store needs, so that another driver can stand behind them.
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import type BetterSqlite3 from "better-sqlite3";
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
@@ -31,8 +34,8 @@ export interface Database {
 
 export interface OpenDatabaseOptions {
   readonly readOnly?: boolean;
-  /** Read-only, without locks and side files: for a file on a volume where nothing can be written. */
-  readonly immutable?: boolean;
+  /** Read-only, from a private copy: for a WAL file in a folder where SQLite cannot put its side files. */
+  readonly snapshot?: boolean;
   readonly busyTimeoutMs?: number;
 }
 
@@ -46,25 +49,34 @@ function loadDriver(): Constructor {
   return loaded;
 }
 
-function uriOf(path: string, query: string): string {
-  return `file:${encodeURI(path).replaceAll("?", "%3F").replaceAll("#", "%23")}?${query}`;
-}
-
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): Database {
+  if (options.snapshot) return openSnapshot(path);
+  const readonly = options.readOnly ?? false;
   const Driver = loadDriver();
-  const readOnly = (options.readOnly ?? false) || (options.immutable ?? false);
-  const native = new Driver(options.immutable ? uriOf(path, "immutable=1") : path, {
-    readonly: readOnly,
-    timeout: options.busyTimeoutMs ?? 1000,
-  });
-  return wrap(native, path, readOnly);
+  return wrap(new Driver(path, { readonly, timeout: options.busyTimeoutMs ?? 1000 }), path);
 }
 
-function wrap(native: BetterSqlite3.Database, path: string, readOnly: boolean): Database {
+function openSnapshot(path: string): Database {
+  const folder = mkdtempSync(join(tmpdir(), "hermes-snapshot-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const copy = join(folder, basename(path));
+    for (const suffix of ["", "-wal"]) {
+      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
+    }
+    const Driver = loadDriver();
+    return wrap(new Driver(copy, { readonly: true }), path, remove);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function wrap(native: BetterSqlite3.Database, path: string, afterClose?: () => void): Database {
   const statements = new Map<string, Statement<unknown>>();
   return {
     path,
-    readOnly,
+    readOnly: native.readonly,
     exec(sql) {
       native.exec(sql);
     },
@@ -101,6 +113,7 @@ function wrap(native: BetterSqlite3.Database, path: string, readOnly: boolean): 
     close() {
       statements.clear();
       native.close();
+      afterClose?.();
     },
   };
 }

@@ -1,5 +1,5 @@
 // Opens state.db: settings, schema, index; read-only where nothing can be written; clear errors otherwise.
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import { type Database, openDatabase, sqliteCode } from "./driver.ts";
@@ -29,8 +29,26 @@ function isWritable(path: string): boolean {
   }
 }
 
+/** SQLite needs the folder too, for its side files. */
+export function canWrite(path: string): boolean {
+  return isWritable(path) && isWritable(dirname(path));
+}
+
 function fileExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Side files that were made while the file was read-only took over its mode, and would keep it unwritable. */
+function freeSideFiles(path: string): void {
+  for (const side of [`${path}-wal`, `${path}-shm`]) {
+    if (!fileExists(side) || isWritable(side)) continue;
+    try {
+      chmodSync(side, statSync(path).mode);
+    } catch {
+      // Somebody else's file: opening says what is wrong.
+      return;
+    }
+  }
 }
 
 /** Another error than a lock that SQLite gives when it may not write here. */
@@ -76,11 +94,11 @@ function openWritable(options: OpenStateOptions): Database {
   }
 }
 
-/** Plain read-only first; a WAL file in a folder without side files can only be read as immutable. */
+/** Plain read-only first; a WAL file in a folder without side files can only be read from a copy. */
 function openReadOnly(options: OpenStateOptions): Database {
   const open = options.open ?? openDatabase;
   let failure: unknown;
-  for (const mode of [{ readOnly: true }, { immutable: true }]) {
+  for (const mode of [{ readOnly: true }, { snapshot: true }]) {
     const db = open(options.path, { ...mode, busyTimeoutMs: options.busyTimeoutMs });
     try {
       if (missingColumns(db).length === 0) return db;
@@ -105,8 +123,9 @@ export function openStateDatabase(options: OpenStateOptions): Database {
     if (options.readOnly && !exists) {
       throw new UserError(`${path} does not exist.`, { cure: "Check the path." });
     }
-    if (options.readOnly || (exists && !(isWritable(path) && isWritable(folder)))) return openReadOnly(options);
+    if (options.readOnly || (exists && !canWrite(path))) return openReadOnly(options);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    freeSideFiles(path);
     try {
       return openWritable(options);
     } catch (error) {
