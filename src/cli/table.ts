@@ -7,6 +7,10 @@ export interface CommandEntry {
 }
 
 export const commands: { readonly [name: string]: CommandEntry } = {
+  chat: {
+    summary: "Talk to Hermes (also what a bare `hermes` does)",
+    load: async () => (await import("./chat.ts")).chatCommand,
+  },
   config: {
     summary: "Show, change and check the configuration",
     load: async () => (await import("./config.ts")).configCommand,
@@ -14,5 +18,17 @@ export const commands: { readonly [name: string]: CommandEntry } = {
   sessions: {
     summary: "List, search, export and tidy past conversations",
     load: async () => (await import("./sessions.ts")).sessionsCommand,
+  },
+  auth: {
+    summary: "Add, list and remove the keys of model providers",
+    load: async () => (await import("./auth.ts")).authCommand,
+  },
+  model: {
+    summary: "List, choose and test models",
+    load: async () => (await import("./model.ts")).modelCommand,
+  },
+  usage: {
+    summary: "Tokens and money that the models used",
+    load: async () => (await import("./usage.ts")).usageCommand,
   },
 };

@@ -24,6 +24,7 @@ export interface Cost {
 
 /** One row per provider call, whatever asked for it. */
 export interface LedgerEntry {
+  /** Seconds since the epoch. */
   readonly at: number;
   /** `turn`, `wrap_up`, or the name of an auxiliary task: `compression`, `title_generation` … */
   readonly purpose: string;
@@ -39,6 +40,7 @@ export interface LedgerEntry {
 }
 
 export interface SpendFilter {
+  /** Seconds since the epoch. */
   readonly since?: number;
   readonly sessionId?: string;
   readonly jobId?: string;

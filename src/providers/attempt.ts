@@ -139,7 +139,7 @@ class Attempt {
     // A refused call is not charged; one that broke off may have been, by an amount that nobody told us.
     this.cost = this.done ? await this.#costOf(usage) : this.delivered ? UNKNOWN_COST : FREE;
     await this.tools.ledger.record({
-      at: this.startedAt,
+      at: this.startedAt / 1000,
       purpose: request.purpose,
       sessionId: request.sessionId ?? null,
       jobId: request.jobId ?? null,

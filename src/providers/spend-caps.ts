@@ -6,10 +6,11 @@ import type { BudgetCaps } from "./settings.ts";
 
 type Payer = Pick<ModelRequest, "sessionId" | "jobId">;
 
+/** Local midnight, in seconds since the epoch. */
 function startOfDay(now: number): number {
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
-  return day.getTime();
+  return day.getTime() / 1000;
 }
 
 interface Cap {

@@ -1,0 +1,118 @@
+// What `hermes auth` does: keys added, listed, removed, reset, for providers and named endpoints.
+
+import { join } from "node:path";
+import { UserError } from "../core/failure.ts";
+import type { JsonObject } from "../core/message.ts";
+import { CATALOG, nearestProvider } from "../providers/catalog.ts";
+import { Credentials, type EntryView } from "../providers/credentials.ts";
+import type { VariableKey } from "../providers/endpoint.ts";
+import { isUsableSecret } from "../providers/key-hosts.ts";
+import type { ProviderSpec } from "../providers/provider-spec.ts";
+import { findProvider, variableKeys } from "../providers/resolve.ts";
+import { type ProviderSettings, readProviderSettings } from "../providers/settings.ts";
+import type { Home } from "./home.ts";
+import { openSettings } from "./settings.ts";
+
+export interface KeyList {
+  readonly provider: string;
+  readonly label: string;
+  readonly strategy: string;
+  readonly entries: readonly EntryView[];
+}
+
+interface Place {
+  /** Name of the list in auth.json. */
+  readonly pool: string;
+  readonly label: string;
+  readonly spec: ProviderSpec;
+}
+
+export interface AuthActions {
+  add(
+    provider: string,
+    key: { value: string; label?: string; baseUrl?: string },
+  ): Promise<{ provider: string; label: string }>;
+  /** Lists that hold a key; all of them, or the one asked for. */
+  list(provider?: string): Promise<readonly KeyList[]>;
+  /** `target` is a position (from 1), an id or a label. */
+  remove(provider: string, target: string): Promise<{ label: string; source: string }>;
+  reset(provider: string): Promise<number>;
+  /** Checks the name before a secret is asked for. */
+  check(provider: string): Promise<{ provider: string; label: string }>;
+}
+
+function placeOf(word: string, settings: ProviderSettings): Place {
+  const found = findProvider(word, settings);
+  if (!found) {
+    const guess = nearestProvider(word);
+    throw new UserError(`unknown provider "${word}"${guess ? `; did you mean "${guess}"?` : ""}`, {
+      cure: "See: hermes model list",
+      exitCode: 2,
+    });
+  }
+  if (found.named) return { pool: `custom:${found.named.slug}`, label: found.named.name, spec: found.spec };
+  return { pool: found.spec.id, label: found.spec.label, spec: found.spec };
+}
+
+function requireKeys(place: Place): Place {
+  const { spec } = place;
+  if (place.pool.startsWith("custom:") || spec.keyVars !== undefined) return place;
+  throw new UserError(`${spec.label} takes no API key`, {
+    cure: spec.instead ? `Its sign-in is not available yet. Instead, ${spec.instead}.` : "Nothing needs to be added.",
+  });
+}
+
+function pickEntry(entries: readonly EntryView[], target: string, place: Place): EntryView {
+  const byName = entries.filter((entry) => entry.id === target || entry.label === target);
+  const entry = byName.length === 1 ? byName[0] : /^\d+$/.test(target) ? entries[Number(target) - 1] : undefined;
+  if (entry) return entry;
+  throw new UserError(`${place.label} has no key "${target}"${byName.length > 1 ? " (several have that label)" : ""}`, {
+    cure: `Give its number, id or label. See: hermes auth list ${place.pool}`,
+  });
+}
+
+export async function openAuth(home: Home): Promise<AuthActions> {
+  const { config } = await openSettings(home).load();
+  const settings = readProviderSettings(config as unknown as JsonObject, home.env);
+  const credentials = new Credentials({
+    path: join(home.path, "auth.json"),
+    strategies: settings.poolStrategies,
+    ...(home.root === home.path ? {} : { globalPath: join(home.root, "auth.json") }),
+  });
+  const variables = async (place: Place): Promise<VariableKey[]> => {
+    const { suppressed } = await credentials.overview();
+    return variableKeys(place.spec, { env: home.env, suppressed });
+  };
+  const listOne = async (place: Place): Promise<KeyList> => ({
+    provider: place.pool,
+    label: place.label,
+    strategy: settings.poolStrategies[place.pool] ?? "fill_first",
+    entries: await credentials.list(place.pool, await variables(place)),
+  });
+  return {
+    check: async (word) => {
+      const place = requireKeys(placeOf(word, settings));
+      return { provider: place.pool, label: place.label };
+    },
+    add: async (word, key) => {
+      const place = requireKeys(placeOf(word, settings));
+      if (!isUsableSecret(key.value)) throw new UserError("that is not a key: it is too short or a placeholder");
+      const added = await credentials.add(place.pool, { ...key, value: key.value.trim() });
+      return { provider: place.pool, label: added.label };
+    },
+    list: async (word) => {
+      if (word !== undefined) return [await listOne(placeOf(word, settings))];
+      const named = settings.endpoints.map((endpoint) => placeOf(`custom:${endpoint.slug}`, settings));
+      const places = [...CATALOG.map((spec) => ({ pool: spec.id, label: spec.label, spec })), ...named];
+      const lists = await Promise.all(places.map(listOne));
+      return lists.filter((list) => list.entries.length > 0);
+    },
+    remove: async (word, target) => {
+      const place = placeOf(word, settings);
+      const entry = pickEntry((await listOne(place)).entries, target, place);
+      await credentials.remove(place.pool, entry.id, entry.source);
+      return { label: entry.label, source: entry.source };
+    },
+    reset: async (word) => credentials.reset(placeOf(word, settings).pool),
+  };
+}

@@ -1,0 +1,144 @@
+// `hermes model`: which models there are, which one is used, and whether it answers.
+import { listProviders, type ModelView, setModel, showModel, testModel } from "../app/model-actions.ts";
+import { UserError } from "../core/failure.ts";
+import { renderTable } from "./columns.ts";
+import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
+
+const CHOICE: { readonly [name: string]: CliOption } = {
+  model: { type: "string", short: "m", value: "MODEL", help: "Model id or alias" },
+  provider: { type: "string", value: "PROVIDER", help: "Provider id, or custom:NAME" },
+};
+
+function asked(context: CliContext): { model?: string; provider?: string; baseUrl?: string } {
+  const model = context.positionals[0] ?? textOption(context, "model");
+  const provider = textOption(context, "provider");
+  const baseUrl = textOption(context, "base-url");
+  return { ...(model ? { model } : {}), ...(provider ? { provider } : {}), ...(baseUrl ? { baseUrl } : {}) };
+}
+
+async function list(context: CliContext): Promise<number> {
+  const all = await listProviders(context.home);
+  const rows = context.values.ready ? all.filter((row) => row.state === "ready" || row.state === "local") : all;
+  if (context.values.json) {
+    context.terminal.out(JSON.stringify(rows, null, 2));
+    return 0;
+  }
+  context.terminal.out(
+    renderTable(
+      context.terminal,
+      [
+        { title: "Provider", value: (row) => row.id },
+        { title: "Name", value: (row) => row.label },
+        { title: "State", value: (row) => row.state },
+        { title: "Default model", value: (row) => row.defaultModel },
+        { title: "Key or address", flexible: true, minWidth: 12, value: (row) => row.detail },
+      ],
+      rows,
+    ),
+  );
+  return 0;
+}
+
+function viewLines(view: ModelView): string[] {
+  const { identity, limits } = view;
+  return [
+    `Model:      ${identity.model}`,
+    `Provider:   ${identity.provider} (${view.label})`,
+    `Address:    ${identity.baseUrl || "none"}`,
+    `Dialect:    ${identity.transport}`,
+    `Window:     ${limits.contextLength.toLocaleString("en-US")} tokens (${limits.source})`,
+    `Caching:    ${view.caching.replace(/^prompt caching: /, "")}`,
+    `Fallbacks:  ${view.fallbacks.map((entry) => `${entry.provider}/${entry.model}`).join(", ") || "none"}`,
+    ...view.notes.map((note) => `Note:       ${note}`),
+  ];
+}
+
+async function show(context: CliContext): Promise<number> {
+  const view = await showModel(context.home, asked(context));
+  context.terminal.out(context.values.json ? JSON.stringify(view, null, 2) : viewLines(view).join("\n"));
+  return 0;
+}
+
+async function set(context: CliContext): Promise<number> {
+  const ask = asked(context);
+  if (!ask.model)
+    throw new UserError("which model?", {
+      cure: "For example: hermes model set claude-sonnet-4-6 --provider anthropic",
+      exitCode: 2,
+    });
+  const change = await setModel(context.home, { ...ask, model: ask.model });
+  context.terminal.out(`Model is now ${change.model} (${change.provider}).`);
+  if (change.warning) context.terminal.err(`warning: ${change.warning}`);
+  return 0;
+}
+
+async function test(context: CliContext): Promise<number> {
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  process.once("SIGINT", stop);
+  try {
+    const result = await testModel(context.home, asked(context), controller.signal);
+    if (context.values.json) context.terminal.out(JSON.stringify(result, null, 2));
+    else {
+      const cost =
+        result.cost?.usd === null || result.cost === null ? "price not known" : `$${result.cost.usd.toFixed(6)}`;
+      const outcome = result.ok
+        ? [
+            `Answer:     ${result.text.trim().slice(0, 200)}`,
+            `Latency:    ${result.firstTokenMs ?? result.totalMs} ms to the first token, ${result.totalMs} ms in all`,
+            `Used:       ${result.usage?.input ?? 0} in, ${result.usage?.output ?? 0} out, ${result.usage?.cacheRead ?? 0} from cache; ${cost}`,
+          ]
+        : [`Failed:     ${result.failure}`, ...(result.cure ? [`Cure:       ${result.cure}`] : [])];
+      context.terminal.out([...viewLines(result), ...outcome].join("\n"));
+    }
+    return result.ok ? 0 : 1;
+  } finally {
+    process.off("SIGINT", stop);
+  }
+}
+
+export const modelCommand: CliCommand = {
+  name: "model",
+  summary: "List, choose and test models",
+  defaultSubcommand: "show",
+  subcommands: [
+    {
+      name: "show",
+      summary: "The model in use, its window and its fallbacks",
+      maxPositionals: 1,
+      options: { ...CHOICE, ...JSON_OPTION },
+      run: show,
+    },
+    {
+      name: "list",
+      aliases: ["ls"],
+      summary: "Every provider, and which ones have a key",
+      maxPositionals: 0,
+      options: { ready: { type: "boolean", help: "Only those that can be used now" }, ...JSON_OPTION },
+      run: list,
+    },
+    {
+      name: "set",
+      args: "MODEL",
+      summary: "Write the model to config.yaml",
+      maxPositionals: 1,
+      options: {
+        ...CHOICE,
+        "base-url": { type: "string", value: "URL", help: "Address instead of the provider's own" },
+      },
+      examples: [
+        "hermes model set claude-sonnet-4-6 --provider anthropic",
+        "hermes model set llama3 --provider ollama",
+      ],
+      run: set,
+    },
+    {
+      name: "test",
+      args: "[MODEL]",
+      summary: "Make one tiny real call and say how it went",
+      maxPositionals: 1,
+      options: { ...CHOICE, ...JSON_OPTION },
+      run: test,
+    },
+  ],
+};

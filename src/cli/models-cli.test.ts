@@ -1,0 +1,105 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type FakeLlm, startFakeLlm, status, text, usage } from "../../test/fake-llm.ts";
+import { runHermes } from "../../test/hermes.ts";
+
+let home: string;
+let llm: FakeLlm | undefined;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "hermes-models-"));
+});
+afterEach(async () => {
+  await llm?.close();
+  llm = undefined;
+  await rm(home, { recursive: true, force: true });
+});
+
+const SECRET = "sk-or-v1-very-secret-0123456789";
+
+function hermes(args: string[], extra: { stdin?: string; env?: Record<string, string> } = {}) {
+  return runHermes(args, { home, ...extra });
+}
+
+describe("hermes auth", () => {
+  test("adds a key from a pipe, lists, resets and removes it, and never shows it", async () => {
+    const added = await hermes(["auth", "add", "openrouter", "--label", "work"], { stdin: `${SECRET}\n` });
+    expect([added.code, added.stdout]).toEqual([0, expect.stringContaining('Added key "work" for OpenRouter')]);
+    const listed = await hermes(["auth", "list"]);
+    expect(listed.stdout).toMatch(/openrouter +1 +work +…6789 +manual/);
+    const state = await hermes(["auth", "status", "openrouter", "--json"]);
+    expect(state.code).toBe(0);
+    for (const run of [added, listed, state]) expect(run.stdout + run.stderr).not.toContain(SECRET);
+    expect((await hermes(["auth", "reset", "openrouter"])).stdout).toContain("No key was resting");
+    expect((await hermes(["auth", "remove", "openrouter", "work"])).stdout).toContain('Removed key "work"');
+    expect((await hermes(["auth", "status", "openrouter"])).code).toBe(1);
+    expect(JSON.parse(await readFile(join(home, "auth.json"), "utf8")).credential_pool.openrouter).toEqual([]);
+  });
+
+  test("a removed variable stays away", async () => {
+    const env = { ANTHROPIC_API_KEY: "sk-ant-api-12345678" };
+    expect((await hermes(["auth", "list"], { env })).stdout).toContain("env:ANTHROPIC_API_KEY");
+    expect((await hermes(["auth", "remove", "claude", "1"], { env })).code).toBe(0);
+    expect((await hermes(["auth", "list"], { env })).stdout).toContain("No keys");
+    const shown = await hermes(["model", "show", "--provider", "anthropic"], { env });
+    expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining("No key for Anthropic")]);
+  });
+
+  test("wrong names and missing keys are explained", async () => {
+    const typo = await hermes(["auth", "add", "antropic"], { stdin: SECRET });
+    expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining('did you mean "anthropic"')]);
+    const signIn = await hermes(["auth", "add", "openai-codex"], { stdin: SECRET });
+    expect(signIn.stderr).toContain("use `openai` with OPENAI_API_KEY");
+    expect((await hermes(["auth", "add", "xai"], { stdin: "" })).stderr).toContain("no key was given");
+    expect((await hermes(["auth", "remove", "xai", "9"])).stderr).toContain('no key "9"');
+  });
+});
+
+describe("hermes model and usage", () => {
+  test("lists every provider and says which can be used", async () => {
+    const listed = await hermes(["model", "list", "--json"], { env: { XAI_API_KEY: "xai-key-123" } });
+    const rows = JSON.parse(listed.stdout) as { id: string; state: string; detail: string }[];
+    const state = (id: string) => rows.find((row) => row.id === id)?.state;
+    expect([state("xai"), state("anthropic"), state("ollama"), state("bedrock")]).toEqual([
+      "ready",
+      "no key",
+      "local",
+      "not available yet",
+    ]);
+    expect((await hermes(["model", "list"])).stdout).toContain("OpenRouter");
+  });
+
+  test("sets a model, tests it with a real call, and shows what it cost", async () => {
+    llm = await startFakeLlm({
+      script: [usage({ input: 1_000_000, output: 10 }, text("OK")), status(401)],
+      models: [{ id: "tiny", contextLength: 8192 }],
+      flavour: "cloud",
+    });
+    const set = await hermes(["model", "set", "tiny", "--provider", "custom", "--base-url", `${llm.url}/v1`]);
+    expect([set.code, set.stdout]).toEqual([0, expect.stringContaining("Model is now tiny (custom)")]);
+    await hermes(["config", "set", "model.pricing", '{"input": 2, "output": 4}']);
+    const tested = await hermes(["model", "test"]);
+    expect(tested.stderr).toBe("");
+    expect(tested.stdout).toMatch(
+      /Window: +8,192 tokens \(provider\)[\s\S]*Answer: +OK[\s\S]*ms to the first token[\s\S]*\$2\.000040/,
+    );
+    const refused = await hermes(["model", "test"]);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("refused the key (401)")]);
+    const report = JSON.parse((await hermes(["usage", "--by", "purpose", "--json"])).stdout);
+    expect(report.groups).toMatchObject([{ key: "model_test", calls: 2, usd: 2.00004 }]);
+    expect((await hermes(["usage", "--by", "day"])).stdout).toContain(new Date().getFullYear().toString());
+    expect((await hermes(["usage", "--by", "moon"])).code).toBe(2);
+  });
+
+  test("changing the provider drops the address of the old one", async () => {
+    await hermes(["model", "set", "m", "--provider", "custom", "--base-url", "http://127.0.0.1:9/v1"]);
+    const changed = await hermes(["model", "set", "grok-4", "--provider", "xai"], {
+      env: { XAI_API_KEY: "xai-key-123" },
+    });
+    expect([changed.stderr, changed.stdout]).toEqual(["", expect.stringContaining("grok-4 (xai)")]);
+    expect(await readFile(join(home, "config.yaml"), "utf8")).not.toContain("127.0.0.1");
+    const unknown = await hermes(["model", "set", "m", "--provider", "gork"]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('did you mean "grok"')]);
+  });
+});

@@ -1,0 +1,83 @@
+// `hermes usage`: what the models used and cost.
+import { type UsageGrouping, type UsageReport, usageReport } from "../app/usage-actions.ts";
+import { UserError } from "../core/failure.ts";
+import { promptTokens, type UsageGroup } from "../core/usage.ts";
+import { renderTable } from "./columns.ts";
+import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
+
+const GROUPINGS: readonly UsageGrouping[] = ["model", "purpose", "session", "day"];
+
+function grouping(context: CliContext): UsageGrouping {
+  const asked = textOption(context, "by") ?? "model";
+  const found = GROUPINGS.find((name) => name === asked);
+  if (found) return found;
+  throw new UserError(`--by takes ${GROUPINGS.join(", ")}, not "${asked}"`, { exitCode: 2 });
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function dollars(usd: number): string {
+  return `$${usd.toFixed(usd !== 0 && usd < 0.01 ? 6 : 2)}`;
+}
+
+function cost(group: { usd: number; calls: number; unpriced: number }): string {
+  if (group.unpriced === 0) return dollars(group.usd);
+  return group.unpriced === group.calls ? "not known" : `${dollars(group.usd)} + ${count(group.unpriced)} not priced`;
+}
+
+function capLines(report: UsageReport): string[] {
+  const { caps } = report;
+  const lines =
+    caps.dailyUsd === undefined
+      ? []
+      : [`Today: ${dollars(report.today)} of the daily cap of ${dollars(caps.dailyUsd)}`];
+  if (caps.sessionUsd !== undefined) lines.push(`Cap per session: ${dollars(caps.sessionUsd)}`);
+  if (caps.jobUsd !== undefined) lines.push(`Cap per job run: ${dollars(caps.jobUsd)}`);
+  return lines;
+}
+
+function table(context: CliContext, report: UsageReport): string {
+  const rows: UsageGroup[] = [...report.groups, { key: "total", ...report.total }];
+  return renderTable<UsageGroup>(
+    context.terminal,
+    [
+      {
+        title: report.by[0]?.toUpperCase() + report.by.slice(1),
+        flexible: true,
+        minWidth: 12,
+        value: (row) => row.key || "—",
+      },
+      { title: "Calls", align: "right", value: (row) => count(row.calls) },
+      { title: "Prompt", align: "right", value: (row) => count(promptTokens(row.usage)) },
+      { title: "Cached", align: "right", value: (row) => count(row.usage.cacheRead) },
+      { title: "Output", align: "right", value: (row) => count(row.usage.output) },
+      { title: "Cost", align: "right", value: (row) => cost(row) },
+    ],
+    rows,
+  );
+}
+
+async function usage(context: CliContext): Promise<number> {
+  const days = integerOption(context, "days", { default: 30, min: 1, max: 36_500 });
+  const report = await usageReport(context.home, { days, by: grouping(context) });
+  if (context.values.json) context.terminal.out(JSON.stringify(report, null, 2));
+  else if (report.groups.length === 0)
+    context.terminal.out([`No model calls in the last ${days} days.`, ...capLines(report)].join("\n"));
+  else context.terminal.out([table(context, report).trimEnd(), ...capLines(report)].join("\n"));
+  return 0;
+}
+
+export const usageCommand: CliCommand = {
+  name: "usage",
+  summary: "Tokens and money that the models used",
+  maxPositionals: 0,
+  options: {
+    days: { type: "string", value: "N", help: "How many days back, today included (30)" },
+    by: { type: "string", value: "WHAT", help: "Group by model, purpose, session or day (model)" },
+    ...JSON_OPTION,
+  },
+  examples: ["hermes usage --days 7 --by purpose", "hermes usage --by day --json"],
+  run: usage,
+};
