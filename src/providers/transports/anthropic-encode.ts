@@ -44,9 +44,16 @@ function blocks(content: Content, call: TransportCall): Row[] {
 }
 
 /** Signed blocks go back to their maker for continuity; elsewhere they would be refused. */
+function thinkingRule(call: TransportCall): "signed" | "strip" | "unsigned" {
+  if (call.amend?.stripReasoning) return "strip";
+  if (call.quirks.thinkingBlocks) return call.quirks.thinkingBlocks;
+  const host = URL.canParse(call.endpoint.baseUrl) ? new URL(call.endpoint.baseUrl).hostname : "";
+  return host === "anthropic.com" || host.endsWith(".anthropic.com") ? "signed" : "strip";
+}
+
 function thinking(message: AssistantMessage, call: TransportCall): Row[] {
-  const first = new URL(call.endpoint.baseUrl).hostname.endsWith("anthropic.com");
-  const rule = call.amend?.stripReasoning ? "strip" : (call.quirks.thinkingBlocks ?? (first ? "signed" : "strip"));
+  if (!message.reasoning_details || message.reasoning_details.length === 0) return [];
+  const rule = thinkingRule(call);
   if (rule === "strip") return [];
   const own = rowsOf(message.reasoning_details).filter((detail) => {
     if (detail.type === "redacted_thinking") return typeof detail.data === "string";

@@ -165,7 +165,7 @@ export function anthropicMessages(): Transport {
     name: "anthropic_messages",
     encode: (call) => encodeAnthropic(call, streams(call)),
     async *stream(call) {
-      const wire = new Wire(call, "x-api-key");
+      const wire = new Wire(call, "x-api-key", streams(call));
       const reader = new AnthropicReader(call);
       try {
         for await (const event of watched(events(call, wire, streams(call)), wire)) {

@@ -109,7 +109,7 @@ function done(reader: ChatReader, call: TransportCall, wire: Wire): TransportDon
 }
 
 async function* exchange(call: TransportCall, stream: boolean): AsyncGenerator<TransportEvent> {
-  const wire = new Wire(call, "bearer");
+  const wire = new Wire(call, "bearer", stream);
   const reader = new ChatReader(call);
   try {
     const client = await openAiClient(call, wire);

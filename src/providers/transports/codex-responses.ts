@@ -135,11 +135,11 @@ export function codexResponses(): Transport {
     name: "codex_responses",
     encode: (call) => encodeResponses(call, streams(call)),
     async *stream(call) {
-      const wire = new Wire(call, "bearer");
+      const stream = streams(call);
+      const wire = new Wire(call, "bearer", stream);
       const reader = new ResponsesReader(call);
       try {
         const client = await openAiClient(call, wire);
-        const stream = streams(call);
         const post = { path: "/responses", body: encodeResponses(call, stream), stream };
         for await (const event of watched(streamBody(client, post, wire), wire)) {
           wire.progress();

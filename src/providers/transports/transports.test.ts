@@ -8,6 +8,7 @@ import {
   malformed,
   overflow,
   reasoning,
+  slowFirstToken,
   startFakeLlm,
   status,
   text,
@@ -228,6 +229,12 @@ describe.each([
     expect(llm.requests[0]?.stream).toBe(false);
     expect([result.text, result.reasoning, result.done.finishReason]).toEqual(["Reading.", "Hm.", "tool_calls"]);
     expect(result.done.message.tool_calls?.[0]?.function.arguments).toBe('{"path":"a"}');
+  });
+
+  test("a whole answer may take longer than a first token", async () => {
+    llm.enqueue(slowFirstToken(200));
+    const timeouts = { firstTokenMs: 50, idleMs: 50, totalMs: 10_000 };
+    expect((await gather(make(), call({ quirks: { noStream: true }, timeouts }))).text).toBe("Slow but there.");
   });
 
   test("a length stop is a length stop", async () => {

@@ -88,10 +88,12 @@ export class Wire {
   #response: Response | null = null;
   #errorBody: string | undefined;
 
-  constructor(call: TransportCall, auth: "bearer" | "x-api-key") {
+  constructor(call: TransportCall, auth: "bearer" | "x-api-key", streams: boolean) {
     this.#call = call;
     this.#auth = auth;
-    this.#first = this.#timer("first_token_timeout", call.timeouts.firstTokenMs);
+    // An answer that does not stream arrives at once, at its end: only the total limit tells slow from dead.
+    const { firstTokenMs, totalMs } = call.timeouts;
+    this.#first = this.#timer("first_token_timeout", streams ? firstTokenMs : totalMs);
     this.#total = this.#timer("total_timeout", call.timeouts.totalMs);
     if (call.signal.aborted) this.#stop("aborted");
     else call.signal.addEventListener("abort", this.#onAbort, { once: true });
