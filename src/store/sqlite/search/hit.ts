@@ -33,52 +33,55 @@ export function snippetOf(row: TextColumns, leaves: readonly Leaf[]): string {
   return snippet.includes(">>>") ? snippet : makeSnippet(searchableText(row), leaves);
 }
 
-// Long plain text is cut by SQLite, so that a neighbour of a megabyte costs nothing; structured content (first
-// character NUL) must come whole to be read.
-const BRIEF = "CASE WHEN substr(content, 1, 1) = '' THEN content ELSE substr(content, 1, 200) END AS content";
-const AROUND = {
-  before: `SELECT role, ${BRIEF} FROM messages WHERE session_id = ? AND (timestamp, id) < (?, ?) ORDER BY timestamp DESC, id DESC LIMIT 1`,
-  after: `SELECT role, ${BRIEF} FROM messages WHERE session_id = ? AND (timestamp, id) > (?, ?) ORDER BY timestamp, id LIMIT 1`,
-  itself: `SELECT role, ${BRIEF} FROM messages WHERE id = ?`,
-};
+/**
+ * The content of `m`, cut by SQLite so that a megabyte of plain text costs nothing; structured content (its first
+ * character is NUL) comes whole, or it could not be read.
+ */
+export const BRIEF = "CASE WHEN substr(m.content, 1, 1) = '' THEN m.content ELSE substr(m.content, 1, 200) END";
+
+const BEFORE = `SELECT m.role, ${BRIEF} AS content FROM messages m
+  WHERE m.session_id = ? AND (m.timestamp, m.id) < (?, ?) ORDER BY m.timestamp DESC, m.id DESC LIMIT 1`;
+const AFTER = `SELECT m.role, ${BRIEF} AS content FROM messages m
+  WHERE m.session_id = ? AND (m.timestamp, m.id) > (?, ?) ORDER BY m.timestamp, m.id LIMIT 1`;
 
 interface Brief {
   readonly role: string;
   readonly content: TextColumns["content"];
 }
 
-function briefOf(row: Brief): SearchHit["context"][number] {
-  const { content } = row;
-  const structured = typeof content === "string" && content.startsWith(CONTENT_SENTINEL);
+export function isStructured(content: TextColumns["content"]): boolean {
+  return typeof content === "string" && content.startsWith(CONTENT_SENTINEL);
+}
+
+function briefOf({ role, content }: Brief): SearchHit["context"][number] {
   const text = displayText({ content, tool_name: null, tool_calls: null });
-  return {
-    role: row.role,
-    content: structured && text === "" ? "[multimodal content]" : cut(text, CONTEXT_CHARACTERS),
-  };
+  if (text === "" && isStructured(content)) return { role, content: "[multimodal content]" };
+  return { role, content: cut(text, CONTEXT_CHARACTERS) };
 }
 
 /** The message before, the match, the message after, in the same session. */
-function contextOf(db: Database, hit: HitColumns): SearchHit["context"] {
-  const place = [hit.session_id, hit.timestamp, hit.id] as const;
-  const rows = [
-    db.prepare<Brief>(AROUND.before).get(...place),
-    db.prepare<Brief>(AROUND.itself).get(hit.id),
-    db.prepare<Brief>(AROUND.after).get(...place),
-  ];
-  return rows.filter((row) => row !== undefined).map(briefOf);
+function contextOf(db: Database, hit: HitColumns, content: TextColumns["content"]): SearchHit["context"] {
+  const before = db.prepare<Brief>(BEFORE).get(hit.session_id, hit.timestamp, hit.id);
+  const after = db.prepare<Brief>(AFTER).get(hit.session_id, hit.timestamp, hit.id);
+  return [before, { role: hit.role, content }, after].filter((row) => row !== undefined).map(briefOf);
 }
 
-export function hitOf(db: Database, row: HitColumns, snippet: string | null): SearchHit {
+/** `content` is that of the row itself, whole or brief. */
+export function hitOf(
+  db: Database,
+  row: HitColumns,
+  text: { readonly snippet: string | null; readonly content: TextColumns["content"] },
+): SearchHit {
   return {
     id: row.id,
     session_id: row.session_id,
     role: row.role,
-    snippet,
+    snippet: text.snippet,
     timestamp: row.timestamp,
     tool_name: row.tool_name,
     source: row.source,
     model: row.model,
     session_started: row.session_started,
-    context: contextOf(db, row),
+    context: contextOf(db, row, text.content),
   };
 }

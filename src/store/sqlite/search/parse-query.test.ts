@@ -33,6 +33,17 @@ test.each([
   expect(read(query)).toBe(expression);
 });
 
+test("a pasted page, thousands of brackets and long punctuation are read at once", () => {
+  for (const query of [
+    "word ".repeat(20_000),
+    `数${"!".repeat(50_000)}数`,
+    `a ${"(".repeat(9000)}`,
+    `a${")".repeat(9000)}`,
+  ]) {
+    expect(read(query)).toContain('"');
+  }
+});
+
 test("each CJK range is recognised, other scripts are not", () => {
   for (const text of ["中", "㐀", "𠀀", "、", "ひ", "カ", "한"]) expect(hasCjk(text)).toBe(true);
   for (const text of ["abc", "é", "привет", "مرحبا", "😀"]) expect(hasCjk(text)).toBe(false);

@@ -14,7 +14,10 @@ export interface Leaf {
 
 const CJK = /[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}]/u;
 const WORD_CHARACTER = /[\p{L}\p{N}\p{Co}]/u;
-const EDGE_PUNCTUATION = /^[^\p{L}\p{N}\p{Co}]+|[^\p{L}\p{N}\p{Co}]+$/gu;
+/** Nobody types more; a pasted page is searched by its beginning. */
+const LONGEST_QUERY = 4000;
+const MOST_WORDS = 100;
+const DEEPEST = 20;
 
 /** Chinese, Japanese or Korean: scripts whose words the ordinary tokenizer cannot tell apart. */
 export function hasCjk(text: string): boolean {
@@ -23,21 +26,32 @@ export function hasCjk(text: string): boolean {
 
 type Token = Leaf | { readonly kind: "AND" | "OR" | "NOT" | "(" | ")" };
 
+/** Without the punctuation around it. Characters are tried one by one: a pattern for both ends can take very long. */
+function core(text: string): string {
+  const characters = [...text];
+  const isWord = (character: string) => WORD_CHARACTER.test(character);
+  return characters.slice(characters.findIndex(isWord), characters.findLastIndex(isWord) + 1).join("");
+}
+
 function leafOf(raw: string, quoted: boolean, star: boolean): Leaf | undefined {
-  const text = hasCjk(raw) && !quoted ? raw.replace(EDGE_PUNCTUATION, "") : raw.trim();
+  const text = hasCjk(raw) && !quoted ? core(raw) : raw.trim();
   return WORD_CHARACTER.test(text) ? { kind: "text", text, prefix: star } : undefined;
 }
 
 /** One whitespace-free run outside quotes: its brackets, then its operator or word. */
 function* wordTokens(run: string): Generator<Token> {
-  const opening = /^\(*/.exec(run)?.[0].length ?? 0;
-  for (let i = 0; i < opening; i++) yield { kind: "(" };
-  let word = run.slice(opening);
-  let closing = 0;
-  while (word.endsWith(")") && word.split(")").length > word.split("(").length) {
-    word = word.slice(0, -1);
-    closing++;
+  let from = 0;
+  while (run[from] === "(") from++;
+  for (let i = 0; i < from; i++) yield { kind: "(" };
+  let surplus = 0;
+  for (const character of run.slice(from)) surplus += character === ")" ? 1 : character === "(" ? -1 : 0;
+  let to = run.length;
+  while (surplus > 0 && to > from && run[to - 1] === ")") {
+    to--;
+    surplus--;
   }
+  const closing = run.length - to;
+  const word = run.slice(from, to);
   if (word === "AND" || word === "OR" || word === "NOT") {
     yield { kind: word };
   } else {
@@ -57,7 +71,19 @@ function tokensOf(query: string): Token[] {
       if (leaf) tokens.push(leaf);
     }
   }
-  return tokens;
+  return capped(tokens);
+}
+
+/** The first words and the outermost brackets. */
+function capped(tokens: readonly Token[]): Token[] {
+  let words = 0;
+  let depth = 0;
+  return tokens.filter(({ kind }) => {
+    if (kind === "text") return ++words <= MOST_WORDS;
+    if (kind === "(") return ++depth <= DEEPEST;
+    if (kind === ")") return depth-- <= DEEPEST;
+    return true;
+  });
 }
 
 /** One `and`, `or` or `not` of any case at either end has nothing to connect and goes, as long as words remain. */
@@ -148,7 +174,9 @@ function without(keep: Query | undefined, drop: Query | undefined): Query | unde
 
 /** The meaning of a query, or undefined when it holds no word. Precedence as in FTS5: adjacency, NOT, AND, OR. */
 export function parseQuery(query: string): Query | undefined {
-  const parser = new Parser(tokensOf(withoutDanglingOperators(query.replaceAll("\u0000", " "))));
+  const parser = new Parser(
+    tokensOf(withoutDanglingOperators(query.slice(0, LONGEST_QUERY).replaceAll("\u0000", " "))),
+  );
   const parts: (Query | undefined)[] = [];
   while (!parser.done) {
     parts.push(parser.or());

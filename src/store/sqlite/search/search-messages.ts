@@ -5,14 +5,15 @@ import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../
 import type { FtsTable } from "../index-layout.ts";
 import { type CjkSearch, isTrigramOnly, type ShortWordIndex, searchCjk } from "./cjk-search.ts";
 import { type Filters, filtersOf } from "./filters.ts";
-import { type FullRow, HIT_COLUMNS, type HitColumns, hitOf, readRow, snippetOf } from "./hit.ts";
+import { BRIEF, type FullRow, HIT_COLUMNS, type HitColumns, hitOf, isStructured, readRow, snippetOf } from "./hit.ts";
 import { flatExpression, matchExpression } from "./match-expression.ts";
 import { hasCjk, leavesOf, parseQuery, positiveLeaves, type Query } from "./parse-query.ts";
+import type { TextColumns } from "./row-text.ts";
 import { scanMessages } from "./scan.ts";
 
 const DEFAULT_LIMIT = 20;
 /** How long one search may spend on taking new messages into the side index; the rest is read directly. */
-const CATCH_UP_MS = 50;
+const CATCH_UP_MS = 200;
 
 /** The side index as search uses it; absent or throwing, search does without. */
 export interface SideIndex extends ShortWordIndex {
@@ -28,15 +29,14 @@ interface Request {
 
 interface RankedRow extends HitColumns {
   readonly snippet: string;
-  readonly structured: number;
+  readonly brief: TextColumns["content"];
 }
 
 function matchTable(request: Request, table: FtsTable, expression: string): RankedRow[] {
   const { db, filters, page } = request;
   return db
     .prepare<RankedRow>(
-      `SELECT ${HIT_COLUMNS}, snippet(${table}, 0, '>>>', '<<<', '...', 40) AS snippet,
-         m.content <> '' AND substr(m.content, 1, 1) = '' AS structured
+      `SELECT ${HIT_COLUMNS}, snippet(${table}, 0, '>>>', '<<<', '...', 40) AS snippet, ${BRIEF} AS brief
        FROM ${table} CROSS JOIN messages m ON m.id = ${table}.rowid CROSS JOIN sessions s ON s.id = m.session_id
        WHERE ${table} MATCH ?${filters.sql} ORDER BY rank LIMIT ? OFFSET ?`,
     )
@@ -55,14 +55,14 @@ function searchRanked(request: Request, table: FtsTable): SearchHit[] {
   }
   const leaves = positiveLeaves(query);
   return rows.map((row) => {
-    const whole = row.structured ? readRow(db, row.id) : undefined;
-    return hitOf(db, row, whole ? snippetOf(whole, leaves) : row.snippet);
+    const whole = isStructured(row.brief) ? readRow(db, row.id) : undefined;
+    return hitOf(db, row, { snippet: whole ? snippetOf(whole, leaves) : row.snippet, content: row.brief });
   });
 }
 
 function asHits(request: Request, rows: readonly FullRow[]): SearchHit[] {
   const leaves = positiveLeaves(request.query);
-  return rows.map((row) => hitOf(request.db, row, snippetOf(row, leaves)));
+  return rows.map((row) => hitOf(request.db, row, { snippet: snippetOf(row, leaves), content: row.content }));
 }
 
 /** Trouble with runtime.db, kept apart from trouble with the index inside state.db. */

@@ -44,8 +44,21 @@ function merged(spans: Span[]): Span[] {
   return result;
 }
 
+/** Characters looked at around the first match; forty tokens are shorter than this in any real text. */
+const NEAR = { before: 400, after: 1600 };
+
 /** Up to 40 tokens with the matches between `>>>` and `<<<`; the beginning of the text when nothing matches in it. */
-export function makeSnippet(text: string, leaves: readonly Leaf[]): string {
+export function makeSnippet(whole: string, leaves: readonly Leaf[]): string {
+  const [nearest] = spansOf(whole, leaves);
+  const left = Math.max(0, (nearest?.start ?? 0) - NEAR.before);
+  const text = whole.slice(left, (nearest?.start ?? 0) + NEAR.after);
+  const inner = passage(text, leaves);
+  const cutLeft = left > 0 && !inner.startsWith("...");
+  const cutRight = left + text.length < whole.length && !inner.endsWith("...");
+  return `${cutLeft ? "..." : ""}${inner}${cutRight ? "..." : ""}`;
+}
+
+function passage(text: string, leaves: readonly Leaf[]): string {
   const spans = spansOf(text, leaves);
   const tokens: Span[] = [];
   for (const match of text.matchAll(TOKEN)) tokens.push({ start: match.index, end: match.index + match[0].length });
