@@ -25,8 +25,6 @@ export interface ConversationWish {
   /** No project files, no memory, no skills. */
   readonly ignoreRules?: boolean;
   readonly passSessionId?: boolean;
-  /** Dangerous commands run without asking; what can never be undone is still refused. */
-  readonly yolo?: boolean;
   readonly checkpoints?: boolean;
   readonly jobId?: string;
 }

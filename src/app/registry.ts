@@ -81,14 +81,20 @@ export class Registry {
     return states.sort((a, b) => a.tool.name.localeCompare(b.tool.name));
   }
 
-  /** The tools of one conversation: those named, registered and available, sorted by name so that the prefix is stable. */
-  async box(names: readonly string[]): Promise<ToolBox> {
+  /**
+   * The tools of one conversation: those named, registered and available, sorted by name so that the prefix is stable.
+   * `own` are tools made for this conversation alone; a registered tool of the same name goes before them.
+   */
+  async box(names: readonly string[], own: readonly Tool[] = []): Promise<ToolBox> {
     const usable = new Map<string, Tool>();
     const reasons = new Map<string, string>();
+    const byName = new Map(own.map((tool) => [tool.name, tool]));
     for (const name of [...new Set(names)].sort()) {
-      const tool = this.get(name);
+      const tool = this.get(name) ?? byName.get(name);
       if (!tool) continue;
-      const availability = await this.availability(name);
+      const availability = this.get(name)
+        ? await this.availability(name)
+        : ((await tool.available?.()) ?? { ok: true });
       if (availability.ok) usable.set(name, tool);
       else reasons.set(name, availability.reason);
     }

@@ -62,7 +62,6 @@ async function conversationWish(
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ignoreRules: Boolean(context.values["ignore-rules"]),
     passSessionId: Boolean(context.values["pass-session-id"]),
-    yolo: Boolean(context.values.yolo),
     checkpoints: Boolean(context.values.checkpoints),
   };
 }
@@ -124,6 +123,7 @@ async function run(context: CliContext): Promise<number> {
   const app = await openApp(context.home, {
     host: interactive ? "worker" : "in-process",
     ignoreUserConfig: Boolean(context.values["ignore-user-config"]),
+    yolo: Boolean(context.values.yolo),
     onNotice: (text) => (wish.mode === "oneshot" ? undefined : context.terminal.err(`notice: ${text}`)),
   });
   try {

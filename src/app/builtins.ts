@@ -1,0 +1,73 @@
+// The built-in tools, one line each. They enter the registry by the same door as a plugin's.
+import { join } from "node:path";
+import type { Tool, ToolContext } from "../core/tool.ts";
+import { clarifyTool } from "../tools/clarify.ts";
+import { localFiles } from "../tools/files/file-access.ts";
+import { FileMemory } from "../tools/files/file-memory.ts";
+import type { FileToolParts } from "../tools/files/file-tools.ts";
+import { patchTool } from "../tools/files/patch.ts";
+import { readFileTool } from "../tools/files/read-file.ts";
+import { searchFilesTool } from "../tools/files/search-files.ts";
+import { writeFileTool } from "../tools/files/write-file.ts";
+import { processTool } from "../tools/terminal/process-tool.ts";
+import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
+import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
+import type { Registry } from "./registry.ts";
+import type { Services } from "./services.ts";
+
+const MAX_FOREGROUND_SECONDS = 600;
+
+export interface BuiltinState {
+  readonly fileMemory: FileMemory;
+  readonly todos: TodoLists;
+}
+
+function fileParts(services: Services, memory: FileMemory): FileToolParts {
+  const { config, gate, redactor } = services;
+  return {
+    files: localFiles,
+    gate,
+    redactor,
+    memory,
+    limits: {
+      maxReadChars: config.file_read_max_chars,
+      maxLines: config.tool_output.max_lines,
+      maxLineChars: config.tool_output.max_line_length,
+    },
+  };
+}
+
+function terminalParts(services: Services): TerminalParts {
+  const { config, gate, redactor, hooks, workspaces, home } = services;
+  return {
+    gate,
+    redactor,
+    hooks,
+    processes: workspaces.processes,
+    backendFor: (context: ToolContext) => workspaces.backend(context.conversationId, context.cwd),
+    settings: {
+      defaultTimeoutMs: config.terminal.timeout * 1000,
+      maxTimeoutMs: Math.max(MAX_FOREGROUND_SECONDS, config.terminal.timeout) * 1000,
+      maxOutputChars: config.tool_output.max_bytes,
+      spillDir: join(home.path, "cache", "tool-results", "terminal"),
+    },
+  };
+}
+
+/** Registers what every conversation can have; what belongs to one conversation is made by `conversationTools`. */
+export function registerBuiltins(registry: Registry, services: Services): BuiltinState {
+  const state: BuiltinState = { fileMemory: new FileMemory(), todos: createTodoLists() };
+  const files = fileParts(services, state.fileMemory);
+  const tools: readonly Tool[] = [
+    readFileTool(files),
+    writeFileTool(files),
+    patchTool(files),
+    searchFilesTool(files),
+    terminalTool(terminalParts(services)),
+    processTool(services.workspaces.processes, { maxWaitMs: services.config.terminal.timeout * 1000 }),
+    todoTool(state.todos),
+    clarifyTool({ timeoutMs: services.config.clarify.timeout * 1000 }),
+  ];
+  for (const tool of tools) registry.register(tool);
+  return state;
+}

@@ -1,0 +1,168 @@
+// Opens one conversation: model, memory, engine, tools and the frozen prompt, each handed over as a contract.
+import type { ContextEngine } from "../core/context.ts";
+import type { OpenedConversation } from "../core/conversation.ts";
+import type { Memory } from "../core/memory.ts";
+import type { Message } from "../core/message.ts";
+import type { ModelLimits, SideModel } from "../core/provider.ts";
+import { estimateSchemaTokens } from "../core/tokens.ts";
+import type { Tool, ToolBox } from "../core/tool.ts";
+import type { Connected } from "../providers/connect.ts";
+import type { ConversationWish } from "./app.ts";
+import type { BuiltinState } from "./builtins.ts";
+import { agentSettings, fitTools, toolNames } from "./conversation-settings.ts";
+import { openMemory } from "./open-memory.ts";
+import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
+import type { Registry } from "./registry.ts";
+import { type Services, spillDir } from "./services.ts";
+import { subagents } from "./subagents.ts";
+
+export interface Opening {
+  readonly services: Services;
+  readonly registry: Registry;
+  readonly builtins: BuiltinState;
+}
+
+interface OpenedEngine {
+  readonly engine: ContextEngine;
+  readonly side: SideModel;
+  readonly notice?: string;
+}
+
+async function openEngine(services: Services, connected: Connected, limits: ModelLimits): Promise<OpenedEngine> {
+  const { SideModels } = await import("../providers/side-model.ts");
+  const side = new SideModels(services.models, connected.endpoint);
+  const { compression, context } = services.config;
+  const settings = {
+    threshold: compression.threshold,
+    targetRatio: compression.target_ratio,
+    protectLastN: compression.protect_last_n,
+    protectFirstN: compression.protect_first_n,
+  };
+  const redact = (text: string) => services.redactor.redact(text);
+  const { Compressor } = await import("../context/compressor.ts");
+  const engine = new Compressor({ contextLength: limits.contextLength, settings, side, redact });
+  if (context.engine === "compressor") return { engine, side };
+  return {
+    engine,
+    side,
+    notice: `There is no context engine "${context.engine}"; the built-in compressor is used. Check context.engine.`,
+  };
+}
+
+/** Tools that belong to this conversation alone. */
+async function ownTools(
+  opening: Opening,
+  wish: ConversationWish,
+  memory: { service: Memory; tool: Tool | null },
+): Promise<Tool[]> {
+  const { services } = opening;
+  const [{ sessionSearchTool }, { recallContextTool }] = await Promise.all([
+    import("../tools/session-search.ts"),
+    import("../context/recall-context.ts"),
+  ]);
+  return [
+    sessionSearchTool({ store: services.store, ...(wish.userId ? { userId: wish.userId } : {}) }),
+    recallContextTool(services.store),
+    ...(memory.tool ? [memory.tool] : []),
+  ];
+}
+
+async function restoreTodos(opening: Opening, conversationId: string, messages: readonly Message[]): Promise<void> {
+  if (messages.length === 0) return;
+  const { todosFromLog } = await import("../tools/todo.ts");
+  opening.builtins.todos.set(conversationId, todosFromLog(messages));
+}
+
+function extraToolsets(registry: Registry): Map<string, string[]> {
+  const sets = registry.toolsets();
+  sets.set("context", ["recall_context"]);
+  return sets;
+}
+
+export async function openConversationFor(opening: Opening, wish: ConversationWish): Promise<OpenedConversation> {
+  const { services, registry } = opening;
+  const connected = await services.models.connect({
+    ...(wish.model ? { model: wish.model } : {}),
+    ...(wish.provider ? { provider: wish.provider } : {}),
+  });
+  const limits = await connected.provider.limits();
+  const [{ engine, side, notice }, memory, { openConversation }] = await Promise.all([
+    openEngine(services, connected, limits),
+    openMemory(services, wish),
+    import("../agent/conversation.ts"),
+  ]);
+  const names = fitTools(toolNames(services.config, wish, extraToolsets(registry)), limits.contextLength);
+  const own = await ownTools(opening, wish, memory);
+  const start = wish.cwd ?? services.home.cwd;
+  let id = "";
+  const settings = agentSettings(services.config, wish, {
+    cwd: () => services.workspaces.cwd(id, start),
+    spillDir: spillDir(services.home, "spill"),
+  });
+  const open = { opening, wish, connected, limits, names, own, memory: memory.service, side };
+  const toolbox = await registry.box(names, [...own, await subagents(open)]);
+  const promptParts: PromptPart[] = [];
+  const conversation = await openConversation(
+    {
+      store: services.store,
+      provider: connected.provider,
+      engine,
+      toolbox,
+      memory: memory.service,
+      hooks: services.hooks,
+      human: wish.human,
+      side,
+      redactor: services.redactor,
+      gate: services.gate,
+      settings,
+      systemPrompt: () =>
+        systemPromptFor(services, wish, {
+          toolbox,
+          memory: memory.service,
+          cwd: start,
+          sessionId: () => conversation.sessionId,
+          parts: promptParts,
+        }),
+    },
+    wish.resume ? { resume: wish.resume } : {},
+  );
+  id = conversation.conversationId;
+  await restoreTodos(opening, id, conversation.messages);
+  const { caching, identity } = connected.provider;
+  return {
+    conversation: surfaceView(conversation),
+    identity,
+    resumed: wish.resume !== undefined,
+    caching: caching.enabled ? `Prompt caching: ${caching.label}` : null,
+    notices: [...connected.notes, ...(notice ? [notice] : []), ...windowNotice(limits, names, toolbox)],
+    get promptParts() {
+      return [...promptParts, { name: "tool schemas", tokens: estimateSchemaTokens(toolbox.schemas) }];
+    },
+  };
+}
+
+function windowNotice(limits: ModelLimits, names: readonly string[], toolbox: ToolBox): string[] {
+  if (limits.contextLength > 24_000) return [];
+  return [
+    `The model's window is ${limits.contextLength} tokens: ${toolbox.schemas.length} of the tools are offered (${names.join(", ")}).`,
+  ];
+}
+
+type AgentConversation = Awaited<ReturnType<typeof import("../agent/conversation.ts")["openConversation"]>>;
+
+/** The contract that surfaces hold. */
+function surfaceView(conversation: AgentConversation): OpenedConversation["conversation"] {
+  return {
+    get sessionId() {
+      return conversation.sessionId;
+    },
+    get conversationId() {
+      return conversation.conversationId;
+    },
+    send: (input, options) => conversation.send(input, options),
+    steer: (text) => conversation.steer(text),
+    interrupt: () => void conversation.interrupt(),
+    compress: async (focus) => (await conversation.compress(focus)).shrunk,
+    close: () => conversation.close(),
+  };
+}

@@ -1,0 +1,53 @@
+// The memory of a conversation: the home's notes and, when one is chosen, an external provider.
+import { join } from "node:path";
+import type { Memory } from "../core/memory.ts";
+import type { Tool } from "../core/tool.ts";
+import type { ConversationWish } from "./app.ts";
+import type { Services } from "./services.ts";
+
+export interface OpenedMemory {
+  readonly service: Memory;
+  /** Null when notes are switched off. */
+  readonly tool: Tool | null;
+}
+
+/** Where several people share a home, each has notes of their own. */
+function notesDir(services: Services, wish: ConversationWish): string {
+  const shared = join(services.home.path, "memories");
+  return wish.userId ? join(shared, "users", wish.userId.replaceAll(/[^\w-]/g, "_")) : shared;
+}
+
+export async function openMemory(services: Services, wish: ConversationWish): Promise<OpenedMemory> {
+  const { memory } = services.config;
+  const off = wish.ignoreRules === true;
+  const [{ Notes }, { MemoryService }, { memoryTool }] = await Promise.all([
+    import("../memory/notes.ts"),
+    import("../memory/memory-service.ts"),
+    import("../memory/memory-tool.ts"),
+  ]);
+  const notes = new Notes({
+    dir: notesDir(services, wish),
+    memoryEnabled: memory.memory_enabled && !off,
+    userEnabled: memory.user_profile_enabled && !off,
+    memoryLimit: memory.memory_char_limit,
+    userLimit: memory.user_char_limit,
+    scan: services.scan,
+  });
+  const platform = wish.platform ?? "cli";
+  const service = await MemoryService.open({
+    notes,
+    init: {
+      sessionId: wish.resume ?? "",
+      hermesHome: services.home.path,
+      platform,
+      agentContext: "primary",
+      agentIdentity: services.home.profile,
+      agentWorkspace: "hermes",
+      ...(wish.userId ? { userId: wish.userId } : {}),
+    },
+    hooks: services.hooks,
+    onWarning: (text) => services.notice(text),
+  });
+  const enabled = !off && (memory.memory_enabled || memory.user_profile_enabled);
+  return { service, tool: enabled ? memoryTool({ memory: service, gate: services.gate, platform }) : null };
+}

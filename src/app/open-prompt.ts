@@ -1,0 +1,46 @@
+// The system prompt of a new session, from this home, this machine and this conversation's tools.
+import { release, type } from "node:os";
+import type { Memory } from "../core/memory.ts";
+import type { ToolBox } from "../core/tool.ts";
+import type { ConversationWish } from "./app.ts";
+import type { Services } from "./services.ts";
+
+export interface PromptPart {
+  readonly name: string;
+  readonly tokens: number;
+}
+
+export interface PromptSources {
+  readonly toolbox: ToolBox;
+  readonly memory: Memory;
+  readonly cwd: string;
+  sessionId(): string;
+  /** Filled with the size of each tier, for the person. */
+  readonly parts: PromptPart[];
+}
+
+const SYSTEMS: { readonly [type: string]: string } = { Darwin: "macOS", Windows_NT: "Windows" };
+
+/** Called once per session; the text is stored with it and never rebuilt while it lives. */
+export async function systemPromptFor(
+  services: Services,
+  wish: ConversationWish,
+  sources: PromptSources,
+): Promise<string> {
+  const { buildSystemPrompt } = await import("../context/prompt.ts");
+  const { home, config, scan } = services;
+  const shell = home.env.SHELL?.split("/").at(-1);
+  const { text, parts } = await buildSystemPrompt({
+    home: home.path,
+    toolNames: sources.toolbox.schemas.map((schema) => schema.name),
+    memory: await sources.memory.snapshot(),
+    environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, ...(shell ? { shell } : {}) },
+    now: new Date(),
+    ...(config.timezone ? { timeZone: config.timezone } : {}),
+    ...(wish.passSessionId ? { sessionId: sources.sessionId() } : {}),
+    scan,
+    contextFiles: wish.ignoreRules !== true,
+  });
+  sources.parts.splice(0, sources.parts.length, ...parts);
+  return text;
+}

@@ -1,0 +1,37 @@
+// What one running program holds for all its conversations: opened once, handed to the builtins, closed together.
+import { join } from "node:path";
+import type { Config } from "../config/schema/config.ts";
+import type { Gate } from "../core/gate.ts";
+import type { Hooks } from "../core/hook.ts";
+import type { JsonObject } from "../core/message.ts";
+import type { Redactor } from "../core/redactor.ts";
+import type { Scan } from "../core/scan.ts";
+import type { SessionStore } from "../core/session.ts";
+import type { UsageLedger } from "../core/usage.ts";
+import type { Models } from "../providers/connect.ts";
+import type { Home } from "./home.ts";
+import type { Workspaces } from "./workspaces.ts";
+
+export interface Services {
+  readonly home: Home;
+  readonly config: Config;
+  readonly store: SessionStore;
+  readonly ledger: UsageLedger;
+  readonly models: Models;
+  readonly redactor: Redactor;
+  readonly gate: Gate;
+  readonly hooks: Hooks;
+  readonly scan: Scan;
+  readonly workspaces: Workspaces;
+  notice(text: string): void;
+}
+
+/** Tool output that is too large for the window; kept with the home, readable by its owner only. */
+export function spillDir(home: Home, conversationId: string): string {
+  return join(home.path, "cache", "tool-results", conversationId.replaceAll(/[^\w-]/g, "_"));
+}
+
+/** The typed configuration as the plain tree that parts with their own reader take. */
+export function asTree(config: Config): JsonObject {
+  return config as unknown as JsonObject;
+}

@@ -1,0 +1,100 @@
+// How a conversation opens its subagents: the same model and tools, a prompt of their own, nobody to ask.
+
+import type { ChildSpec } from "../agent/child-run.ts";
+import type { AgentSettings } from "../agent/parts.ts";
+import type { Memory } from "../core/memory.ts";
+import type { ModelLimits, SideModel } from "../core/provider.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Connected } from "../providers/connect.ts";
+import { resolveToolsets } from "../tools/toolsets.ts";
+import type { ConversationWish } from "./app.ts";
+import { agentSettings } from "./conversation-settings.ts";
+import type { Opening } from "./open-conversation.ts";
+import { spillDir } from "./services.ts";
+
+export interface Parent {
+  readonly opening: Opening;
+  readonly wish: ConversationWish;
+  readonly connected: Connected;
+  readonly limits: ModelLimits;
+  /** The parent's own tools by name: a subagent never has more. */
+  readonly names: readonly string[];
+  readonly own: readonly Tool[];
+  readonly memory: Memory;
+  readonly side: SideModel;
+}
+
+async function openChild(parent: Parent, spec: ChildSpec) {
+  const { opening, wish, limits, side } = parent;
+  const { services, registry } = opening;
+  const [{ openConversation }, { noMemory }, { Compressor }] = await Promise.all([
+    import("../agent/conversation.ts"),
+    import("../agent/no-memory.ts"),
+    import("../context/compressor.ts"),
+  ]);
+  const { delegation } = services.config;
+  const ask = {
+    ...(delegation.model ? { model: delegation.model } : {}),
+    ...(delegation.provider ? { provider: delegation.provider } : {}),
+  };
+  const { model, provider } = wish;
+  const connected = await services.models.connect(
+    Object.keys(ask).length > 0 ? ask : { ...(model ? { model } : {}), ...(provider ? { provider } : {}) },
+  );
+  const allowed = new Set(spec.toolsets ? resolveToolsets(spec.toolsets, registry.toolsets()) : parent.names);
+  const names = parent.names.filter(
+    (name) => allowed.has(name) && spec.denyTool(name, registry.get(name)) === undefined,
+  );
+  const start = wish.cwd ?? services.home.cwd;
+  const base = agentSettings(services.config, wish, {
+    cwd: () => services.workspaces.cwd(spec.sessionId, start),
+    spillDir: spillDir(services.home, "spill"),
+  });
+  const settings: AgentSettings = Object.defineProperties(
+    { ...base, source: "tool", maxTurns: spec.maxTurns, depth: spec.depth, titles: false, denyTool: spec.denyTool },
+    { cwd: { get: () => services.workspaces.cwd(spec.sessionId, start) } },
+  );
+  const toolbox = await registry.box(names, [
+    ...parent.own,
+    ...(spec.role === "orchestrator" ? [await subagents(parent)] : []),
+  ]);
+  return openConversation(
+    {
+      store: services.store,
+      provider: connected.provider,
+      engine: new Compressor({ contextLength: limits.contextLength, side }),
+      toolbox,
+      memory: noMemory,
+      hooks: services.hooks,
+      human: spec.human,
+      side,
+      redactor: services.redactor,
+      gate: services.gate,
+      settings,
+      systemPrompt: async () => spec.systemPrompt,
+    },
+    { sessionId: spec.sessionId, parentSessionId: spec.parentSessionId },
+  );
+}
+
+/** The delegate_task tool of a conversation. */
+export async function subagents(parent: Parent): Promise<Tool> {
+  const { delegateTool } = await import("../agent/delegate-tool.ts");
+  const { services } = parent.opening;
+  const { delegation } = services.config;
+  return delegateTool({
+    store: services.store,
+    hooks: services.hooks,
+    memory: parent.memory,
+    model: parent.connected.provider.identity.model,
+    settings: {
+      maxConcurrentChildren: Math.max(1, delegation.max_concurrent_children),
+      maxSpawnDepth: Math.min(3, Math.max(1, delegation.max_spawn_depth)),
+      orchestratorEnabled: delegation.orchestrator_enabled,
+      childTimeoutMs: Math.max(30, delegation.child_timeout_seconds) * 1000,
+      maxIterations: delegation.max_iterations,
+      heartbeatMs: 30_000,
+    },
+    openChild: (spec) => openChild(parent, spec),
+  });
+}
