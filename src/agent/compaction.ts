@@ -98,9 +98,9 @@ export async function compactBeforeTurn(thread: Thread, request: CompactionReque
   const { engine, settings } = thread.parts;
   if (settings.compression === false) return;
   for (let pass = 0; pass < MOST_PREFLIGHT_PASSES; pass++) {
+    // The engine has the last word: it knows when passes have stopped helping.
     const wanted =
-      thread.requestTokens() >= engine.thresholdTokens ||
-      engine.shouldCompressPreflight?.(thread.log.messages) === true;
+      engine.shouldCompress(thread.requestTokens()) || engine.shouldCompressPreflight?.(thread.log.messages) === true;
     if (!wanted || request.signal.aborted) return;
     if (!(await compact(thread, request)).shrunk) return;
   }

@@ -16,8 +16,6 @@ export interface Clock {
   now(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
-
 export interface AgentSettings {
   /** Where the conversation takes place: `cli`, `telegram`, `cron` … Stored with the session. */
   readonly source: string;

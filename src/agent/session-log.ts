@@ -34,6 +34,13 @@ export function freshSessionId(now: number, source: string): string {
   return newSessionId(new Date(now), source === "cli" || source === "cron" ? 6 : 8);
 }
 
+/** What people and models say is read back without outer space: it is kept so, or a resumed log would differ. */
+function trimmed(message: Message): Message {
+  if (message.role === "tool" || typeof message.content !== "string") return message;
+  const content = message.content.trim();
+  return content === message.content ? message : { ...message, content };
+}
+
 export class SessionLog {
   readonly conversationId: string;
   readonly #parts: ConversationParts;
@@ -102,7 +109,7 @@ export class SessionLog {
 
   /** Resolves when the messages are on disk, with secrets masked; they are part of the log only then. */
   async keep(messages: readonly Message[]): Promise<KeptMessage[]> {
-    const clean = messages.map((message) => redactMessage(message, this.#parts.redactor));
+    const clean = messages.map((message) => trimmed(redactMessage(message, this.#parts.redactor)));
     const ids = await this.#parts.store.appendMessages(this.#sessionId, clean as unknown as readonly NewMessage[]);
     this.#messages.push(...clean);
     return clean.map((message, index) => ({ id: ids[index] ?? 0, message }));
