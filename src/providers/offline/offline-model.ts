@@ -1,5 +1,5 @@
 // The offline model: a request in, an answer or tool calls out. Deterministic, without key and network.
-import type { AssistantMessage, JsonObject, Message, ToolMessage } from "../../core/message.ts";
+import type { JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import type { ModelRequest, ToolSchema } from "../../core/provider.ts";
 import { extractSentences } from "./extract.ts";
@@ -30,15 +30,32 @@ function parseArgs(raw: string): JsonObject {
   }
 }
 
-/** The calls of this turn with their results. */
-function finishedIn(turn: readonly Message[], steps: readonly Step[]): Finished[] {
+/** The results by call, and for a file that "has not changed" the text that an earlier call returned. */
+function resultsOf(messages: readonly Message[]): Map<string, string> {
   const results = new Map<string, string>();
-  for (const message of turn)
-    if (message.role === "tool") results.set((message as ToolMessage).tool_call_id, textOf(message.content));
+  const pages = new Map<string, string>();
+  const keys = new Map<string, string>();
+  for (const message of messages) {
+    if (message.role === "assistant")
+      for (const call of message.tool_calls ?? [])
+        keys.set(call.id, `${call.function.name} ${call.function.arguments}`);
+    if (message.role !== "tool") continue;
+    const text = textOf(message.content);
+    const key = keys.get(message.tool_call_id) ?? "";
+    const repeated = message.tool_name === "read_file" && /"content_returned":false|"already_read":true/.test(text);
+    if (!repeated) pages.set(key, text);
+    results.set(message.tool_call_id, repeated ? (pages.get(key) ?? text) : text);
+  }
+  return results;
+}
+
+/** The calls made since `start` with their results. */
+function finishedSince(start: number, messages: readonly Message[], steps: readonly Step[]): Finished[] {
+  const results = resultsOf(messages);
   const finished: Finished[] = [];
-  for (const message of turn) {
+  for (const message of messages.slice(start)) {
     if (message.role !== "assistant") continue;
-    for (const call of (message as AssistantMessage).tool_calls ?? []) {
+    for (const call of message.tool_calls ?? []) {
       const content = results.get(call.id);
       if (content === undefined) continue;
       const summarise = steps[finished.length]?.summarise ?? false;
@@ -87,7 +104,7 @@ export function answerOffline(request: ModelRequest): OfflineAnswer {
   const start = messages.findLastIndex((message) => message.role === "user");
   const wish = ownWords(messages[start]);
   const steps = stepsOf(wish);
-  const finished = finishedIn(messages.slice(start + 1), steps);
+  const finished = finishedSince(start + 1, messages, steps);
   const broken = finished.some((done) => failed(done.content));
   const step = steps[finished.length];
   if (step && !broken && purpose === "turn") {
