@@ -49,7 +49,12 @@ export async function setUpClient(setup: ClientSetup) {
     settings,
     credentials,
     ledger,
-    facts: new ModelFacts({ cachePath: join(folder, "context_length_cache.yaml") }),
+    facts: new ModelFacts({
+      cachePath: join(folder, "context_length_cache.yaml"),
+      ...(settings.contextLength === undefined
+        ? {}
+        : { configured: { model: settings.model.model, contextLength: settings.contextLength } }),
+    }),
     cacheTtl: settings.cacheTtl,
     transport: async (name: string) => {
       const transport = set[name];
@@ -73,7 +78,10 @@ export async function setUpClient(setup: ClientSetup) {
     ledger,
     troubles,
     folder,
-    close: () => rm(folder, { recursive: true, force: true }),
+    close: async () => {
+      await credentials.settled();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }
 

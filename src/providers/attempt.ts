@@ -158,11 +158,11 @@ class Attempt {
     if (this.error !== undefined && !reached(this.error)) return;
     const interrupted = this.done === undefined && (this.error === undefined || this.plan.signal.aborted);
     const outcome = this.done ? "ok" : interrupted ? "interrupted" : "failed";
-    const results = await Promise.allSettled([
-      this.#record(outcome),
-      this.tools.credentials.noteUse(this.plan.lease, this.done !== undefined),
-    ]);
-    for (const result of results) if (result.status === "rejected") this.tools.onTrouble(result.reason);
+    const { credentials, onTrouble } = this.tools;
+    if (this.done) credentials.noteUseLater(this.plan.lease, onTrouble);
+    const counted = this.done ? Promise.resolve() : credentials.noteUse(this.plan.lease, false);
+    const results = await Promise.allSettled([this.#record(outcome), counted]);
+    for (const result of results) if (result.status === "rejected") onTrouble(result.reason);
   }
 
   end(): AttemptEnd {

@@ -231,6 +231,7 @@ describe("keys", () => {
     } = await pooled({ script: () => text("ok") }, { credential_pool_strategies: { "custom:a": "round_robin" } });
     for (let turn = 0; turn < 4; turn++) await send(model);
     expect(a.requests.map((request) => request.apiKey?.split("-")[0])).toEqual(["first", "second", "first", "second"]);
+    await credentials.settled();
     expect((await credentials.list("custom:a", [])).map((entry) => entry.requestCount)).toEqual([2, 2]);
   });
 

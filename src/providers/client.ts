@@ -8,6 +8,7 @@ import { type AttemptEnd, type AttemptTools, acceptablePartial, runAttempt } fro
 import { classify, type Verdict } from "./classify.ts";
 import type { Lease } from "./credentials.ts";
 import { type Endpoint, identityOf, sameModel } from "./endpoint.ts";
+import { nativeName } from "./native-name.ts";
 import { cacheLayoutFor, type ProviderQuirks } from "./quirks.ts";
 import { nextStep, type Step } from "./retry-plan.ts";
 import type { ProviderSettings } from "./settings.ts";
@@ -215,7 +216,7 @@ export class ProviderClient implements Provider {
   async #plan(stage: Stage, lease: Lease) {
     const { endpoint, request, signal, changes } = stage;
     const { settings } = this.#options;
-    const ours = settings.model.model === "" || settings.model.model === endpoint.model;
+    const ours = settings.model.model === "" || nativeName(endpoint.spec.id, settings.model.model) === endpoint.model;
     return {
       endpoint,
       request:

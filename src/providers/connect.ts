@@ -70,6 +70,12 @@ export class Models {
     return this.#context;
   }
 
+  /** Waits for what is still being written. */
+  async close(): Promise<void> {
+    await this.credentials.settled();
+  }
+
+  /** Reads keys and variables anew at the next use. */
   refresh(): void {
     this.#context = undefined;
   }

@@ -119,6 +119,7 @@ function storedTwin(auth: AuthFile, pool: string, entry: AuthEntry): AuthEntry {
 
 export class Credentials {
   readonly #options: CredentialOptions;
+  readonly #writes = new Set<Promise<void>>();
 
   constructor(options: CredentialOptions) {
     this.#options = options;
@@ -195,6 +196,7 @@ export class Credentials {
   async lease(keys: EndpointKeys, baseUrl: string, tried: ReadonlySet<string> = new Set()): Promise<Lease | null> {
     if (keys.fixed) return tried.has("fixed") ? null : { value: keys.fixed, source: "argument", entry: null };
     const pool = keys.pool;
+    if (pool !== null && this.#strategy(pool) === "least_used") await this.settled();
     const entries = pool === null ? [] : await this.#candidates(pool, keys.variables, baseUrl);
     const free = entries.filter((entry) => !tried.has(entry.id));
     const chosen = pool === null ? undefined : this.#choose(free, pool);
@@ -235,8 +237,10 @@ export class Credentials {
   async #change(lease: Lease, change: (entry: AuthEntry) => void, create: boolean): Promise<void> {
     const place = lease.entry;
     if (!place) return;
-    const { path } = await this.#read(place.pool);
-    await updateAuthFile(path, (auth) => {
+    const before = await this.#read(place.pool);
+    const known = before.auth.credential_pool[place.pool]?.some((entry) => entry.id === place.id) ?? false;
+    if (!known && !create) return;
+    await updateAuthFile(before.path, (auth) => {
       const stored = auth.credential_pool[place.pool]?.find((entry) => entry.id === place.id);
       if (!stored && !(create && lease.source.startsWith("env:"))) return { result: undefined, write: false };
       const variable = lease.source.slice("env:".length);
@@ -281,6 +285,18 @@ export class Credentials {
       },
       false,
     );
+  }
+
+  /** Counts a call without making the answer wait for the disk; `settled` waits for what is still being written. */
+  noteUseLater(lease: Lease, onTrouble: (error: unknown) => void): void {
+    const write = this.noteUse(lease, true)
+      .catch(onTrouble)
+      .finally(() => this.#writes.delete(write));
+    this.#writes.add(write);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#writes);
   }
 
   async list(pool: string, variables: readonly VariableKey[]): Promise<EntryView[]> {

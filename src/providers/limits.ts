@@ -1,6 +1,7 @@
 // The window of a model: configuration first, then the server's own word, then the family table. Never slows a start.
 import type { ModelLimits } from "../core/provider.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { nativeName } from "./native-name.ts";
 import { askLocalServer, askModelList, type ServerFacts } from "./server-facts.ts";
 import type { Prices } from "./settings.ts";
 import { readWindowCache, writeWindow } from "./window-cache.ts";
@@ -96,7 +97,9 @@ export class ModelFacts {
 
   #configured(endpoint: Endpoint): number | undefined {
     const { configured } = this.#options;
-    if (configured && configured.model === endpoint.model) return configured.contextLength;
+    const meant =
+      configured && (configured.model === "" || nativeName(endpoint.spec.id, configured.model) === endpoint.model);
+    if (meant) return configured.contextLength;
     return endpoint.contextLength;
   }
 

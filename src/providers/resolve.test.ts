@@ -39,7 +39,15 @@ describe("which provider", () => {
     const config = { model: { provider: "deepseek", default: "deepseek-chat" } };
     expect(endpointOf({ provider: "claude" }, config, env).provider).toBe("anthropic");
     expect(endpointOf({}, config, env)).toMatchObject({ provider: "deepseek", model: "deepseek-chat" });
-    expect(endpointOf({}, {}, { ...env, GLM_API_KEY: "glm-key" }).provider).toBe("zai");
+    const auto = { model: { provider: "auto", default: "" } };
+    expect(endpointOf({}, auto, { ...env, GLM_API_KEY: "glm-key" }).provider).toBe("zai");
+  });
+
+  test("a gateway's spelling of a model is understood by the maker itself", () => {
+    const env = { ANTHROPIC_API_KEY: "sk-ant-api-1" };
+    expect(endpointOf({}, { model: "anthropic/claude-sonnet-4.6" }, env).model).toBe("claude-sonnet-4-6");
+    const router = { OPENROUTER_API_KEY: "sk-or-1" };
+    expect(endpointOf({}, { model: "anthropic/claude-sonnet-4.6" }, router).model).toBe("anthropic/claude-sonnet-4.6");
   });
 
   test("auto takes the first key that is there, and the model as text", () => {

@@ -15,6 +15,7 @@ import {
   type UrlSource,
   variableServes,
 } from "./key-hosts.ts";
+import { nativeName } from "./native-name.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 import { type CustomEndpoint, type ModelChoice, type ProviderSettings, slugOf } from "./settings.ts";
 
@@ -321,7 +322,7 @@ function resolveSpec(spec: ProviderSpec, ask: ModelAsk, context: ResolveContext)
   const allowed = providerKeysMayGo(spec, place.url, place.source);
   const variables = [...(allowed ? found : []), ...(spec.id === "custom" ? keysByHost(place.url, context) : [])];
   const pooled = allowed && (context.pooled?.has(spec.id) ?? false);
-  const model = modelFor(spec, ask, settings);
+  const model = nativeName(spec.id, modelFor(spec, ask, settings));
   if (!fixed && !pooled && variables.length === 0 && spec.auth !== "none")
     return missingKey(spec, place, found.length > 0 || (context.pooled?.has(spec.id) ?? false));
   if (model === "")
@@ -351,7 +352,8 @@ function resolveSpec(spec: ProviderSpec, ask: ModelAsk, context: ResolveContext)
 export function resolveEndpoint(asked: ModelAsk, context: ResolveContext): Resolution {
   const { settings, env } = context;
   const ask = splitProvider(expandAlias(asked, settings), settings);
-  const wanted = ask.provider || settings.model.provider || env.HERMES_INFERENCE_PROVIDER || "auto";
+  const configured = settings.model.provider === "auto" ? "" : settings.model.provider;
+  const wanted = ask.provider || configured || env.HERMES_INFERENCE_PROVIDER || "auto";
   let word = wanted.trim();
   if (word === "auto") {
     const atUrl = !ask.baseUrl && settings.model.baseUrl !== "" && !ask.provider;
