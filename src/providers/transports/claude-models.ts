@@ -13,10 +13,10 @@ export function claudeModel(name: string): ClaudeModel | null {
   if (!model.includes("claude")) return null;
   const family = (["opus", "sonnet", "haiku"] as const).find((word) => model.includes(word)) ?? "other";
   // A minor version has one or two digits; a date has eight.
-  const after = /(?:opus|sonnet|haiku)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
+  const after = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
   const before = /claude-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model);
   const found = after ?? before;
-  return { family, version: found ? Number(found[1]) + Number(found[2] ?? 0) / 10 : 0 };
+  return { family, version: found ? Number(found[1]) + Math.min(9, Number(found[2] ?? 0)) / 10 : 0 };
 }
 
 /** The most tokens a model writes in one answer. */

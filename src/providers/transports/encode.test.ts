@@ -241,6 +241,8 @@ describe("anthropic body", () => {
     ["claude-opus-4-20250514", "high", { thinking: { budget_tokens: 16_000 }, max_tokens: 32_000 }],
     ["anthropic/claude-3.5-sonnet", "high", { max_tokens: 8192 }],
     ["claude-3-haiku-20240307", "high", { max_tokens: 4096 }],
+    ["anthropic.claude-sonnet-4-5-20250929-v1:0", "low", { thinking: { budget_tokens: 4000 }, max_tokens: 64_000 }],
+    ["claude-sonnet-4@20250514", "low", { thinking: { budget_tokens: 4000 } }],
     ["some-other-model", "high", { max_tokens: 128_000 }],
   ] as const)("%s at %s", (model, reasoningEffort, fields) => {
     expect(anthropic({ model, request: { reasoningEffort } })).toMatchObject(fields);
