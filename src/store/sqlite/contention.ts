@@ -9,12 +9,17 @@ const PAUSE_MAX_MS = 150;
 /** Within an attempt the lock is asked for again and again: writers hold it for about a millisecond. */
 const ATTEMPT_MS = 1000;
 const POLL_MIN_MS = 1;
-const POLL_MAX_MS = 4;
+const POLL_MAX_MS = 5;
 /** A writer that met others this recently lets them go first. */
 const CROWDED_MS = 250;
 
 function between(min: number, max: number): number {
   return min + Math.random() * (max - min);
+}
+
+/** Who has waited longer asks more often, so that nobody is left behind. */
+function pollPause(waitedMs: number): number {
+  return between(POLL_MIN_MS, Math.max(POLL_MIN_MS, POLL_MAX_MS - waitedMs / 20));
 }
 
 /** The manners of one connection towards the other users of its file. */
@@ -28,6 +33,7 @@ export class Contention {
 
   /** `body` must be safe to run again. Only locks are retried. */
   async retry<T>(body: () => T): Promise<T> {
+    const start = performance.now();
     for (let attempt = 1; ; attempt++) {
       const deadline = performance.now() + ATTEMPT_MS;
       for (;;) {
@@ -39,7 +45,7 @@ export class Contention {
           if (this.#lastMet > deadline && attempt === ATTEMPTS) throw lockedError(this.#path, error);
         }
         if (this.#lastMet > deadline) break;
-        await sleep(between(POLL_MIN_MS, POLL_MAX_MS));
+        await sleep(pollPause(this.#lastMet - start));
       }
       await sleep(between(PAUSE_MIN_MS, PAUSE_MAX_MS));
     }

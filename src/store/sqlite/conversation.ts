@@ -1,9 +1,10 @@
 // A stored session as the conversation that goes back to a model.
 import type { Json, Message } from "../../core/message.ts";
 import { marks, type StoreContext } from "./context.ts";
+import { consistent } from "./driver.ts";
 import { decodeContent, decodeJson, decodeToolCalls } from "./encoding.ts";
 import { ancestors } from "./lineage.ts";
-import { MESSAGE_COLUMNS, type StoredMessage, storedMessages } from "./messages.ts";
+import type { StoredMessage } from "./messages.ts";
 import { SPACE, trim } from "./text.ts";
 
 const S = `[${SPACE}]*`;
@@ -22,7 +23,7 @@ export function scrubMemory(text: string): string {
 
 type Draft = { role: string; content: Json; [field: string]: Json | undefined };
 
-function addAssistantFields(item: Draft, row: StoredMessage): void {
+function addAssistantFields(item: Draft, row: ReplayedRow): void {
   if (row.finish_reason) item.finish_reason = row.finish_reason;
   if (row.reasoning) item.reasoning = row.reasoning;
   if (row.reasoning_content !== null) item.reasoning_content = row.reasoning_content;
@@ -32,7 +33,7 @@ function addAssistantFields(item: Draft, row: StoredMessage): void {
   }
 }
 
-function toItem({ notice }: StoreContext, row: StoredMessage): Draft {
+function toItem({ notice }: StoreContext, row: ReplayedRow): Draft {
   const decoded = decodeContent(row.content, notice) as Json;
   const speaks = row.role === "user" || row.role === "assistant";
   const content = speaks && typeof decoded === "string" ? trim(scrubMemory(decoded)) : decoded;
@@ -66,11 +67,15 @@ function withoutRepeatedPrompts(items: readonly Draft[]): Draft[] {
   return kept;
 }
 
-function rowsOfChain(context: StoreContext, ids: readonly string[]): StoredMessage[] {
+/** Only what a conversation shows: every further column costs time on each of hundreds of rows. */
+const REPLAYED = `role, content, tool_call_id, tool_calls, tool_name, finish_reason, reasoning, reasoning_content,
+  reasoning_details, codex_reasoning_items, codex_message_items`;
+
+type ReplayedRow = Omit<StoredMessage, "id" | "session_id" | "timestamp" | "token_count">;
+
+function rowsOfChain(context: StoreContext, ids: readonly string[]): ReplayedRow[] {
   return context.db
-    .prepare<StoredMessage>(
-      `SELECT ${MESSAGE_COLUMNS.join(", ")} FROM messages WHERE session_id IN (${marks(ids)}) ORDER BY id`,
-    )
+    .prepare<ReplayedRow>(`SELECT ${REPLAYED} FROM messages WHERE session_id IN (${marks(ids)}) ORDER BY id`)
     .all(...ids);
 }
 
@@ -79,8 +84,9 @@ export function getConversation(
   sessionId: string,
   options: { includeAncestors?: boolean } = {},
 ): Message[] {
-  const chain = options.includeAncestors ? ancestors(context, sessionId) : [sessionId];
-  const rows = chain.length > 1 ? rowsOfChain(context, chain) : storedMessages(context, sessionId);
+  const rows = options.includeAncestors
+    ? consistent(context.db, () => rowsOfChain(context, ancestors(context, sessionId)))
+    : rowsOfChain(context, [sessionId]);
   const items = rows.map((row) => toItem(context, row));
   const kept = options.includeAncestors ? withoutRepeatedPrompts(items) : items;
   // Rows hold whatever was stored; readers that need a valid request project it first.

@@ -132,6 +132,17 @@ export function immediate<T>(db: Database, body: () => T): T {
   }
 }
 
+/** Several reads that see one state of the file, whatever others write meanwhile. */
+export function consistent<T>(db: Database, body: () => T): T {
+  if (db.inTransaction) return body();
+  db.prepare("BEGIN").run();
+  try {
+    return body();
+  } finally {
+    if (db.inTransaction) db.prepare("COMMIT").run();
+  }
+}
+
 /** The symbolic SQLite code of an error (`SQLITE_BUSY`, `SQLITE_FULL`, …), or undefined for anything else. */
 export function sqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;

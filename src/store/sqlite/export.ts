@@ -1,12 +1,15 @@
 // Sessions leaving the store, one at a time.
 import type { ExportedSession } from "../../core/session.ts";
 import type { StoreContext } from "./context.ts";
+import { consistent } from "./driver.ts";
 import { getMessages } from "./messages.ts";
 import { getSession } from "./sessions.ts";
 
 export function exportSession(context: StoreContext, id: string): ExportedSession | null {
-  const session = getSession(context, id);
-  return session ? { ...session, messages: getMessages(context, id) } : null;
+  return consistent(context.db, () => {
+    const session = getSession(context, id);
+    return session ? { ...session, messages: getMessages(context, id) } : null;
+  });
 }
 
 export interface ExportEntry {

@@ -1,7 +1,7 @@
 // The session list: visible rows with preview and last activity, compression chains shown by their tip.
 import type { ListOptions, SessionSummary } from "../../core/session.ts";
 import { marks, type StoreContext } from "./context.ts";
-import type { SqlValue } from "./driver.ts";
+import { consistent, type SqlValue } from "./driver.ts";
 import { decodeContent, readableText } from "./encoding.ts";
 import { getCompressionTip } from "./lineage.ts";
 import { SUMMARY_COLUMNS } from "./sessions.ts";
@@ -112,6 +112,10 @@ function project(context: StoreContext, root: SessionSummary): SessionSummary {
 }
 
 export function listSessions(context: StoreContext, options: ListOptions = {}): SessionSummary[] {
+  return consistent(context.db, () => readList(context, options));
+}
+
+function readList(context: StoreContext, options: ListOptions): SessionSummary[] {
   const filter = filterOf(options);
   const page: [number, number] = [options.limit ?? 20, options.offset ?? 0];
   const rows = options.orderByLastActive
