@@ -133,6 +133,15 @@ describe("a call", () => {
     expect((await send(model)).failure?.message).toContain("time limit");
   });
 
+  test("tools between two calls do not use up the deadline", async () => {
+    const a = await server({ script: () => text("Still here.") });
+    const { client: model } = await client({ config: config(a), time: { turnMs: 400 } });
+    model.beginTurn();
+    expect((await send(model)).text).toBe("Still here.");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect((await send(model)).text).toBe("Still here.");
+  });
+
   test("is interrupted at once, also in the pause before a retry", async () => {
     const a = await server({ script: () => status(503) });
     const { client: model } = await client({

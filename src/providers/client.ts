@@ -24,7 +24,9 @@ export interface ClientOptions extends AttemptTools {
 }
 
 interface Turn {
-  readonly deadline: number;
+  /** Shared by every retry, rotation and fallback. It starts anew after an answer: tools and answers are progress. */
+  deadline: number;
+  answered: boolean;
   /** Position in the chain; only moves forward within a turn. */
   index: number;
 }
@@ -97,13 +99,16 @@ export class ProviderClient implements Provider {
 
   #newTurn(): Turn {
     const held = Date.now() < this.#holdUntil && this.#chain.length > 1;
-    const turn = { deadline: Date.now() + this.#options.settings.time.turnMs, index: held ? 1 : 0 };
+    const deadline = Date.now() + this.#options.settings.time.turnMs;
+    const turn = { deadline, answered: false, index: held ? 1 : 0 };
     this.#turn = turn;
     return turn;
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const turn = this.#turn ?? this.#newTurn();
+    if (turn.answered) turn.deadline = Date.now() + this.#options.settings.time.turnMs;
+    turn.answered = false;
     try {
       yield* this.#overChain(request, signal, turn);
     } catch (error) {
@@ -170,6 +175,7 @@ export class ProviderClient implements Provider {
       const end = yield* runAttempt(await this.#plan(stage, lease), this.#options);
       if (end.delivered) stage.lastLife = end.lastLife;
       if (end.done) {
+        stage.turn.answered = true;
         await this.#afterSuccess(endpoint);
         yield this.#doneEvent(endpoint, end, end.done);
         return ENDED;
