@@ -21,6 +21,8 @@ export interface SummariseInput {
   readonly focusTopic?: string;
   readonly sessionId: string;
   readonly signal?: AbortSignal;
+  /** Fewer than three when several summaries share one pass. */
+  readonly maxCalls?: number;
 }
 
 export interface Summariser {
@@ -74,7 +76,9 @@ class Pass {
   }
 
   get left(): number {
-    return this.#summariser.side === undefined || this.#signal.aborted ? 0 : MAX_MODEL_CALLS - this.calls;
+    return this.#summariser.side === undefined || this.#signal.aborted
+      ? 0
+      : (this.#input.maxCalls ?? MAX_MODEL_CALLS) - this.calls;
   }
 
   async ask(content: string, previous: string): Promise<Verdict> {

@@ -3,9 +3,11 @@ import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import { estimateTextTokens } from "../core/tokens.ts";
 import { clip, clipLines } from "./clip.ts";
-import type { Turn } from "./outline.ts";
+import { coveredRange, type Outline, type Turn } from "./outline.ts";
+import type { Plan } from "./plan.ts";
 import { isConstraint, sentences } from "./salience.ts";
-import { type Section, sectionText, VERBATIM } from "./sections.ts";
+import { type Section, sectionText, VERBATIM, writeSections } from "./sections.ts";
+import { summaryText } from "./summary-message.ts";
 
 interface Todo {
   readonly content: string;
@@ -27,7 +29,7 @@ function todosIn(message: Message): readonly Todo[] | undefined {
 }
 
 /** The newest todo list among the turns: pending and running items as lines; undefined when there is no list. */
-export function openTodos(turns: readonly Turn[]): string | undefined {
+function openTodos(turns: readonly Turn[]): string | undefined {
   for (const { message } of [...turns].reverse()) {
     const todos = todosIn(message);
     if (todos === undefined) continue;
@@ -47,7 +49,7 @@ function constraintLines(turns: readonly Turn[]): string[] {
   return lines;
 }
 
-export interface VerbatimInput {
+interface VerbatimInput {
   readonly middle: readonly Turn[];
   /** The body of the previous summary; its copied sections live on. */
   readonly previous: string;
@@ -69,7 +71,7 @@ function newestLines(lines: readonly string[], tokens: number): string {
   return kept.reverse().join("\n");
 }
 
-export function verbatimSections(input: VerbatimInput): Section[] {
+function verbatimSections(input: VerbatimInput): Section[] {
   const { previous, tokens } = input;
   const request =
     input.firstUser === undefined ? sectionText(previous, VERBATIM.request) : textOf(input.firstUser.content);
@@ -88,4 +90,22 @@ export function verbatimSections(input: VerbatimInput): Section[] {
     { heading: VERBATIM.todos, text: clipLines(todos, Math.floor(tokens * 0.4)) },
     { heading: VERBATIM.memory, text: clipLines(memory, Math.floor(tokens * 0.5)) },
   ];
+}
+
+/** The text of the summary message: `body`, what is copied word for word, and the pointer to the originals. */
+export function completeSummary(
+  body: string,
+  plan: Plan,
+  view: Outline,
+  extras: { readonly carry: string; readonly tokens: number },
+): string {
+  const copied = verbatimSections({
+    middle: plan.middle,
+    previous: view.previous?.body ?? "",
+    firstUser: plan.firstUser,
+    ...extras,
+  });
+  const range = coveredRange(plan.middle, view.previous);
+  const shared = plan.lastUser === undefined && plan.tail[0]?.role === "user";
+  return summaryText(`${body}\n\n${writeSections(copied)}`, range, shared ? range.to + 1 : undefined);
 }

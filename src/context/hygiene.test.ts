@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { workingSummariser } from "../../test/summarisers.ts";
+import type { Message } from "../core/message.ts";
+import { Compressor } from "./compressor.ts";
+import { needsHygiene, runHygiene } from "./hygiene.ts";
+import { PressureNotice } from "./pressure.ts";
+
+const talk = (count: number): Message[] =>
+  Array.from({ length: count }, (_, index) => ({
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: "word ".repeat(200),
+  }));
+
+test("hygiene starts at 85 % of the window and at four messages", () => {
+  const state = { messages: talk(10), contextLength: 10_000, enabled: true };
+  expect(needsHygiene({ ...state, lastPromptTokens: 8_499 })).toBe(false);
+  expect(needsHygiene({ ...state, lastPromptTokens: 8_500 })).toBe(true);
+  expect(needsHygiene({ ...state, lastPromptTokens: 0 })).toBe(false);
+  expect(needsHygiene({ ...state, messages: talk(3), lastPromptTokens: 9_999 })).toBe(false);
+  expect(needsHygiene({ ...state, lastPromptTokens: 9_999, enabled: false })).toBe(false);
+  expect(needsHygiene({ ...state, messages: talk(400), contextLength: 1_000_000 })).toBe(true);
+});
+
+test("hygiene hands back a shorter list and leaves the given one alone", async () => {
+  const messages = talk(60);
+  const copy = structuredClone(messages);
+  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const result = await runHygiene(
+    engine,
+    { messages, contextLength: 16_384, enabled: true, lastPromptTokens: 15_500 },
+    { sessionId: "s" },
+  );
+  expect(result?.outcome.messages.length).toBeLessThan(messages.length);
+  expect(messages).toEqual(copy);
+});
+
+test("pressure is told once, and again only after it dropped", () => {
+  const pressure = new PressureNotice();
+  expect(pressure.check(42_000, 50_000)).toBeNull();
+  expect(pressure.check(42_500, 50_000)).toBe("Context is 85% to compaction threshold (42,500/50,000 tokens)");
+  expect(pressure.check(45_000, 50_000)).toBeNull();
+  expect(pressure.check(10_000, 50_000)).toBeNull();
+  expect(pressure.check(43_000, 50_000)).toMatch(/86%/);
+});

@@ -1,0 +1,94 @@
+// Instructions that a project keeps for agents: found by fixed names, the first kind wins, bounded and scanned.
+import { readdir, readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { noScan, type Scan } from "../core/scan.ts";
+
+export const PROJECT_FILE_CHARS = 20_000;
+
+export interface ProjectFile {
+  /** As shown to the model: `AGENTS.md`, `.cursor/rules/style.mdc`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The text, or undefined when there is no such readable file with something in it. */
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    const text = (await readFile(path, "utf8")).replace(/^\ufeff/, "");
+    return text.trim() === "" ? undefined : text;
+  } catch {
+    // Absent, unreadable or a folder: the same to us.
+    return undefined;
+  }
+}
+
+/** Head and tail of a long file around a line that says so. */
+export function capText(text: string, name: string, limit = PROJECT_FILE_CHARS): string {
+  if (text.length <= limit) return text;
+  const head = Math.floor(limit * 0.7);
+  const tail = Math.floor(limit * 0.2);
+  const marker = `[...truncated ${name}: kept ${head}+${tail} of ${text.length} chars. Read the file for the rest.]`;
+  return `${text.slice(0, head)}\n\n${marker}\n\n${text.slice(-tail)}`;
+}
+
+function withoutFrontMatter(text: string): string {
+  return text.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n?/, "");
+}
+
+/** From `cwd` up to the folder that holds `.git`; only `cwd` outside a repository. */
+async function foldersUp(cwd: string): Promise<string[]> {
+  const folders: string[] = [];
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    folders.push(folder);
+    if (
+      await stat(join(folder, ".git")).then(
+        () => true,
+        () => false,
+      )
+    )
+      return folders;
+    if (dirname(folder) === folder) return [cwd];
+  }
+}
+
+async function firstOf(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
+  for (const folder of folders) {
+    for (const name of names) {
+      const text = await readText(join(folder, name));
+      if (text !== undefined) return { name, text };
+    }
+  }
+  return undefined;
+}
+
+async function cursorRules(cwd: string): Promise<ProjectFile[]> {
+  const files: ProjectFile[] = [];
+  const main = await firstOf([cwd], [".cursorrules"]);
+  if (main !== undefined) files.push(main);
+  const folder = join(cwd, ".cursor", "rules");
+  const names = await readdir(folder).catch(() => [] as string[]);
+  for (const name of names.filter((entry) => entry.endsWith(".mdc")).sort()) {
+    const text = await readText(join(folder, name));
+    if (text !== undefined) files.push({ name: `.cursor/rules/${name}`, text });
+  }
+  return files;
+}
+
+async function findFiles(cwd: string): Promise<ProjectFile[]> {
+  const own = await firstOf(await foldersUp(cwd), [".hermes.md", "HERMES.md"]);
+  if (own !== undefined) return [{ ...own, text: withoutFrontMatter(own.text) }];
+  for (const names of [
+    ["AGENTS.md", "agents.md"],
+    ["CLAUDE.md", "claude.md"],
+  ]) {
+    const found = await firstOf([cwd], names);
+    if (found !== undefined) return [found];
+  }
+  return cursorRules(cwd);
+}
+
+/** The project's files for the prompt: capped, with suspicious spans quarantined. */
+export async function readProjectFiles(cwd: string, scan: Scan = noScan): Promise<ProjectFile[]> {
+  const files = await findFiles(cwd);
+  return files.map(({ name, text }) => ({ name, text: scan(capText(text.trim(), name), name).text }));
+}
