@@ -1,5 +1,9 @@
 // The library: what `import … from "hermes-ts"` gives.
+export { type ConversationOptions, createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
+export type { Conversation, OpenedConversation } from "./core/conversation.ts";
 export type { AgentEvent, TurnEnd } from "./core/event.ts";
 export { type Failure, type FailureKind, UserError } from "./core/failure.ts";
-export type { Message } from "./core/message.ts";
-export type { SessionStore } from "./core/session.ts";
+export { type ApprovalAnswer, type ApprovalRequest, type ClarifyRequest, type Human, nobody } from "./core/human.ts";
+export type { Content, ContentPart, Message, ToolCall } from "./core/message.ts";
+export type { SearchAnswer, SearchHit, SessionRow, SessionStore, SessionSummary } from "./core/session.ts";
+export type { Cost, Usage, UsageLedger } from "./core/usage.ts";

@@ -14,7 +14,7 @@ export interface PrintOptions {
 }
 
 function seconds(ms: number): string {
-  return ms < 950 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+  return ms < 950 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** One line about what happens beside the answer. */
@@ -47,6 +47,7 @@ export class EventPrinter {
   #streamed = "";
   #lineOpen = false;
   #lastTool = "";
+  readonly #calls = new Map<string, string>();
 
   constructor(terminal: Terminal, options: PrintOptions) {
     this.#terminal = terminal;
@@ -86,12 +87,14 @@ export class EventPrinter {
     this.#lastTool = event.name;
     const mark = event.failed ? this.#terminal.style("red", "✗") : this.#terminal.style("green", "✓");
     const width = Math.min(this.#terminal.columns, 100) - event.name.length - 16;
-    const preview = fitToWidth(event.preview.replaceAll(/\s+/gu, " "), Math.max(10, width));
+    const what = this.#calls.get(event.callId) ?? "";
+    const preview = fitToWidth((event.failed ? event.preview : what).replaceAll(/\s+/gu, " "), Math.max(10, width));
     this.#aside(`  ${mark} ${event.name} ${this.#terminal.style("dim", `${preview} (${seconds(event.durationMs)})`)}`);
   }
 
   show(event: AgentEvent): void {
     if (event.type === "delta") this.#delta(event.kind, event.text);
+    else if (event.type === "tool_started") this.#calls.set(event.callId, event.preview);
     else if (event.type === "tool_ended") this.#toolEnded(event);
     else if (event.type === "ended") this.#ended(event);
     else if (event.type === "message") {

@@ -1,0 +1,87 @@
+// The library's door: `createHermes({ home })` gives what the surfaces have, as an object to program against.
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Conversation, OpenedConversation } from "../core/conversation.ts";
+import type { AgentEvent } from "../core/event.ts";
+import { type Human, nobody } from "../core/human.ts";
+import type { SessionStore } from "../core/session.ts";
+import type { UsageLedger } from "../core/usage.ts";
+import type { ConversationWish } from "./app.ts";
+import { openHome } from "./home.ts";
+
+export interface HermesOptions {
+  /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */
+  readonly home?: string;
+  /** The environment to use instead of the process's own: provider keys and HERMES_* switches. */
+  readonly env?: { readonly [name: string]: string | undefined };
+  /** Configuration for this program only, above config.yaml: `{ model: { default: "…" } }`. */
+  readonly config?: { readonly [key: string]: unknown };
+  readonly cwd?: string;
+  /** Degraded storage, an unreachable key file and the like. */
+  onNotice?(text: string): void;
+}
+
+export interface ConversationOptions extends Omit<ConversationWish, "human"> {
+  /** Who answers approvals and questions. Default: nobody, so dangerous means denied. */
+  readonly human?: Human;
+}
+
+export interface Hermes {
+  readonly home: string;
+  readonly sessions: SessionStore;
+  readonly usage: UsageLedger;
+  /** Opens a new conversation, or goes on with `resume`. */
+  conversation(options?: ConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
+  /** One question, one answer: a conversation that is closed again. */
+  ask(
+    text: string,
+    options?: ConversationOptions,
+  ): Promise<{ text: string; sessionId: string; events: readonly AgentEvent[] }>;
+  close(): Promise<void>;
+}
+
+/** Opens a home for a program. Nothing is read from the network, and no model is called, until a message is sent. */
+export async function createHermes(options: HermesOptions = {}): Promise<Hermes> {
+  const { openApp } = await import("./compose.ts");
+  const given = options.env
+    ? {
+        env: { ...options.env },
+        cwd: options.cwd ?? process.cwd(),
+        platform: process.platform,
+        homedir: options.env.HOME ?? homedir(),
+      }
+    : undefined;
+  const { home: found } = openHome([], given);
+  const path = options.home ? resolve(options.home) : found.path;
+  const home = {
+    ...found,
+    path,
+    root: options.home ? path : found.root,
+    env: { ...found.env, HERMES_HOME: path },
+    cwd: options.cwd ?? found.cwd,
+  };
+  const app = await openApp(home, {
+    host: "worker",
+    ...(options.config ? { overrides: options.config } : {}),
+    ...(options.onNotice ? { onNotice: options.onNotice } : {}),
+  });
+  const conversation: Hermes["conversation"] = async (wish = {}) => {
+    const about = await app.openConversation({ source: "library", ...wish, human: wish.human ?? nobody });
+    return Object.assign(Object.create(about.conversation) as Conversation, { about });
+  };
+  return {
+    home: join(path),
+    sessions: app.store,
+    usage: app.ledger,
+    conversation,
+    ask: async (text, wish) => {
+      const talk = await conversation(wish);
+      const events: AgentEvent[] = [];
+      for await (const event of talk.send(text, { signal: new AbortController().signal })) events.push(event);
+      await talk.close();
+      const ended = events.at(-1);
+      return { text: ended?.type === "ended" ? ended.text : "", sessionId: talk.sessionId, events };
+    },
+    close: () => app.close(),
+  };
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type AgentEvent, createHermes, type Hermes, type Human } from "../src/index.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+
+let home: string;
+let llm: FakeLlm;
+let hermes: Hermes;
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "hermes-library-"));
+  llm = await startFakeLlm();
+  hermes = await createHermes({
+    home,
+    env: { PATH: process.env.PATH, HOME: home },
+    cwd: home,
+    config: {
+      model: { default: "test-model", provider: "custom", base_url: `${llm.url}/v1`, context_length: 128_000 },
+    },
+  });
+});
+
+afterEach(async () => {
+  await hermes.close();
+  await llm.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+it("holds a conversation that uses a tool, and keeps every message", async () => {
+  writeFileSync(join(home, "notes.txt"), "the launch is on Friday\n");
+  llm.enqueue(
+    calls([{ name: "read_file", args: { path: "notes.txt" } }]),
+    text("It is on Friday."),
+    text("Launch date"),
+  );
+  const talk = await hermes.conversation();
+  const events: AgentEvent[] = [];
+  for await (const event of talk.send("When is the launch?", { signal: AbortSignal.timeout(20_000) }))
+    events.push(event);
+  await talk.close();
+  expect(events.at(-1)).toMatchObject({ type: "ended", end: "done", text: "It is on Friday." });
+  expect(events.filter((event) => event.type === "ended")).toHaveLength(1);
+  const stored = await hermes.sessions.getMessages(talk.sessionId);
+  expect(stored.map((row) => row.role)).toEqual(["user", "assistant", "tool", "assistant"]);
+  expect(stored[2]?.content).toContain("the launch is on Friday");
+});
+
+it("goes on with a session, and finds it again by search", async () => {
+  llm.enqueue(text("Noted: the code word is marmalade."), text("Code word"), text("It was marmalade."));
+  const first = await hermes.ask("The code word is marmalade.");
+  const second = await hermes.ask("What was the code word?", { resume: first.sessionId });
+  expect(second.text).toBe("It was marmalade.");
+  expect(second.sessionId).toBe(first.sessionId);
+  const { hits } = await hermes.sessions.searchMessages("marmalade");
+  expect(hits.length).toBeGreaterThanOrEqual(2);
+});
+
+it("asks the given human, and runs nothing that they refuse", async () => {
+  const asked: string[] = [];
+  const human: Human = {
+    present: true,
+    approve: async (request) => {
+      asked.push(request.action);
+      return { choice: "deny" };
+    },
+    clarify: async () => null,
+    secret: async () => null,
+  };
+  writeFileSync(join(home, "keep.txt"), "x");
+  llm.enqueue(
+    calls([{ name: "terminal", args: { command: "rm -rf ./build && rm -rf keep.txt" } }]),
+    text("I was not allowed to."),
+    text("Refused"),
+  );
+  const answer = await hermes.ask("clean up", { human });
+  expect(asked).toHaveLength(1);
+  expect(answer.text).toBe("I was not allowed to.");
+});
