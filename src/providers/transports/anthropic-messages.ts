@@ -1,5 +1,6 @@
 // The Anthropic Messages dialect, on the official SDK.
 import type Anthropic from "@anthropic-ai/sdk";
+import type { Stream } from "@anthropic-ai/sdk/streaming";
 import type { Json, JsonObject } from "../../core/message.ts";
 import { Answer } from "./answer.ts";
 import { encodeAnthropic } from "./anthropic-encode.ts";
@@ -18,9 +19,22 @@ const FINISH: Record<string, string> = {
   refusal: "content_filter",
 };
 
-async function anthropicClient(call: TransportCall, wire: Wire): Promise<Anthropic> {
-  const { default: Client } = await import("@anthropic-ai/sdk");
-  return new Client({
+interface AnthropicSdk {
+  readonly Client: typeof Anthropic;
+  readonly Stream: typeof Stream;
+}
+
+/** Load before the clock of a call starts: the first load takes longer than some limits. */
+async function loadAnthropic(): Promise<AnthropicSdk> {
+  const [{ default: Client }, { Stream }] = await Promise.all([
+    import("@anthropic-ai/sdk"),
+    import("@anthropic-ai/sdk/streaming"),
+  ]);
+  return { Client, Stream };
+}
+
+function clientFor(sdk: AnthropicSdk, call: TransportCall, wire: Wire): Anthropic {
+  return new sdk.Client({
     // The wire sets the real credentials. With a key given, the SDK looks for none elsewhere.
     apiKey: "set-by-wire",
     webhookKey: null,
@@ -33,18 +47,22 @@ async function anthropicClient(call: TransportCall, wire: Wire): Promise<Anthrop
   });
 }
 
-async function* events(call: TransportCall, wire: Wire, stream: boolean): AsyncGenerator<JsonObject> {
-  const client = await anthropicClient(call, wire);
+async function* events(
+  sdk: AnthropicSdk,
+  call: TransportCall,
+  wire: Wire,
+  stream: boolean,
+): AsyncGenerator<JsonObject> {
+  const client = clientFor(sdk, call, wire);
   const options = { body: encodeAnthropic(call, stream), signal: wire.signal, stream };
   const response = await client.post("/v1/messages", options).asResponse();
   if (!stream || wire.isJson) {
     yield* unrolled((await response.json()) as JsonObject);
     return;
   }
-  const { Stream } = await import("@anthropic-ai/sdk/streaming");
   const controller = new AbortController();
   wire.signal.addEventListener("abort", () => controller.abort(), { once: true });
-  yield* Stream.fromSSEResponse<JsonObject>(response, controller, client);
+  yield* sdk.Stream.fromSSEResponse<JsonObject>(response, controller, client);
 }
 
 /** An answer that was not streamed, as the events that would have brought it. */
@@ -165,10 +183,11 @@ export function anthropicMessages(): Transport {
     name: "anthropic_messages",
     encode: (call) => encodeAnthropic(call, streams(call)),
     async *stream(call) {
+      const sdk = await loadAnthropic();
       const wire = new Wire(call, "x-api-key", streams(call));
       const reader = new AnthropicReader(call);
       try {
-        for await (const event of watched(events(call, wire, streams(call)), wire)) {
+        for await (const event of watched(events(sdk, call, wire, streams(call)), wire)) {
           wire.progress();
           yield* reader.read(event);
         }

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../../core/message.ts";
 import { Answer } from "./answer.ts";
 import { encodeChat } from "./chat-encode.ts";
-import { openAiClient, streamBody } from "./openai-client.ts";
+import { loadOpenAi, streamBody } from "./openai-client.ts";
 import type { Transport, TransportCall, TransportDone, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 import { chatUsage, estimatedUsage } from "./usage-map.ts";
@@ -109,12 +109,12 @@ function done(reader: ChatReader, call: TransportCall, wire: Wire): TransportDon
 }
 
 async function* exchange(call: TransportCall, stream: boolean): AsyncGenerator<TransportEvent> {
+  const sdk = await loadOpenAi();
   const wire = new Wire(call, "bearer", stream);
   const reader = new ChatReader(call);
   try {
-    const client = await openAiClient(call, wire);
     const body = encodeChat(call, stream);
-    const chunks = streamBody(client, { path: "/chat/completions", body, stream }, wire);
+    const chunks = streamBody(sdk, { call, path: "/chat/completions", body, stream }, wire);
     for await (const chunk of watched(chunks, wire)) {
       wire.progress();
       yield* reader.read(chunk);

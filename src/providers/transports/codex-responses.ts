@@ -1,7 +1,7 @@
 // The Responses dialect, on the official SDK.
 import type { AssistantMessage, Json, JsonObject } from "../../core/message.ts";
 import { Answer } from "./answer.ts";
-import { openAiClient, streamBody } from "./openai-client.ts";
+import { loadOpenAi, streamBody } from "./openai-client.ts";
 import { encodeResponses } from "./responses-encode.ts";
 import type { Transport, TransportCall, TransportDone, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
@@ -136,12 +136,12 @@ export function codexResponses(): Transport {
     encode: (call) => encodeResponses(call, streams(call)),
     async *stream(call) {
       const stream = streams(call);
+      const sdk = await loadOpenAi();
       const wire = new Wire(call, "bearer", stream);
       const reader = new ResponsesReader(call);
       try {
-        const client = await openAiClient(call, wire);
-        const post = { path: "/responses", body: encodeResponses(call, stream), stream };
-        for await (const event of watched(streamBody(client, post, wire), wire)) {
+        const post = { call, path: "/responses", body: encodeResponses(call, stream), stream };
+        for await (const event of watched(streamBody(sdk, post, wire), wire)) {
           wire.progress();
           yield* reader.read(event);
         }

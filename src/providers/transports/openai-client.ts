@@ -1,13 +1,24 @@
 // The official OpenAI SDK, reduced to what we use of it: one POST, one stream of JSON values.
 import type OpenAI from "openai";
+import type { Stream } from "openai/streaming";
 import type { JsonObject } from "../../core/message.ts";
 import type { TransportCall } from "./transport.ts";
 import type { Wire } from "./wire.ts";
 
+export interface OpenAiSdk {
+  readonly Client: typeof OpenAI;
+  readonly Stream: typeof Stream;
+}
+
+/** Load before the clock of a call starts: the first load takes longer than some limits. */
+export async function loadOpenAi(): Promise<OpenAiSdk> {
+  const [{ default: Client }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
+  return { Client, Stream };
+}
+
 /** A client for one call. Every setting that the SDK would otherwise take from the environment is given. */
-export async function openAiClient(call: TransportCall, wire: Wire): Promise<OpenAI> {
-  const { default: Client } = await import("openai");
-  return new Client({
+function clientFor(sdk: OpenAiSdk, call: TransportCall, wire: Wire): OpenAI {
+  return new sdk.Client({
     // The wire sets the real credentials; the SDK only insists on having some.
     apiKey: "set-by-wire",
     adminAPIKey: null,
@@ -23,13 +34,15 @@ export async function openAiClient(call: TransportCall, wire: Wire): Promise<Ope
 }
 
 export interface Post {
+  readonly call: TransportCall;
   readonly path: string;
   readonly body: JsonObject;
   readonly stream: boolean;
 }
 
 /** The JSON values of the answer: many when it streams, one when it does not. */
-export async function* streamBody(client: OpenAI, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
+export async function* streamBody(sdk: OpenAiSdk, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
+  const client = clientFor(sdk, post.call, wire);
   const options = { body: post.body, signal: wire.signal, stream: post.stream };
   const response = await client.post(post.path, options).asResponse();
   if (!post.stream || wire.isJson) {
@@ -39,9 +52,8 @@ export async function* streamBody(client: OpenAI, post: Post, wire: Wire): Async
     yield value;
     return;
   }
-  const { Stream } = await import("openai/streaming");
   const controller = new AbortController();
   const stop = () => controller.abort();
   wire.signal.addEventListener("abort", stop, { once: true });
-  yield* Stream.fromSSEResponse<JsonObject>(response, controller, client);
+  yield* sdk.Stream.fromSSEResponse<JsonObject>(response, controller, client);
 }
