@@ -1,4 +1,5 @@
 // Looks for a model server on this machine. Only asked when nothing is configured; short, and all ports at once.
+import { connect } from "node:net";
 import { LOCAL } from "./catalog/local.ts";
 
 const DEADLINE_MS = 250;
@@ -27,7 +28,23 @@ const TARGETS: readonly ProbeTarget[] = LOCAL.filter((spec) => spec.local).map((
 /** Models for embeddings and speech cannot hold a conversation. */
 const NOT_CHAT = /embed|bge-|minilm|whisper|rerank|tts/i;
 
+/** A bare connection tells in a millisecond that nobody is there; loading the HTTP client takes far longer. */
+function listens(url: string, signal: AbortSignal): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port || 80) });
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once("connect", () => end(true));
+    socket.once("error", () => end(false));
+    signal.addEventListener("abort", () => end(false), { once: true });
+  });
+}
+
 async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalServer | undefined> {
+  if (!(await listens(target.baseUrl, signal))) return undefined;
   try {
     const response = await fetch(`${target.baseUrl}/models`, { signal, redirect: "error" });
     if (!response.ok) return undefined;
