@@ -1,0 +1,116 @@
+// What child processes may know: the environment without secrets, plus what was declared on purpose.
+import { isSecretName } from "./secret-names.ts";
+
+export type Environment = { readonly [name: string]: string | undefined };
+
+export interface ChildEnvOptions {
+  /** Names that never pass: keys, base URLs and settings of providers, tools and platforms. */
+  readonly blocked: ReadonlySet<string>;
+  /** Declared by a loaded skill; refused when blocked. */
+  readonly declared?: readonly string[];
+  /** `terminal.env_passthrough`: the person's own choice, which wins. */
+  readonly passthrough?: readonly string[];
+  /** HOME of the profile, when it brings its own. */
+  readonly home?: string | null;
+}
+
+const FORCED = "_HERMES_FORCE_";
+const ALWAYS_BLOCKED = new Set([
+  "SUDO_PASSWORD",
+  "GITHUB_TOKEN",
+  "GH_TOKEN",
+  "MODAL_TOKEN_ID",
+  "MODAL_TOKEN_SECRET",
+  "DAYTONA_API_KEY",
+  "VERCEL_TOKEN",
+]);
+const CODE_PREFIXES = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LANG",
+  "LC_",
+  "TERM",
+  "TMPDIR",
+  "TMP",
+  "TEMP",
+  "SHELL",
+  "LOGNAME",
+  "XDG_",
+  "PYTHONPATH",
+  "VIRTUAL_ENV",
+  "CONDA",
+  "HERMES_",
+];
+const WINDOWS = [
+  "SYSTEMROOT",
+  "SYSTEMDRIVE",
+  "WINDIR",
+  "COMSPEC",
+  "PATHEXT",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "USERPROFILE",
+  "PROGRAMDATA",
+  "PROGRAMFILES",
+];
+const CODE_SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|PASSWD|AUTH/i;
+const MCP_NAMES = new Set(["PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR"]);
+
+function isBlocked(name: string, options: ChildEnvOptions): boolean {
+  return options.blocked.has(name) || ALWAYS_BLOCKED.has(name) || name.startsWith(FORCED);
+}
+
+/** Copies what passes; declared and forced names are added back by their rules. */
+function filtered(
+  env: Environment,
+  options: ChildEnvOptions,
+  passes: (name: string) => boolean,
+): Record<string, string> {
+  const child: Record<string, string> = {};
+  const declared = new Set((options.declared ?? []).filter((name) => !isBlocked(name, options)));
+  const chosen = new Set(options.passthrough ?? []);
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    if (name.startsWith(FORCED)) child[name.slice(FORCED.length)] = value;
+    else if (passes(name) || declared.has(name) || chosen.has(name)) child[name] ??= value;
+  }
+  if (options.home) child.HOME = options.home;
+  return child;
+}
+
+/** Terminal commands, foreground and background: everything but secrets, by list and by name. */
+export function terminalEnv(env: Environment, options: ChildEnvOptions): Record<string, string> {
+  return filtered(env, options, (name) => !isBlocked(name, options) && !isSecretName(name));
+}
+
+/** Programs of `execute_code`: only what a program needs to start. */
+export function codeEnv(env: Environment, options: ChildEnvOptions): Record<string, string> {
+  return filtered(env, options, (name) => {
+    if (isBlocked(name, options) || CODE_SECRET.test(name)) return false;
+    return CODE_PREFIXES.some((prefix) => name.startsWith(prefix)) || WINDOWS.includes(name.toUpperCase());
+  });
+}
+
+/** MCP servers on standard input: a short list and the server's own `env`. */
+export function mcpEnv(env: Environment, own: { readonly [name: string]: string } = {}): Record<string, string> {
+  const child: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    const passes = MCP_NAMES.has(name) || name.startsWith("XDG_") || WINDOWS.includes(name.toUpperCase());
+    if (value !== undefined && passes) child[name] = value;
+  }
+  return { ...child, ...own };
+}
+
+/** Containers inherit nothing; values and forwarded names are explicit, and explicit wins over the block list. */
+export function containerEnv(
+  env: Environment,
+  explicit: { readonly values: { readonly [name: string]: string }; readonly forward: readonly string[] },
+): Record<string, string> {
+  const child: Record<string, string> = {};
+  for (const name of explicit.forward) {
+    const value = env[name];
+    if (value !== undefined) child[name] = value;
+  }
+  return { ...child, ...explicit.values };
+}

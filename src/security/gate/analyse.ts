@@ -1,0 +1,198 @@
+// From the text of a command to its effects: parse, unwrap everything that runs something else, apply the rules.
+import { codeEffects } from "./analyse-code.ts";
+import type { Analysis, Effect } from "./effects.ts";
+import { comparisonText, normaliseCommand } from "./normalise.ts";
+import { applyRules, type ShellRule } from "./rule.ts";
+import { EXECUTION_RULES } from "./rules-execution.ts";
+import { FILE_RULES } from "./rules-files.ts";
+import { GIT_RULES } from "./rules-git.ts";
+import { HARDLINE_RULES } from "./rules-hardline.ts";
+import { SYSTEM_RULES } from "./rules-system.ts";
+import type { ParseShell } from "./shell-parser.ts";
+import { type Invocation, programOf, type ShellWorld } from "./shell-types.ts";
+import { type InnerScript, innerOf } from "./shell-unwrap.ts";
+import { absolutePath, ShellWalk } from "./shell-walk.ts";
+
+export const SHELL_RULES: readonly ShellRule[] = [
+  ...HARDLINE_RULES,
+  ...FILE_RULES,
+  ...SYSTEM_RULES,
+  ...EXECUTION_RULES,
+  ...GIT_RULES,
+];
+
+const MAX_DEPTH = 6;
+/** Small scripts are always read to the end, also on a busy machine; only large ones can take long by themselves. */
+const TIME_BUDGET_MS = { small: 5_000, large: 600 };
+const LARGE = 5_000;
+
+/** Words that make an unreadable text suspicious; without them a parse error is left to the shell. */
+const ALARMING =
+  /\b(?:rm|mkfs|dd|shred|eval|exec|sudo|chmod|chown|curl|wget|nc|base64|kill|pkill|killall|shutdown|reboot|halt|poweroff|python\d?|perl|ruby|node|sh|bash|zsh|git|systemctl|crontab|find|xargs|mv|tee|docker)\b|\/etc\/|\/dev\/|\.ssh|\.env|>\s*[/~]/;
+
+/** Shortcuts for the disasters, for text that cannot be parsed. */
+const DISASTER: readonly [RegExp, string][] = [
+  [/\brm\s+(?:-[\w-]+\s+)+(?:--\s+)?["']?(?:\/|~|\$HOME|\$\{HOME\})["']?(?:\/?\*)?(?:\s|$|[;&|)])/, "delete_vital"],
+  [/:\s*\(\s*\)\s*\{[^}]*:\s*\|\s*:/, "fork_bomb"],
+  [/\bmkfs(?:\.\w+)?\s+[^|;&]*\/dev\//, "format_disk"],
+  [/\bdd\b[^|;&]*\bof=\/dev\/(?:sd|nvme|hd|mmcblk|vd|xvd)/, "write_disk"],
+];
+
+class Analyser {
+  readonly effects: Effect[] = [];
+  readonly #world: ShellWorld;
+  readonly #parse: ParseShell;
+  readonly #deadline: number;
+  readonly #seen = new Set<string>();
+
+  constructor(world: ShellWorld, parse: ParseShell, size: number) {
+    this.#deadline = performance.now() + (size < LARGE ? TIME_BUDGET_MS.small : TIME_BUDGET_MS.large);
+    this.#world = world;
+    this.#parse = parse;
+  }
+
+  script(
+    text: string,
+    depth: number,
+    variables: ReadonlyMap<string, string | undefined> = new Map(),
+    cwd = this.#world.cwd,
+  ): void {
+    const normal = normaliseCommand(text);
+    const key = `${depth > 0 ? cwd : ""}\n${normal}\n${[...variables].filter(([name]) => /^[\d@*]/.test(name)).join()}`;
+    if (normal === "" || this.#seen.has(key)) return;
+    this.#seen.add(key);
+    if (depth > MAX_DEPTH || performance.now() > this.#deadline) {
+      this.#unreadable(normal, "is nested too deeply to be read");
+      return;
+    }
+    const world = { ...this.#world, cwd };
+    const walk = new ShellWalk(world, this.#parse, variables, this.#deadline);
+    const result = walk.run(normal);
+    if (result.forkBomb) this.#add("fork_bomb", "service", "hardline", "multiplies until the machine stops");
+    if (result.broken) this.#unreadable(normal, "cannot be read by the shell grammar");
+    for (const invocation of result.invocations) {
+      if (performance.now() > this.#deadline) {
+        this.#unreadable(normal, "takes too long to be read");
+        break;
+      }
+      this.#invocation(invocation, depth, walk.variables);
+    }
+    this.#chains(result.invocations);
+  }
+
+  #invocation(invocation: Invocation, depth: number, variables: ReadonlyMap<string, string | undefined>): void {
+    this.effects.push(...applyRules(SHELL_RULES, invocation, this.#world));
+    if (depth > MAX_DEPTH) return;
+    const inner = innerOf(invocation);
+    for (const command of inner.commands) this.#invocation(command, depth + 1, variables);
+    for (const script of inner.scripts) this.#inner(script, invocation, depth, variables);
+  }
+
+  #inner(
+    script: InnerScript,
+    invocation: Invocation,
+    depth: number,
+    variables: ReadonlyMap<string, string | undefined>,
+  ): void {
+    if (script.language === "shell") {
+      const known = new Map(variables);
+      for (const [index, word] of script.positional.entries())
+        known.set(String(index + 1), word.dynamic ? undefined : word.text);
+      this.script(script.text.text, depth + 1, known, invocation.cwd);
+      return;
+    }
+    const found = codeEffects(script.language, script.text.text, { ...this.#world, cwd: invocation.cwd });
+    this.effects.push(...found.effects);
+    for (const shell of found.scripts) this.script(shell, depth + 1, variables, invocation.cwd);
+    for (const argv of found.commands) this.argv(argv, invocation.cwd, depth + 1);
+  }
+
+  /** A command that is already split into words, as programs pass it to each other. */
+  argv(words: readonly string[], cwd: string, depth = 0): void {
+    const [name = "", ...args] = words.map((text) => ({ text, dynamic: false }));
+    const command = typeof name === "string" ? { text: name, dynamic: false } : name;
+    this.#invocation(
+      { name: command, args, redirects: [], upstream: [], cwd, assigned: [], background: false },
+      depth,
+      new Map(),
+    );
+  }
+
+  /** Downloads or writes a file and then runs it; makes it executable and runs it. */
+  #chains(invocations: readonly Invocation[]): void {
+    const made = new Map<string, string>();
+    for (const invocation of invocations) {
+      const program = programOf(invocation);
+      const run = absolutePath(invocation.name.text, invocation.cwd, this.#world);
+      const opened = /^(?:sh|bash|zsh|dash|ksh|source|\.|python\d?|perl|ruby|node)$/.test(program)
+        ? invocation.args.find((word) => !word.text.startsWith("-"))
+        : undefined;
+      const fetched =
+        made.get(run) ?? (opened ? made.get(absolutePath(opened.text, invocation.cwd, this.#world)) : undefined);
+      if (fetched === "download" || (fetched === "chmod" && invocation.name.text.includes("/")))
+        this.#add(
+          "run_fresh",
+          "execution",
+          "dangerous",
+          fetched === "download" ? "runs a file that was just downloaded" : "makes a file executable and runs it",
+        );
+      for (const [at, word] of invocation.args.entries()) {
+        const path = absolutePath(word.text, invocation.cwd, this.#world);
+        if (
+          (program === "curl" || program === "wget") &&
+          /^-(?:o|O|-output|-output-document)$/.test(invocation.args[at - 1]?.text ?? "")
+        )
+          made.set(path, "download");
+        if (
+          program === "chmod" &&
+          at > 0 &&
+          /\+x|7\d\d|5\d\d|755/.test(invocation.args[0]?.text ?? "") &&
+          made.get(path) !== "download"
+        )
+          made.set(path, "chmod");
+      }
+      if (program === "curl" || program === "wget")
+        for (const { operator, target } of invocation.redirects)
+          if (operator.includes(">")) made.set(absolutePath(target.text, invocation.cwd, this.#world), "download");
+    }
+  }
+
+  #unreadable(text: string, why: string): void {
+    for (const [pattern, rule] of DISASTER)
+      if (pattern.test(text)) this.#add(rule, "deletion", "hardline", "looks like it destroys the system");
+    if (ALARMING.test(text)) this.#add("unreadable", "unreadable", "dangerous", `the command ${why}`);
+  }
+
+  #add(rule: string, category: Effect["category"], level: Effect["level"], reason: string): void {
+    this.effects.push({ rule, category, level, reason, targets: [] });
+  }
+}
+
+function unique(effects: readonly Effect[]): Effect[] {
+  const seen = new Set<string>();
+  return effects.filter((effect) => {
+    const key = `${effect.rule}\n${effect.targets.join("\n")}`;
+    return seen.has(key) ? false : seen.add(key);
+  });
+}
+
+/** The effects of a shell command. */
+export function analyseCommand(command: string, world: ShellWorld, parse: ParseShell): Analysis {
+  const analyser = new Analyser(world, parse, command.length);
+  analyser.script(command, 0);
+  return { effects: unique(analyser.effects), normal: comparisonText(command) };
+}
+
+/** The effects of a program in Python or JavaScript, with the shell commands inside it. */
+export function analyseProgram(
+  language: "python" | "javascript",
+  code: string,
+  world: ShellWorld,
+  parse: ParseShell,
+): Analysis {
+  const analyser = new Analyser(world, parse, code.length);
+  const found = codeEffects(language, code, world);
+  for (const script of found.scripts) analyser.script(script, 1);
+  for (const argv of found.commands) analyser.argv(argv, world.cwd, 1);
+  return { effects: unique([...found.effects, ...analyser.effects]), normal: code.trim() };
+}

@@ -1,0 +1,69 @@
+// Asking for consent, with an end in time: of the person at the surface, or of a judging model in smart mode.
+import type { GateContext } from "../../core/gate.ts";
+import type { Hooks } from "../../core/hook.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../../core/human.ts";
+
+/** A model's opinion about one action; anything but a clear word counts as `escalate`. */
+export type Judge = (
+  question: { readonly action: string; readonly reason: string },
+  signal: AbortSignal,
+) => Promise<"approve" | "deny" | "escalate">;
+
+const NO_ANSWER: ApprovalAnswer = { choice: "deny", unattended: true };
+
+/** Resolves with `late` when the signal fires first. A promise that fails later is nobody's concern any more. */
+function within<T>(work: Promise<T>, signal: AbortSignal, late: T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) resolve(late);
+    signal.addEventListener("abort", () => resolve(late), { once: true });
+    work.then(resolve, reject);
+  });
+}
+
+/** The judge's opinion; `escalate` when it fails or is too slow. */
+export async function judged(
+  judge: Judge,
+  action: string,
+  reason: string,
+  limits: { timeoutMs: number; signal: AbortSignal },
+): Promise<"approve" | "deny" | "escalate"> {
+  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeoutMs)]);
+  try {
+    const opinion = await within(judge({ action, reason }, signal), signal, "escalate");
+    return opinion === "approve" || opinion === "deny" ? opinion : "escalate";
+  } catch {
+    // A judge that cannot answer leaves the question to the person.
+    return "escalate";
+  }
+}
+
+/** The person's answer; silence, an interrupted turn and a broken surface all mean no. */
+export async function askPerson(
+  request: ApprovalRequest,
+  context: GateContext,
+  options: { hooks: Hooks; timeoutMs: number },
+): Promise<ApprovalAnswer> {
+  const about = {
+    session_id: context.sessionId,
+    tool_name: request.toolName,
+    action: request.action,
+    reason: request.reason,
+  };
+  if (options.hooks.listens("pre_approval_request")) await options.hooks.run("pre_approval_request", about);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(options.timeoutMs)]);
+  let answer: ApprovalAnswer;
+  try {
+    answer = await within(context.human.approve(request, signal), signal, NO_ANSWER);
+  } catch {
+    // A surface that fails to ask has not got a yes.
+    answer = NO_ANSWER;
+  }
+  if (!request.choices.includes(answer.choice))
+    answer =
+      answer.choice === "always" && request.choices.includes("session")
+        ? { choice: "session" }
+        : { choice: request.choices.includes("once") && answer.choice !== "deny" ? "once" : "deny" };
+  if (options.hooks.listens("post_approval_response"))
+    await options.hooks.run("post_approval_response", { ...about, choice: answer.choice });
+  return answer;
+}

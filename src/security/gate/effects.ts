@@ -1,0 +1,47 @@
+// What a command does that matters: the currency of rules, denials and allow-lists.
+
+/** `hardline` is never allowed, `dangerous` needs consent, `note` matters only when a like thing was denied. */
+export type Level = "hardline" | "dangerous" | "note";
+
+export type Category =
+  | "deletion"
+  | "permissions"
+  | "disk"
+  | "sql"
+  | "protected_file"
+  | "service"
+  | "execution"
+  | "self"
+  | "git"
+  | "sudo"
+  | "persistence"
+  | "container"
+  | "credentials"
+  | "remote"
+  | "shutdown"
+  | "unreadable"
+  | "address"
+  | "durable";
+
+export interface Effect {
+  readonly rule: string;
+  readonly category: Category;
+  readonly level: Level;
+  /** For the person: why it was stopped. */
+  readonly reason: string;
+  /** Absolute paths or names it acts on; empty when they are not known. */
+  readonly targets: readonly string[];
+}
+
+export interface Analysis {
+  readonly effects: readonly Effect[];
+  /** The normalised text: what an allow-list entry compares. */
+  readonly normal: string;
+}
+
+/** The worst level, or null when nothing was found. */
+export function worstOf(effects: readonly Effect[]): Level | null {
+  if (effects.some((effect) => effect.level === "hardline")) return "hardline";
+  if (effects.some((effect) => effect.level === "dangerous")) return "dangerous";
+  return effects.length > 0 ? "note" : null;
+}

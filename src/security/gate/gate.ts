@@ -1,0 +1,273 @@
+// The gate: every command, program, file, address and durable change is judged here, by one order of decisions.
+import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
+import { type Hooks, noHooks } from "../../core/hook.ts";
+import type { PathGuard } from "../path-guard.ts";
+import { checkUrl, type UrlPolicy } from "../url-guard.ts";
+import { AllowList, intentKey } from "./allow-list.ts";
+import { analyseCommand, analyseProgram } from "./analyse.ts";
+import { askPerson, type Judge, judged } from "./consent.ts";
+import { Denials } from "./denials.ts";
+import { type Analysis, type Effect, worstOf } from "./effects.ts";
+import { loadShellParser } from "./shell-parser.ts";
+
+export interface GatePolicy {
+  readonly mode: "manual" | "smart" | "off";
+  /** HERMES_YOLO_MODE or `--yolo`, for the whole process. */
+  readonly yolo: boolean;
+  /** How long a person may take to answer. */
+  readonly approvalTimeoutMs: number;
+  /** SUDO_PASSWORD is set, so that `sudo -S` gets it from us. */
+  readonly sudoPassword: boolean;
+}
+
+export interface GateOptions {
+  readonly userHome: string;
+  readonly hermesHome: string;
+  readonly pathGuard: PathGuard;
+  /** Read at every check: settings may change while the program runs. */
+  readonly policy: () => GatePolicy;
+  readonly urlPolicy?: () => UrlPolicy;
+  /** `command_allowlist` of the configuration. */
+  readonly allowlist?: Iterable<string>;
+  /** Keeps an "always" answer in the configuration. */
+  readonly remember?: (entry: string) => Promise<void>;
+  readonly judge?: Judge;
+  readonly judgeTimeoutMs?: number;
+  readonly hooks?: Hooks;
+}
+
+export interface SecurityGate extends Gate {
+  /** `/yolo`: for one session only. */
+  setYolo(sessionId: string, on: boolean): void;
+  isYolo(sessionId: string): boolean;
+  /** A reset session starts without approvals and denials. */
+  forgetSession(sessionId: string): void;
+}
+
+/** Backends in which a command cannot reach this machine. */
+const CONTAINERS = new Set(["docker", "podman", "singularity", "apptainer", "modal", "daytona", "vercel_sandbox"]);
+
+export const DEFAULT_GATE_POLICY: GatePolicy = {
+  mode: "manual",
+  yolo: false,
+  approvalTimeoutMs: 60_000,
+  sudoPassword: false,
+};
+
+interface Case {
+  readonly intent: Intent;
+  readonly context: GateContext;
+  readonly effects: readonly Effect[];
+  readonly key: string;
+  readonly action: string;
+}
+
+const NO_VARIANTS = "Do not retry it, also not by another tool, spelling or interpreter; say what you need instead.";
+
+function blocked(effect: Effect): Verdict {
+  return {
+    allowed: false,
+    status: "blocked",
+    rule: effect.rule,
+    message: `Blocked: it ${effect.reason}. This is never allowed. ${NO_VARIANTS}`,
+  };
+}
+
+function denied(rule: string, why: string): Verdict {
+  return { allowed: false, status: "denied", rule, message: `Denied: ${why} ${NO_VARIANTS}` };
+}
+
+class Gatekeeper implements SecurityGate {
+  readonly #options: GateOptions;
+  readonly #allow: AllowList;
+  readonly #denials = new Denials();
+  readonly #yolo = new Set<string>();
+  readonly #asking = new Map<string, Promise<Verdict>>();
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#allow = new AllowList(options.allowlist ?? []);
+  }
+
+  beginTurn(sessionId: string): void {
+    this.#denials.begin(sessionId);
+  }
+
+  setYolo(sessionId: string, on: boolean): void {
+    if (on) this.#yolo.add(sessionId);
+    else this.#yolo.delete(sessionId);
+  }
+
+  isYolo(sessionId: string): boolean {
+    return this.#yolo.has(sessionId);
+  }
+
+  forgetSession(sessionId: string): void {
+    this.#denials.begin(sessionId);
+    this.#allow.forgetSession(sessionId);
+    this.#yolo.delete(sessionId);
+  }
+
+  async check(intent: Intent, context: GateContext): Promise<Verdict> {
+    if (intent.kind === "fetch") return this.#checkFetch(intent.url);
+    if (intent.kind === "durable") return this.#checkDurable(intent, context);
+    if (intent.kind === "read" || intent.kind === "write") return this.#checkPath(intent, context);
+    const analysis = await this.#analyse(intent);
+    const key = intentKey(
+      analysis.effects,
+      intent.cwd,
+      `${intent.kind === "code" ? `${intent.language} ` : ""}${analysis.normal}`,
+    );
+    const action = intent.kind === "command" ? intent.command : `${intent.language} program:\n${intent.code}`;
+    return this.#decide({ intent, context, effects: analysis.effects, key, action });
+  }
+
+  async #analyse(intent: Extract<Intent, { kind: "command" | "code" }>): Promise<Analysis> {
+    const parse = await loadShellParser();
+    const world = { userHome: this.#options.userHome, hermesHome: this.#options.hermesHome, cwd: intent.cwd };
+    return intent.kind === "command"
+      ? analyseCommand(intent.command, world, parse)
+      : analyseProgram(intent.language, intent.code, world, parse);
+  }
+
+  #checkFetch(url: string): Verdict {
+    const verdict = checkUrl(url, this.#options.urlPolicy?.() ?? {});
+    if (verdict.ok) return { allowed: true, how: "harmless" };
+    return { allowed: false, status: "blocked", rule: verdict.rule, message: `Blocked: ${verdict.reason}.` };
+  }
+
+  /** Injected text must not become durable: in a tainted turn only a person can say yes, whatever the mode. */
+  async #checkDurable(intent: Extract<Intent, { kind: "durable" }>, context: GateContext): Promise<Verdict> {
+    if (!context.tainted) return { allowed: true, how: "harmless" };
+    const reason = `would change ${intent.what} after reading text from outside`;
+    const effect: Effect = {
+      rule: `tainted_${intent.what}`,
+      category: "durable",
+      level: "dangerous",
+      reason,
+      targets: [intent.what],
+    };
+    const key = `exact [${effect.rule}] in session: ${intent.summary}`;
+    const earlier = this.#denials.find(context.sessionId, key, [effect]);
+    if (earlier) return denied(earlier, "the person already refused this in this turn.");
+    return this.#ask({ intent, context, effects: [effect], key, action: `${intent.what}: ${intent.summary}` }, [
+      "once",
+      "deny",
+    ]);
+  }
+
+  async #checkPath(intent: Extract<Intent, { kind: "read" | "write" }>, context: GateContext): Promise<Verdict> {
+    const guard = this.#options.pathGuard;
+    const verdict =
+      intent.kind === "write" ? await guard.write(intent.path, intent.cwd) : await guard.read(intent.path, intent.cwd);
+    const category = intent.kind === "write" ? "protected_file" : "credentials";
+    const targets = [verdict.realPath];
+    if (verdict.action === "allow") {
+      const note: Effect = { rule: `${intent.kind}_file`, category, level: "note", reason: "", targets };
+      const earlier = this.#denials.find(context.sessionId, "", [note]);
+      return earlier ? denied(earlier, "the same was refused in this turn.") : { allowed: true, how: "harmless" };
+    }
+    const effect: Effect = { rule: verdict.rule, category, level: "dangerous", reason: verdict.reason, targets };
+    if (verdict.action === "deny") {
+      this.#denials.record(context.sessionId, "", [effect]);
+      return { allowed: false, status: "blocked", rule: verdict.rule, message: `Blocked: ${verdict.reason}.` };
+    }
+    const key = intentKey([effect], intent.cwd, `${intent.kind} ${verdict.realPath}`);
+    return this.#decide({ intent, context, effects: [effect], key, action: `${intent.kind} ${verdict.realPath}` });
+  }
+
+  async #decide(subject: Case): Promise<Verdict> {
+    const { intent, context, effects, key } = subject;
+    const policy = this.#options.policy();
+    const hard = effects.find((effect) => effect.level === "hardline");
+    if (hard) {
+      this.#denials.record(context.sessionId, key, effects);
+      return blocked(hard);
+    }
+    const earlier = this.#denials.find(context.sessionId, key, effects);
+    if (earlier) return denied(earlier, "the same was refused in this turn.");
+    if (intent.kind === "command" && CONTAINERS.has(intent.backend)) return { allowed: true, how: "sandboxed" };
+    const sudo = effects.find(
+      (effect) => effect.rule === "sudo_flags" && effect.targets.some((flag) => /S|stdin/.test(flag)),
+    );
+    if (sudo && !policy.sudoPassword)
+      return {
+        allowed: false,
+        status: "blocked",
+        rule: sudo.rule,
+        message:
+          "Blocked: sudo may not read a password that is guessed or piped in. Use plain sudo; Hermes asks the person, or takes SUDO_PASSWORD.",
+      };
+    if (worstOf(effects) !== "dangerous") return { allowed: true, how: "harmless" };
+    if (policy.yolo || policy.mode === "off" || this.#yolo.has(context.sessionId))
+      return { allowed: true, how: "mode_off" };
+    if (this.#allow.allows(context.sessionId, key, effects)) return { allowed: true, how: "allow_list" };
+    if (policy.mode === "smart" && this.#options.judge) {
+      const opinion = await judged(this.#options.judge, subject.action, reasonOf(effects), {
+        timeoutMs: this.#options.judgeTimeoutMs ?? 30_000,
+        signal: context.signal,
+      });
+      if (opinion === "approve") {
+        this.#allow.addForSession(context.sessionId, key);
+        return { allowed: true, how: "approved" };
+      }
+      if (opinion === "deny") return this.#refuse(subject, "the safety check of the smart mode said no.");
+    }
+    return this.#ask(subject, ["once", "session", "always", "deny"]);
+  }
+
+  /** The same question is asked once, although several calls wait for its answer. */
+  #ask(subject: Case, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
+    const { context, key } = subject;
+    if (!context.human.present)
+      return Promise.resolve(
+        this.#refuse(subject, `it ${reasonOf(subject.effects)}, and nobody is there to allow it.`),
+      );
+    const name = `${context.sessionId}\n${key}`;
+    const waiting = this.#asking.get(name);
+    if (waiting) return waiting;
+    const asking = this.#askOnce(subject, choices).finally(() => this.#asking.delete(name));
+    this.#asking.set(name, asking);
+    return asking;
+  }
+
+  async #askOnce(subject: Case, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
+    const { context, key } = subject;
+    const request = {
+      action: subject.action,
+      reason: reasonOf(subject.effects),
+      intent: key,
+      choices,
+      toolName: context.toolName,
+    };
+    const answer = await askPerson(request, context, {
+      hooks: this.#options.hooks ?? noHooks,
+      timeoutMs: this.#options.policy().approvalTimeoutMs,
+    });
+    if (answer.choice === "deny")
+      return this.#refuse(
+        subject,
+        "unattended" in answer ? "nobody answered in time; that counts as a no." : "the person said no.",
+      );
+    if (answer.choice === "session" || answer.choice === "always") this.#allow.addForSession(context.sessionId, key);
+    if (answer.choice === "always") {
+      this.#allow.addPermanent(key);
+      await this.#options.remember?.(key);
+    }
+    return { allowed: true, how: "approved" };
+  }
+
+  #refuse(subject: Case, why: string): Verdict {
+    this.#denials.record(subject.context.sessionId, subject.key, subject.effects);
+    return denied(subject.effects.find((effect) => effect.level === "dangerous")?.rule ?? "denied", why);
+  }
+}
+
+function reasonOf(effects: readonly Effect[]): string {
+  return [...new Set(effects.filter((effect) => effect.level !== "note").map((effect) => effect.reason))].join("; ");
+}
+
+/** Opens the gate that every tool path asks. */
+export function createGate(options: GateOptions): SecurityGate {
+  return new Gatekeeper(options);
+}

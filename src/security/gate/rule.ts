@@ -1,0 +1,36 @@
+// The form of a shell rule: one row says which programs it looks at and what it finds.
+import type { Category, Effect, Level } from "./effects.ts";
+import { type Invocation, programOf, type ShellWorld, UNKNOWN, type Word } from "./shell-types.ts";
+import { absolutePath } from "./shell-walk.ts";
+
+export interface ShellRule {
+  readonly id: string;
+  readonly category: Category;
+  readonly level: Level;
+  readonly reason: string;
+  /** Descriptions under which older homes keep a permanent approval for this rule. */
+  readonly legacy?: readonly string[];
+  /** Programs it looks at; all when absent. */
+  readonly programs?: readonly string[];
+  /** The targets when it applies, null when it does not. */
+  match(invocation: Invocation, world: ShellWorld): readonly string[] | null;
+}
+
+/** The paths of words, for targets. */
+export function paths(words: readonly Word[], invocation: Invocation, world: ShellWorld): string[] {
+  return words.map((word) => absolutePath(word.text, invocation.cwd, world));
+}
+
+/** Applies the rules to one invocation. */
+export function applyRules(rules: readonly ShellRule[], invocation: Invocation, world: ShellWorld): Effect[] {
+  const program = programOf(invocation);
+  const effects: Effect[] = [];
+  for (const rule of rules) {
+    if (rule.programs && !rule.programs.includes(program)) continue;
+    const targets = rule.match(invocation, world);
+    if (targets === null) continue;
+    const known = targets.filter((target) => !target.startsWith(UNKNOWN));
+    effects.push({ rule: rule.id, category: rule.category, level: rule.level, reason: rule.reason, targets: known });
+  }
+  return effects;
+}

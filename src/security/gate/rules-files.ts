@@ -1,0 +1,265 @@
+// Files: deleting, opening permissions, changing system and personal files, reading keys.
+import { paths, type ShellRule } from "./rule.ts";
+import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld, UNKNOWN } from "./shell-types.ts";
+import { isCredentialFile, isGuardedFile, isScratch, isSystemPath } from "./vital-paths.ts";
+import { writeTargets } from "./write-targets.ts";
+
+const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
+
+const targetsOf = (invocation: Invocation, world: ShellWorld): string[] =>
+  paths(operands(invocation), invocation, world);
+
+const isRecursive = (invocation: Invocation): boolean => hasFlag(invocation, "rR", "--recursive");
+
+/** Programs for which a key file is an ordinary argument, or that only look at its name. */
+const KEY_USERS = new Set([
+  "ls",
+  "stat",
+  "test",
+  "[",
+  "file",
+  "ssh",
+  "ssh-add",
+  "ssh-keygen",
+  "ssh-copy-id",
+  "chmod",
+  "chown",
+  "sftp",
+  "mosh",
+  "cd",
+  "mkdir",
+  "du",
+  "dirname",
+  "basename",
+  "realpath",
+  "readlink",
+  "echo",
+  "printf",
+  "git",
+  "autossh",
+  "rm",
+  "which",
+  "ansible",
+  "ansible-playbook",
+  "touch",
+]);
+
+/** Paths inside arguments such as `@~/.ssh/id_rsa` or `key=/path`. */
+function pathsInside(invocation: Invocation, world: ShellWorld): string[] {
+  const words = argTexts(invocation).flatMap((text) => [text, ...text.split(/[=@:,<]/).slice(1)]);
+  const read = invocation.redirects.flatMap(({ operator, target }) => (operator.startsWith("<") ? [target.text] : []));
+  const all = [...words, ...read].filter((text) => /[/~.]/.test(text) && text.length < 1000);
+  return paths(
+    all.map((text) => ({ text, dynamic: false })),
+    invocation,
+    world,
+  );
+}
+
+function opensToAll(mode: string): boolean {
+  if (/^[0-7]{3,4}$/.test(mode)) return (Number.parseInt(mode.slice(-1), 8) & 2) !== 0;
+  return mode
+    .split(",")
+    .some((part) => /^[ugoa]*[+=][rxXst]*w/.test(part) && /^(?:[ug]*[oa]|[+=])/.test(part) && !/^[+=]/.test(part));
+}
+
+function setsId(mode: string): boolean {
+  return /^[2467][0-7]{3}$/.test(mode) || /[ug]*\+[rwx]*s/.test(mode);
+}
+
+export const FILE_RULES: readonly ShellRule[] = [
+  {
+    id: "delete_recursive",
+    category: "deletion",
+    level: "dangerous",
+    reason: "deletes folders with everything in them",
+    legacy: [
+      "recursive delete",
+      "recursive delete (long flag)",
+      "delete in root path",
+      "xargs with rm",
+      "find -exec rm",
+    ],
+    programs: ["rm", "grm", "srm", "rimraf"],
+    match: (invocation, world) =>
+      isRecursive(invocation) || programOf(invocation) === "rimraf" ? targetsOf(invocation, world) : null,
+  },
+  {
+    id: "delete_unknown",
+    category: "deletion",
+    level: "dangerous",
+    reason: "deletes files that are only known when it runs",
+    legacy: ["xargs with rm", "find -exec rm"],
+    programs: ["rm", "grm", "unlink", "shred", "srm"],
+    match: (invocation, world) => {
+      const unknown = operands(invocation).some((word) => word.text.includes(UNKNOWN) || /^\/?\*$/.test(word.text));
+      return unknown || programOf(invocation) === "shred" ? targetsOf(invocation, world) : null;
+    },
+  },
+  {
+    id: "delete_outside",
+    category: "deletion",
+    level: "dangerous",
+    reason: "deletes files outside the working folder",
+    legacy: ["delete in root path"],
+    programs: ["rm", "unlink", "grm"],
+    match: (invocation, world) =>
+      some(
+        targetsOf(invocation, world).filter(
+          (path) =>
+            path !== invocation.cwd &&
+            !path.startsWith(`${world.cwd.replace(/\/$/, "")}/`) &&
+            !path.startsWith(UNKNOWN) &&
+            !isScratch(path),
+        ),
+      ),
+  },
+  {
+    id: "find_delete",
+    category: "deletion",
+    level: "dangerous",
+    reason: "deletes every file it finds",
+    legacy: ["find -delete"],
+    programs: ["find", "fd"],
+    match: (invocation, world) =>
+      argTexts(invocation).includes("-delete") ? paths(operands(invocation).slice(0, 1), invocation, world) : null,
+  },
+  {
+    id: "sync_delete",
+    category: "deletion",
+    level: "dangerous",
+    reason: "deletes files that the source does not have",
+    programs: ["rsync", "rclone"],
+    match: (invocation, world) =>
+      argTexts(invocation).some(
+        (text) => /^--(?:delete|remove-source)/.test(text) || /^(?:purge|delete|sync)$/.test(text),
+      ) && !hasFlag(invocation, "n", "--dry-run")
+        ? targetsOf(invocation, world).slice(-1)
+        : null,
+  },
+  {
+    id: "delete_file",
+    category: "deletion",
+    level: "note",
+    reason: "deletes, empties or moves files away",
+    programs: ["rm", "rmdir", "unlink", "mv", "truncate", "shred", "trash", "gio"],
+    match: targetsOf,
+  },
+  {
+    id: "open_permissions",
+    category: "permissions",
+    level: "dangerous",
+    reason: "lets everybody write",
+    legacy: [
+      "world/other-writable permissions",
+      "world-writable permissions",
+      "recursive world/other-writable (long flag)",
+    ],
+    programs: ["chmod"],
+    match: (invocation, world) => {
+      const mode =
+        argTexts(invocation).find((text) => /^[0-7]{3,4}$|^[ugoa]*[-+=]/.test(text) && !/^-[Rrvcf]+$/.test(text)) ?? "";
+      return opensToAll(mode) || setsId(mode) ? targetsOf(invocation, world) : null;
+    },
+  },
+  {
+    id: "chown_root",
+    category: "permissions",
+    level: "dangerous",
+    reason: "changes the owner of whole trees",
+    legacy: ["recursive chown to root", "recursive chown to root (long flag)"],
+    programs: ["chown", "chgrp"],
+    match: (invocation, world) =>
+      isRecursive(invocation) &&
+      (/^(?:root|0)(?::|$)/.test(operands(invocation)[0]?.text ?? "") ||
+        targetsOf(invocation, world)
+          .slice(1)
+          .some((path) => isSystemPath(path) || path === "/"))
+        ? targetsOf(invocation, world).slice(1)
+        : null,
+  },
+  {
+    id: "chmod_tree",
+    category: "permissions",
+    level: "dangerous",
+    reason: "changes the permissions of system folders",
+    programs: ["chmod", "setfacl", "chattr"],
+    match: (invocation, world) =>
+      some(targetsOf(invocation, world).filter((path) => path === "/" || isSystemPath(path))),
+  },
+  {
+    id: "write_system",
+    category: "protected_file",
+    level: "dangerous",
+    reason: "changes system configuration",
+    legacy: [
+      "overwrite system config",
+      "overwrite system file via tee",
+      "overwrite system file via redirection",
+      "copy/move file into /etc/",
+      "in-place edit of system config",
+      "write to block device",
+    ],
+    match: (invocation, world) =>
+      some(
+        writeTargets(invocation, world).filter(
+          (path) =>
+            isSystemPath(path) ||
+            (/^\/(?:proc|sys|dev)\//.test(path) &&
+              !/^\/dev\/(?:null|stdout|stderr|tty|fd\/|shm\/|tcp\/|udp\/)/.test(path)),
+        ),
+      ),
+  },
+  {
+    id: "write_guarded",
+    category: "protected_file",
+    level: "dangerous",
+    reason: "changes a start-up, credential or Hermes file",
+    legacy: ["overwrite system file via redirection", "overwrite system file via tee"],
+    match: (invocation, world) => some(writeTargets(invocation, world).filter((path) => isGuardedFile(path, world))),
+  },
+  {
+    id: "remove_guarded",
+    category: "protected_file",
+    level: "dangerous",
+    reason: "removes or moves a start-up, credential or Hermes file",
+    programs: ["rm", "mv", "unlink", "chmod", "chown", "rmdir", "shred"],
+    match: (invocation, world) => {
+      const guarded = targetsOf(invocation, world).filter(
+        (path) => isGuardedFile(path, world) || path === world.hermesHome,
+      );
+      return /^chmod$/.test(programOf(invocation)) && /^[0-7]?[0-7]00$/.test(operands(invocation)[0]?.text ?? "")
+        ? null
+        : some(guarded);
+    },
+  },
+  {
+    id: "write_env",
+    category: "protected_file",
+    level: "dangerous",
+    reason: "overwrites a file with the project's secrets",
+    legacy: [
+      "overwrite project env/config via redirection",
+      "overwrite project env/config via tee",
+      "overwrite project env/config file",
+    ],
+    match: (invocation, world) =>
+      some(
+        writeTargets(invocation, world).filter((path) =>
+          /\/\.env(?:\.(?!example$|sample$|template$|dist$)[\w-]+)?$/.test(path),
+        ),
+      ),
+  },
+  {
+    id: "read_credentials",
+    category: "credentials",
+    level: "dangerous",
+    reason: "reads keys or passwords",
+    match: (invocation, world) => {
+      if (KEY_USERS.has(programOf(invocation)) && invocation.redirects.length === 0) return null;
+      return some(
+        pathsInside(invocation, world).filter((path) => isCredentialFile(path, world) && !path.endsWith(".pub")),
+      );
+    },
+  },
+];

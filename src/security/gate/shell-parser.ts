@@ -1,0 +1,55 @@
+// The bash grammar, loaded on first use. Parsing is bounded in time; what cannot be parsed is an answer, not an exception.
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Node, Parser } from "web-tree-sitter";
+
+export type ShellNode = Node;
+
+/** Parses a script; null when it took too long. The tree may contain ERROR nodes. */
+export type ParseShell = (script: string) => ShellNode | null;
+
+const PARSE_BUDGET_MS = 300;
+
+/** Beside the bundle, or inside the packages when the program runs from its source. */
+function wasmPath(packageName: string, file: string): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    const places = [join(folder, "wasm", file), join(folder, "node_modules", packageName, file)];
+    const found = places.find((place) => existsSync(place));
+    if (found !== undefined) return found;
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error(`${file} is missing from this installation`);
+    folder = parent;
+  }
+}
+
+async function load(): Promise<ParseShell> {
+  const { Language, Parser } = await import("web-tree-sitter");
+  const runtime = wasmPath("web-tree-sitter", "web-tree-sitter.wasm");
+  await Parser.init({ locateFile: () => runtime });
+  const parser = new Parser();
+  parser.setLanguage(await Language.load(wasmPath("tree-sitter-bash", "tree-sitter-bash.wasm")));
+  return (script) => parseWithin(parser, script);
+}
+
+function parseWithin(parser: Parser, script: string): ShellNode | null {
+  const deadline = performance.now() + PARSE_BUDGET_MS;
+  try {
+    const tree = parser.parse(script, null, { progressCallback: () => performance.now() > deadline });
+    if (!tree) parser.reset();
+    return tree?.rootNode ?? null;
+  } catch {
+    // The wasm runtime throws on exhausted memory; the caller then judges the text itself.
+    parser.reset();
+    return null;
+  }
+}
+
+let loading: Promise<ParseShell> | undefined;
+
+/** The parser; the first call loads it. Without the grammar nothing counts as readable, so doubtful text is stopped. */
+export function loadShellParser(): Promise<ParseShell> {
+  loading ??= load().catch((): ParseShell => () => null);
+  return loading;
+}

@@ -1,0 +1,314 @@
+// Walks a parsed script and lists every simple command it may run, with words resolved and pipes connected.
+import { join, resolve } from "node:path";
+import { staticOutput } from "./shell-output.ts";
+import type { ParseShell, ShellNode } from "./shell-parser.ts";
+import { type Invocation, programOf, type ShellWorld, UNKNOWN, type Word } from "./shell-types.ts";
+import { textOf, type WordScope, wordsOf } from "./shell-words.ts";
+
+const MAX_INVOCATIONS = 3_000;
+const MAX_CALL_DEPTH = 6;
+const MAX_LOOP_VALUES = 8;
+const MAX_NESTING = 120;
+
+export interface WalkResult {
+  readonly invocations: Invocation[];
+  /** Parts that the grammar could not read. */
+  broken: boolean;
+  /** A function that starts itself twice: it multiplies without end. */
+  forkBomb: boolean;
+}
+
+export class ShellWalk {
+  readonly result: WalkResult = { invocations: [], broken: false, forkBomb: false };
+  readonly #world: ShellWorld;
+  readonly #parse: ParseShell;
+  readonly #variables: Map<string, string | undefined>;
+  readonly #functions = new Map<string, ShellNode>();
+  #cwd: string;
+  #depth = 0;
+  #nesting = 0;
+  readonly #deadline: number;
+  readonly #scope: WordScope = {
+    variable: (name) => this.#variable(name),
+    output: (node) => this.#outputOf(node),
+  };
+
+  constructor(
+    world: ShellWorld,
+    parse: ParseShell,
+    variables: ReadonlyMap<string, string | undefined> = new Map(),
+    deadline = Number.POSITIVE_INFINITY,
+  ) {
+    this.#deadline = deadline;
+    this.#world = world;
+    this.#parse = parse;
+    this.#variables = new Map(variables);
+    this.#cwd = world.cwd;
+  }
+
+  /** Variables known at the end, for scripts inside this one. */
+  get variables(): ReadonlyMap<string, string | undefined> {
+    return this.#variables;
+  }
+
+  run(script: string): WalkResult {
+    const root = this.#parse(script);
+    if (!root) this.result.broken = true;
+    else this.#visit(root);
+    return this.result;
+  }
+
+  #variable(name: string): string | undefined {
+    if (this.#variables.has(name)) return this.#variables.get(name);
+    if (name === "HOME") return this.#world.userHome;
+    if (name === "HERMES_HOME") return this.#world.hermesHome;
+    if (name === "PWD") return this.#cwd;
+    if (name === "IFS") return " ";
+    if (name === "PATH") return "/usr/local/bin:/usr/bin:/bin";
+    if (name === "SHELL") return "/bin/bash";
+    return undefined;
+  }
+
+  #outputOf(node: ShellNode): string | undefined {
+    const before = this.result.invocations.length;
+    this.#children(node);
+    return staticOutput(this.result.invocations.slice(before), this.#cwd);
+  }
+
+  /** Returns the commands that the node contributes to a pipeline. */
+  #visit(node: ShellNode): Invocation[] {
+    if (this.result.invocations.length > MAX_INVOCATIONS || performance.now() > this.#deadline) {
+      this.result.broken = true;
+      return [];
+    }
+    switch (node.type) {
+      case "ERROR":
+        this.result.broken = true;
+        return this.#children(node);
+      case "command":
+        return this.#command(node);
+      case "declaration_command":
+        return this.#children(node);
+      case "variable_assignment":
+        this.#assign(node);
+        return [];
+      case "redirected_statement":
+        return this.#redirected(node);
+      case "pipeline":
+        return this.#pipeline(node, []);
+      case "function_definition":
+        this.#define(node);
+        return [];
+      case "for_statement":
+        return this.#loop(node);
+      case "heredoc_body":
+      case "comment":
+        return node.type === "comment" ? [] : this.#children(node);
+      default:
+        return this.#children(node);
+    }
+  }
+
+  #children(node: ShellNode): Invocation[] {
+    const all: Invocation[] = [];
+    if (this.#nesting >= MAX_NESTING) {
+      this.result.broken = true;
+      return all;
+    }
+    this.#nesting++;
+    for (const child of node.children) {
+      if (child.type === "&" && !child.isNamed) for (const last of all) last.background = true;
+      if (child.isNamed) all.push(...this.#visit(child));
+    }
+    this.#nesting--;
+    return all;
+  }
+
+  #assign(node: ShellNode): string {
+    const name = node.namedChildren[0];
+    const value = node.namedChildren[1];
+    if (!name) return "";
+    const appended = node.children.some((child) => child.type === "+=");
+    const text = value ? textOf(value, this.#scope) : "";
+    const old = appended ? (this.#variable(name.text) ?? UNKNOWN) : "";
+    const whole = old + text;
+    this.#variables.set(
+      name.text,
+      value?.type === "array" ? arrayText(value, this.#scope) : whole.includes(UNKNOWN) ? undefined : whole,
+    );
+    return name.text;
+  }
+
+  #word(node: ShellNode): Word[] {
+    if (node.type !== "process_substitution") {
+      const from = /^"?\$\(\s*([\w./-]+)/.exec(node.text.slice(0, 200))?.[1]?.split("/").pop();
+      return wordsOf(node, this.#scope).map((text) => ({
+        text,
+        dynamic: text.includes(UNKNOWN),
+        ...(from ? { from } : {}),
+      }));
+    }
+    const inner = this.#children(node);
+    return [{ text: `/dev/fd/${UNKNOWN}`, dynamic: true, inner }];
+  }
+
+  #command(node: ShellNode): Invocation[] {
+    const words: Word[] = [];
+    const assigned: string[] = [];
+    const redirects: ShellNode[] = [];
+    for (const child of node.namedChildren) {
+      if (child.type === "variable_assignment") assigned.push(this.#assign(child));
+      else if (child.type.endsWith("_redirect")) redirects.push(child);
+      else if (child.type !== "comment") words.push(...this.#word(child));
+    }
+    const [name = { text: "", dynamic: false }, ...args] = words;
+    const invocation: Invocation = {
+      name,
+      args,
+      redirects: [],
+      upstream: [],
+      cwd: this.#cwd,
+      assigned,
+      background: false,
+    };
+    this.result.invocations.push(invocation);
+    for (const redirect of redirects) this.#redirect(redirect, [invocation]);
+    this.#follow(invocation);
+    return [invocation];
+  }
+
+  /** Effects of a command on the script itself: the folder, variables, functions. */
+  #follow(invocation: Invocation): void {
+    const program = programOf(invocation);
+    const first = invocation.args.find((word) => !word.text.startsWith("-"));
+    if ((program === "cd" || program === "pushd") && !first?.dynamic)
+      this.#cwd = first
+        ? resolve(this.#cwd, first.text.replace(/^~(?=\/|$)/, this.#world.userHome))
+        : this.#world.userHome;
+    if (program === "read" || program === "mapfile" || program === "readarray")
+      for (const word of invocation.args) this.#variables.set(word.text, undefined);
+    if (program === "set" && invocation.args[0]?.text === "--") this.#positional(invocation.args.slice(1));
+    const body = this.#functions.get(invocation.name.text);
+    if (!body || this.#depth >= MAX_CALL_DEPTH) return;
+    this.#depth++;
+    this.#positional(invocation.args);
+    this.#visit(body);
+    this.#depth--;
+  }
+
+  #positional(args: readonly Word[]): void {
+    for (const [index, word] of args.entries())
+      this.#variables.set(String(index + 1), word.dynamic ? undefined : word.text);
+    const all = args.map((word) => word.text).join(" ");
+    for (const name of ["@", "*"]) this.#variables.set(name, all.includes(UNKNOWN) ? undefined : all);
+  }
+
+  #redirected(node: ShellNode): Invocation[] {
+    const body = node.namedChildren.filter((child) => !child.type.endsWith("_redirect"));
+    let commands = body.flatMap((child) => this.#visit(child));
+    if (commands.length === 0) {
+      const empty: Word = { text: "", dynamic: false };
+      const bare: Invocation = {
+        name: empty,
+        args: [],
+        redirects: [],
+        upstream: [],
+        cwd: this.#cwd,
+        assigned: [],
+        background: false,
+      };
+      this.result.invocations.push(bare);
+      commands = [bare];
+    }
+    for (const child of node.namedChildren) {
+      if (child.type.endsWith("_redirect")) commands = this.#redirect(child, commands);
+    }
+    return commands;
+  }
+
+  /** Attaches a redirection; a here-document line may go on with a pipe, whose commands are then the last. */
+  #redirect(node: ShellNode, commands: Invocation[]): Invocation[] {
+    const first = commands[0];
+    const last = commands[commands.length - 1];
+    if (node.type === "file_redirect") {
+      const operator = node.children.find((child) => !child.isNamed)?.text ?? ">";
+      const named = node.namedChildren.filter((child) => child.type !== "file_descriptor");
+      for (const child of named)
+        for (const target of this.#word(child))
+          for (const command of commands) command.redirects.push({ operator, target });
+      return commands;
+    }
+    if (node.type === "herestring_redirect") {
+      const child = node.namedChildren[0];
+      const text = child ? textOf(child, this.#scope) : "";
+      if (last) last.stdin = { text, dynamic: text.includes(UNKNOWN) };
+      return commands;
+    }
+    const body = node.namedChildren.find((child) => child.type === "heredoc_body");
+    const literal = /^['"\\]/.test(node.namedChildren.find((child) => child.type === "heredoc_start")?.text ?? "");
+    const text = body ? (literal ? body.text : textOf(body, this.#scope)) : "";
+    if (first) first.stdin = { text, dynamic: text.includes(UNKNOWN) };
+    let current = commands;
+    for (const child of node.namedChildren) {
+      if (child.type === "pipeline") current = this.#pipeline(child, current);
+      else if (child.type === "file_redirect" || child.type === "herestring_redirect")
+        current = this.#redirect(child, current);
+      else if (!child.type.startsWith("heredoc") && child.type !== "file_descriptor") this.#visit(child);
+    }
+    return current;
+  }
+
+  #pipeline(node: ShellNode, before: readonly Invocation[]): Invocation[] {
+    let upstream = [...before];
+    let last: Invocation[] = [...before];
+    for (const child of node.namedChildren) {
+      const stage = this.#visit(child);
+      for (const command of stage) command.upstream = [...upstream];
+      upstream = [...upstream, ...stage];
+      last = stage;
+    }
+    return last.length > 0 ? last : upstream;
+  }
+
+  #define(node: ShellNode): void {
+    const name = node.namedChildren[0]?.text ?? "";
+    const body = node.namedChildren[node.namedChildCount - 1];
+    if (!body) return;
+    const before = this.result.invocations.length;
+    this.#visit(body);
+    const calls = this.result.invocations.slice(before).filter((call) => call.name.text === name);
+    if (calls.length >= 2 && calls.some((call) => call.upstream.length > 0 || call.background))
+      this.result.forkBomb = true;
+    this.#functions.set(name, body);
+  }
+
+  #loop(node: ShellNode): Invocation[] {
+    const variable = node.namedChildren.find((child) => child.type === "variable_name")?.text ?? "";
+    const body = node.namedChildren.find((child) => child.type === "do_group");
+    const values = node.namedChildren
+      .filter((child) => child !== body && child.type !== "variable_name" && child.type !== "do_group")
+      .flatMap((child) => this.#word(child));
+    if (!body) return this.#children(node);
+    const known = values.length <= MAX_LOOP_VALUES ? values : [];
+    const all: Invocation[] = [];
+    for (const value of known.length > 0 ? known : [undefined]) {
+      this.#variables.set(variable, value && !value.dynamic ? value.text : undefined);
+      all.push(...this.#visit(body));
+    }
+    return all;
+  }
+}
+
+function arrayText(node: ShellNode, scope: WordScope): string | undefined {
+  const text = node.namedChildren.map((child) => textOf(child, scope)).join(" ");
+  return text.includes(UNKNOWN) ? undefined : text;
+}
+
+/** A path word as an absolute path; unknown parts stay in place. */
+export function absolutePath(word: string, cwd: string, world: ShellWorld): string {
+  if (word.startsWith(UNKNOWN)) return word;
+  if (word === "~" || word.startsWith("~/")) return join(world.userHome, word.slice(1));
+  const clean = word.replace(/^file:\/\//, "");
+  const path = resolve(cwd, clean.replace(/^\/proc\/(?:self|\d+)\/root(?=\/|$)/, "") || "/");
+  return path;
+}

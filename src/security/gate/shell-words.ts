@@ -1,0 +1,167 @@
+// Turns word nodes of the grammar into the text the shell would see, where that is knowable.
+import type { ShellNode } from "./shell-parser.ts";
+import { UNKNOWN } from "./shell-types.ts";
+
+/** A blank from an unquoted expansion: the shell splits the word there. */
+const SPLIT = "\u{1}";
+const MAX_EXPANSIONS = 64;
+const MAX_WORD = 200_000;
+
+export interface WordScope {
+  /** The value of a variable; undefined when it is not known. */
+  variable(name: string): string | undefined;
+  /** What a command substitution prints; undefined when it is not known. */
+  output(node: ShellNode): string | undefined;
+}
+
+const ANSI_ESCAPES: { readonly [letter: string]: string } = {
+  a: "\x07",
+  b: "\b",
+  e: "\x1b",
+  E: "\x1b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "\\": "\\",
+  "'": "'",
+  '"': '"',
+  "?": "?",
+};
+
+/** The text of `$'…'`. */
+export function decodeAnsiC(body: string): string {
+  return body.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|([\s\S]))/g,
+    (...match) => {
+      const [hex, short, long, octal, control, letter] = match.slice(1) as (string | undefined)[];
+      const code = hex ?? short ?? long;
+      if (code !== undefined) return codePoint(Number.parseInt(code, 16));
+      if (octal !== undefined) return codePoint(Number.parseInt(octal, 8) & 255);
+      if (control !== undefined) return codePoint(control.charCodeAt(0) & 31);
+      return ANSI_ESCAPES[letter ?? ""] ?? `\\${letter}`;
+    },
+  );
+}
+
+function codePoint(code: number): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "";
+}
+
+function unescapeWord(text: string): string {
+  return text.replace(/\\(\n|[\s\S])/g, (_whole, char) => (char === "\n" ? "" : char));
+}
+
+function unescapeString(text: string): string {
+  return text.replace(/\\(\n|["\\$`])/g, (_whole, char) => (char === "\n" ? "" : char));
+}
+
+/** The words that one node becomes: several after splitting and brace expansion, one as a rule. */
+export function wordsOf(node: ShellNode, scope: WordScope): string[] {
+  const raw = rawText(node, scope, false).slice(0, MAX_WORD);
+  const parts = raw.split(SPLIT).filter((part, _index, all) => part !== "" || all.length === 1);
+  const bare = node.type === "word" || node.type === "concatenation" || node.type === "command_name";
+  return (parts.length === 0 ? [""] : parts).flatMap((part) => (bare ? expandBraces(part) : [part]));
+}
+
+/** One text, without splitting. */
+export function textOf(node: ShellNode, scope: WordScope): string {
+  return rawText(node, scope, true);
+}
+
+function rawText(node: ShellNode, scope: WordScope, quoted: boolean): string {
+  switch (node.type) {
+    case "word":
+    case "extglob_pattern":
+    case "variable_name":
+    case "test_operator":
+      return node.childCount > 0 ? joined(node, scope, quoted) : unescapeWord(node.text);
+    case "raw_string":
+      return node.text.slice(1, -1);
+    case "ansi_c_string":
+      return decodeAnsiC(node.text.slice(2, -1));
+    case "string":
+    case "translated_string":
+      return stringText(node, scope);
+    case "simple_expansion":
+      return expanded(scope.variable(node.text.slice(1)), quoted);
+    case "expansion":
+      return expansionText(node, scope, quoted);
+    case "command_substitution":
+      return expanded(scope.output(node)?.replace(/\n+$/, ""), quoted);
+    case "arithmetic_expansion":
+    case "process_substitution":
+      return UNKNOWN;
+    case "concatenation":
+    case "command_name":
+    case "heredoc_body":
+      return joined(node, scope, quoted);
+    default:
+      return node.namedChildCount > 0 ? joined(node, scope, quoted) : unescapeWord(node.text);
+  }
+}
+
+function expanded(value: string | undefined, quoted: boolean): string {
+  if (value === undefined) return UNKNOWN;
+  return quoted ? value : value.replace(/[ \t\n]+/g, SPLIT);
+}
+
+/** Children in order; the text between them is kept, because the grammar gives it no node. */
+function joined(node: ShellNode, scope: WordScope, quoted: boolean): string {
+  let text = "";
+  let at = node.startIndex;
+  for (const child of node.children) {
+    text += unescapeWord(node.text.slice(at - node.startIndex, child.startIndex - node.startIndex));
+    text += rawText(child, scope, quoted);
+    at = child.endIndex;
+  }
+  return text + unescapeWord(node.text.slice(at - node.startIndex));
+}
+
+function stringText(node: ShellNode, scope: WordScope): string {
+  const source = node.text;
+  const open = source.indexOf('"') + 1;
+  let text = "";
+  let at = node.startIndex + open;
+  for (const child of node.namedChildren) {
+    if (child.type === "string_content") continue;
+    text += unescapeString(source.slice(at - node.startIndex, child.startIndex - node.startIndex));
+    text += rawText(child, scope, true);
+    at = child.endIndex;
+  }
+  const end = source.endsWith('"') && source.length > open ? source.length - 1 : source.length;
+  return text + unescapeString(source.slice(at - node.startIndex, end));
+}
+
+/** `${X}`, `${X:-default}`, `${X:0:1}`; other forms are unknown. */
+function expansionText(node: ShellNode, scope: WordScope, quoted: boolean): string {
+  const form = /^\$\{([A-Za-z_]\w*|\d+|[@*])(?::?([-=+])([\s\S]*)|:(\d+)(?::(\d+))?)?\}$/.exec(node.text);
+  if (!form) return UNKNOWN;
+  const [, name = "", operator, , from, length] = form;
+  const value = scope.variable(name);
+  if (from !== undefined && value !== undefined)
+    return expanded(
+      value.slice(Number(from), length === undefined ? undefined : Number(from) + Number(length)),
+      quoted,
+    );
+  if (operator === "-" || operator === "=" || operator === "+") {
+    if (value !== undefined && operator !== "+") return expanded(value, quoted);
+    const fallback = node.namedChildren[node.namedChildCount - 1];
+    return fallback && fallback.type !== "variable_name" ? rawText(fallback, scope, quoted) : UNKNOWN;
+  }
+  return from === undefined ? expanded(value, quoted) : UNKNOWN;
+}
+
+/** `a{b,c}` → `ab`, `ac`; numbers and letters in ranges are left out beyond a small count. */
+export function expandBraces(text: string): string[] {
+  const results: string[] = [];
+  const queue = [text];
+  while (queue.length > 0 && results.length + queue.length <= MAX_EXPANSIONS) {
+    const current = queue.shift() ?? "";
+    const brace = /^([\s\S]*?)\{([^{}]*,[^{}]*)\}([\s\S]*)$/.exec(current.slice(0, 2000));
+    if (!brace || current.length > 2000) results.push(current);
+    else for (const choice of (brace[2] ?? "").split(",")) queue.push(`${brace[1]}${choice}${brace[3]}`);
+  }
+  return [...results, ...queue].slice(0, MAX_EXPANSIONS);
+}

@@ -1,0 +1,67 @@
+// Programs that only start another program: which of their options take a value, so that the command can be found.
+
+export interface Wrapper {
+  /** Letters of short options that take a value. */
+  readonly values: string;
+  readonly long?: readonly string[];
+  /** Operands before the command, such as the duration of `timeout`. */
+  readonly skip?: number;
+}
+
+/** Options that take a value, for wrappers whose command follows their options. */
+export const WRAPPERS: {
+  readonly [program: string]: Wrapper;
+} = {
+  sudo: {
+    values: "ugpCDhrtTUR",
+    long: ["--user", "--group", "--prompt", "--host", "--chdir", "--chroot", "--role", "--type"],
+  },
+  doas: { values: "uC" },
+  pkexec: { values: "", long: ["--user"] },
+  env: { values: "uCS", long: ["--unset", "--chdir"] },
+  nohup: { values: "" },
+  setsid: { values: "" },
+  time: { values: "fo" },
+  nice: { values: "n", long: ["--adjustment"] },
+  ionice: { values: "cnp" },
+  timeout: { values: "ks", long: ["--kill-after", "--signal"], skip: 1 },
+  gtimeout: { values: "ks", skip: 1 },
+  exec: { values: "a" },
+  command: { values: "" },
+  builtin: { values: "" },
+  noglob: { values: "" },
+  nocorrect: { values: "" },
+  stdbuf: { values: "ioe" },
+  unbuffer: { values: "" },
+  xargs: {
+    values: "adEeIiLlnPs",
+    long: ["--max-args", "--max-procs", "--replace", "--delimiter", "--arg-file", "--max-lines"],
+  },
+  parallel: { values: "jN", long: ["--jobs"] },
+  chroot: { values: "", long: ["--userspec"], skip: 1 },
+  busybox: { values: "" },
+  toybox: { values: "" },
+  strace: { values: "oepsSuPEa" },
+  ltrace: { values: "oepsSu" },
+  caffeinate: { values: "tw" },
+  taskset: { values: "", skip: 1 },
+  chrt: { values: "", skip: 1 },
+  flock: { values: "wE", skip: 1 },
+  runuser: { values: "ugGs" },
+  unshare: { values: "" },
+  nsenter: { values: "tSG" },
+  "systemd-run": { values: "pEut", long: ["--unit", "--property", "--setenv", "--on-calendar", "--on-active"] },
+  "systemd-inhibit": { values: "", long: ["--what", "--why", "--who"] },
+  "xvfb-run": { values: "enps" },
+  "dbus-run-session": { values: "" },
+  rlwrap: { values: "" },
+  proxychains: { values: "f" },
+  proxychains4: { values: "f" },
+  torsocks: { values: "" },
+  firejail: { values: "" },
+  setarch: { values: "" },
+  linux64: { values: "" },
+  fakeroot: { values: "" },
+  faketime: { values: "f", skip: 1 },
+  coproc: { values: "" },
+};
