@@ -8,12 +8,15 @@ import { textOfError } from "./sqlite/journal.ts";
 import { hasCjk } from "./sqlite/search/parse-query.ts";
 import { searchMessages } from "./sqlite/search/search-messages.ts";
 
+const FEED_PAUSE_MS = 30;
+
 export class SearchService {
   readonly #connection: Connection;
   readonly #runtimePath: string | undefined;
   readonly #notice: (text: string) => void;
   #runtime: Database | undefined;
   #side: { readonly index: CjkIndex; readonly of: Database } | undefined;
+  #feeding: NodeJS.Timeout | undefined;
 
   constructor(connection: Connection, runtimePath: string | undefined, notice: (text: string) => void) {
     this.#connection = connection;
@@ -23,10 +26,12 @@ export class SearchService {
 
   searchMessages(query: string, options?: SearchOptions): Promise<SearchAnswer> {
     const side = hasCjk(query) ? this.#sideIndex() : undefined;
+    if (side) this.#feed(side);
     return this.#connection.read(({ db }) => searchMessages(db, query, options, side));
   }
 
   close(): void {
+    clearTimeout(this.#feeding);
     this.#runtime?.close();
     this.#runtime = undefined;
   }
@@ -43,5 +48,21 @@ export class SearchService {
       this.#notice(`Short Chinese, Japanese and Korean words are searched more slowly: ${textOfError(error)}`);
       return undefined;
     }
+  }
+
+  /** Goes on building the side index between searches, one step at a time, until every message is in. */
+  #feed(index: CjkIndex): void {
+    clearTimeout(this.#feeding);
+    this.#feeding = setTimeout(() => {
+      if (this.#side?.index !== index || this.#connection.closed || !this.#side.of.open) return;
+      try {
+        index.catchUp(0);
+        if (index.isBehind()) this.#feed(index);
+      } catch (error) {
+        this.#notice(`The side index for short words waits for the next search: ${textOfError(error)}`);
+      }
+    }, FEED_PAUSE_MS);
+    // A process that has nothing else to do may leave; the next search continues.
+    this.#feeding.unref();
   }
 }

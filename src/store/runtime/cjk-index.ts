@@ -35,8 +35,10 @@ function expressionOf(text: string): string {
 }
 
 export interface CjkIndex {
-  /** Takes in rows of state.db that are new, for at most `budgetMs`; returns the last message id that is in. */
+  /** Takes in rows of state.db that are new: one step, and more while `budgetMs` lasts; returns the last message id that is in. */
   catchUp(budgetMs: number): number;
+  /** Some messages are not in yet. */
+  isBehind(): boolean;
   /** Ids of messages that hold every CJK run of `text`, newest first. */
   find(text: string, options?: { hiddenOnly?: boolean; below?: number; limit?: number }): number[];
   /** Forgets everything; `catchUp` builds it again. */
@@ -56,14 +58,16 @@ export function createCjkIndex(runtime: Database, state: Database): CjkIndex {
       last_id: 0,
       last_timestamp: null,
     };
+  const newestId = () => state.prepare<{ id: number | null }>("SELECT max(id) AS id FROM messages").get()?.id ?? 0;
   return {
+    isBehind: () => readState().last_id < newestId(),
     catchUp(budgetMs) {
       const deadline = Date.now() + budgetMs;
+      let steps = 0;
       if (isOtherFile(state, readState())) forgetAll(runtime);
       for (;;) {
         const { last_id } = readState();
-        const newest = state.prepare<{ id: number | null }>("SELECT max(id) AS id FROM messages").get()?.id ?? 0;
-        if (last_id >= newest || Date.now() > deadline) return last_id;
+        if (last_id >= newestId() || (steps++ > 0 && Date.now() >= deadline)) return last_id;
         takeIn(runtime, state, last_id);
       }
     },
