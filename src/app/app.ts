@@ -29,6 +29,13 @@ export interface ConversationWish {
   readonly jobId?: string;
 }
 
+export interface PreparedInput {
+  readonly text: string;
+  readonly warnings: readonly string[];
+  /** The text includes pages from the web: the turn is tainted. */
+  readonly untrusted: boolean;
+}
+
 export interface App {
   readonly home: Home;
   readonly config: Config;
@@ -38,6 +45,8 @@ export interface App {
   /** Problems found while opening, for the person. */
   readonly warnings: readonly string[];
   openConversation(wish: ConversationWish): Promise<OpenedConversation>;
+  /** Expands `@file`, `@diff`, `@url` … in what a person typed at a local surface. */
+  prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
   /** Idempotent: ends child processes, flushes, closes the databases. */
   close(): Promise<void>;
 }

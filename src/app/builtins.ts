@@ -1,6 +1,8 @@
 // The built-in tools, one line each. They enter the registry by the same door as a plugin's.
+import { execFile } from "node:child_process";
 import { join } from "node:path";
 import type { Tool, ToolContext } from "../core/tool.ts";
+import { SudoPassword, sudoInput } from "../security/sudo.ts";
 import { clarifyTool } from "../tools/clarify.ts";
 import { localFiles } from "../tools/files/file-access.ts";
 import { FileMemory } from "../tools/files/file-memory.ts";
@@ -37,6 +39,25 @@ function fileParts(services: Services, memory: FileMemory): FileToolParts {
   };
 }
 
+/** Feeds sudo its password on standard input; where there is none, the command runs as it is and sudo says so. */
+function sudoFeed(services: Services): NonNullable<TerminalParts["sudo"]> {
+  const password = new SudoPassword({
+    configured: services.home.env.SUDO_PASSWORD,
+    passwordless: () =>
+      new Promise((resolve) => execFile("sudo", ["-n", "true"], { timeout: 3_000 }, (error) => resolve(!error))),
+  });
+  return async (command, context) => {
+    if (!/\bsudo\b/.test(command)) return null;
+    const { rewriteSudo } = await import("../security/sudo.ts");
+    const rewritten = await rewriteSudo(command);
+    if (rewritten.calls === 0) return null;
+    const typed = await password.get(context.sessionId, context.human, context.signal);
+    if (!typed) return null;
+    services.redactor.learn(typed);
+    return { command: rewritten.command, stdin: sudoInput(typed, rewritten.calls) };
+  };
+}
+
 function terminalParts(services: Services): TerminalParts {
   const { config, gate, redactor, hooks, workspaces, home } = services;
   return {
@@ -44,6 +65,7 @@ function terminalParts(services: Services): TerminalParts {
     redactor,
     hooks,
     processes: workspaces.processes,
+    sudo: sudoFeed(services),
     backendFor: (context: ToolContext) => workspaces.backend(context.conversationId, context.cwd),
     settings: {
       defaultTimeoutMs: config.terminal.timeout * 1000,

@@ -1,14 +1,12 @@
 // Configuration → program: opens the store, the models, the guards and the tools; closes them again.
-import { join } from "node:path";
-import type { Config } from "../config/schema/config.ts";
-import type { UsageLedger } from "../core/usage.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { Home } from "./home.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
+import { openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
 import { Registry } from "./registry.ts";
-import { asTree, type Services } from "./services.ts";
+import type { Services } from "./services.ts";
 import { openSettings } from "./settings.ts";
 import { openHomeStore } from "./store.ts";
 
@@ -21,36 +19,6 @@ export interface OpenAppOptions {
   /** Dangerous commands run without asking; the hardline list still holds. */
   readonly yolo?: boolean;
   onNotice?(text: string): void;
-}
-
-async function openLedger(home: Home): Promise<{ ledger: UsageLedger; close(): void }> {
-  const [{ openRuntimeDb }, { createUsageLedger }] = await Promise.all([
-    import("../store/runtime-db.ts"),
-    import("../store/runtime/usage-ledger.ts"),
-  ]);
-  let close: () => void = () => undefined;
-  const ledger = createUsageLedger(() => {
-    const db = openRuntimeDb(join(home.path, "runtime.db"));
-    close = () => db.close();
-    return db;
-  });
-  return { ledger, close: () => close() };
-}
-
-async function openModels(home: Home, config: Config, ledger: UsageLedger, notice: (text: string) => void) {
-  const [{ Models }, { readProviderSettings }] = await Promise.all([
-    import("../providers/connect.ts"),
-    import("../providers/settings.ts"),
-  ]);
-  return new Models({
-    settings: readProviderSettings(asTree(config), home.env),
-    env: home.env,
-    authPath: join(home.path, "auth.json"),
-    ...(home.root === home.path ? {} : { globalAuthPath: join(home.root, "auth.json") }),
-    windowCachePath: join(home.path, "context_length_cache.yaml"),
-    ledger,
-    onTrouble: (error) => notice(error instanceof Error ? error.message : String(error)),
-  });
 }
 
 function withoutUserConfig(home: Home): Home {
@@ -66,10 +34,12 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     openHomeStore(home, { host: options.host ?? "in-process", onNotice: notice }),
     openLedger(home),
   ]);
-  const [models, guards] = await Promise.all([
-    openModels(home, config, ledger, notice),
+  const [{ openModels }, guards] = await Promise.all([
+    import("./models.ts"),
     openGuards(home, config, { yolo: options.yolo ?? false }),
   ]);
+  const onTrouble = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
+  const models = openModels(home, config, ledger, { onTrouble });
   const registry = new Registry();
   const services: Services = { home, config, store, ledger, models, ...guards, notice };
   const builtins = registerBuiltins(registry, services);
@@ -81,6 +51,10 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     ledger,
     registry,
     warnings: warnings.map((warning) => warning.message),
+    prepareInput: async (text, opened) => {
+      const { prepareInput } = await import("./prepare-input.ts");
+      return prepareInput(services, text, opened);
+    },
     openConversation: async (wish) => {
       const { openConversationFor } = await import("./open-conversation.ts");
       return openConversationFor({ services, registry, builtins }, wish);

@@ -1,19 +1,19 @@
 // The backend that the configuration chooses for commands.
+
+import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
 import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
-import { isSecretName } from "../security/secret-names.ts";
+import { terminalEnv } from "../security/child-env.ts";
 import type { Backend } from "../tools/terminal/backend.ts";
 import type { Home } from "./home.ts";
 
-/** The environment of child processes: everything but secrets, plus what the person lets through by name. */
-function childEnvironment(home: Home, config: Config): { [name: string]: string } {
-  const allowed = new Set(config.terminal.env_passthrough as readonly string[]);
-  const env: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(home.env)) {
-    if (value !== undefined && (allowed.has(name) || !isSecretName(name))) env[name] = value;
-  }
-  if (home.childHome) env.HOME = home.childHome;
-  return env;
+/** The environment of commands: everything but secrets, plus what the person lets through by name. */
+function commandEnvironment(home: Home, config: Config): { [name: string]: string } {
+  return terminalEnv(home.env, {
+    blocked: new Set([...knownEnvNames].filter(isSecretEnvName)),
+    passthrough: config.terminal.env_passthrough as readonly string[],
+    home: home.childHome,
+  });
 }
 
 export async function openBackend(home: Home, config: Config, cwd: string): Promise<Backend> {
@@ -26,7 +26,7 @@ export async function openBackend(home: Home, config: Config, cwd: string): Prom
   const { LocalBackend } = await import("../tools/terminal/local.ts");
   return new LocalBackend({
     cwd,
-    env: childEnvironment(home, config),
+    env: commandEnvironment(home, config),
     initFiles: terminal.shell_init_files as readonly string[],
     useBashrc: terminal.auto_source_bashrc,
   });

@@ -1,4 +1,5 @@
 // Opens one conversation: model, memory, engine, tools and the frozen prompt, each handed over as a contract.
+import { join } from "node:path";
 import type { ContextEngine } from "../core/context.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
@@ -39,6 +40,12 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
     protectFirstN: compression.protect_first_n,
   };
   const redact = (text: string) => services.redactor.redact(text);
+  if (context.engine === "lossless") {
+    const { LosslessEngine } = await import("../context/lossless.ts");
+    const dir = join(services.home.path, "context");
+    const { contextLength } = limits;
+    return { engine: new LosslessEngine({ contextLength, settings, side, redact, store: services.store, dir }), side };
+  }
   const { Compressor } = await import("../context/compressor.ts");
   const engine = new Compressor({ contextLength: limits.contextLength, settings, side, redact });
   if (context.engine === "compressor") return { engine, side };
@@ -132,6 +139,7 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
   return {
     conversation: surfaceView(conversation),
     identity,
+    contextLength: limits.contextLength,
     resumed: wish.resume !== undefined,
     caching: caching.enabled ? `Prompt caching: ${caching.label}` : null,
     notices: [...connected.notes, ...(notice ? [notice] : []), ...windowNotice(limits, names, toolbox)],

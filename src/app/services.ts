@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Config } from "../config/schema/config.ts";
 import type { Gate } from "../core/gate.ts";
 import type { Hooks } from "../core/hook.ts";
-import type { JsonObject } from "../core/message.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import type { SessionStore } from "../core/session.ts";
@@ -29,9 +28,4 @@ export interface Services {
 /** Tool output that is too large for the window; kept with the home, readable by its owner only. */
 export function spillDir(home: Home, conversationId: string): string {
   return join(home.path, "cache", "tool-results", conversationId.replaceAll(/[^\w-]/g, "_"));
-}
-
-/** The typed configuration as the plain tree that parts with their own reader take. */
-export function asTree(config: Config): JsonObject {
-  return config as unknown as JsonObject;
 }

@@ -22,9 +22,9 @@ const MEDIA_TYPES: { readonly [extension: string]: string } = {
   ".webp": "image/webp",
 };
 
-async function withImages(wish: ChatWish): Promise<string | ContentPart[]> {
-  if (wish.images.length === 0) return wish.text;
-  const parts: ContentPart[] = [{ type: "text", text: wish.text }];
+async function withImages(wish: ChatWish, text: string): Promise<string | ContentPart[]> {
+  if (wish.images.length === 0) return text;
+  const parts: ContentPart[] = [{ type: "text", text }];
   for (const file of wish.images) {
     const type = MEDIA_TYPES[extname(file).toLowerCase()];
     if (!type) throw new UserError(`${file}: images must be png, jpg, gif or webp`, { exitCode: 2 });
@@ -99,7 +99,10 @@ async function askOnce(context: CliContext, app: App, opened: OpenedConversation
   });
   const { signal, release } = interruptOnSignals();
   let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
-  for await (const event of opened.conversation.send(await withImages(wish), { signal })) {
+  const input = await app.prepareInput(wish.text, opened);
+  if (wish.mode !== "oneshot") for (const warning of input.warnings) terminal.err(`warning: ${warning}`);
+  const options = { signal, tainted: input.untrusted };
+  for await (const event of opened.conversation.send(await withImages(wish, input.text), options)) {
     if (json) terminal.out(JSON.stringify(event));
     else printer.show(event);
     if (event.type === "ended") ended = event;

@@ -83,7 +83,10 @@ class Session {
     const controller = new AbortController();
     this.#running = controller;
     try {
-      for await (const event of opened.conversation.send(text, { signal: controller.signal })) {
+      const input = await this.#app.prepareInput(text, opened);
+      for (const warning of input.warnings) this.#context.terminal.err(`warning: ${warning}`);
+      const options = { signal: controller.signal, tainted: input.untrusted };
+      for await (const event of opened.conversation.send(input.text, options)) {
         printer.show(event);
         if (event.type === "ended" && event.undelivered) this.#pending.unshift(event.undelivered);
       }

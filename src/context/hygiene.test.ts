@@ -3,7 +3,6 @@ import { workingSummariser } from "../../test/summarisers.ts";
 import type { Message } from "../core/message.ts";
 import { Compressor } from "./compressor.ts";
 import { needsHygiene, runHygiene } from "./hygiene.ts";
-import { PressureNotice } from "./pressure.ts";
 
 const talk = (count: number): Message[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -32,13 +31,4 @@ test("hygiene hands back a shorter list and leaves the given one alone", async (
   );
   expect(result?.outcome.messages.length).toBeLessThan(messages.length);
   expect(messages).toEqual(copy);
-});
-
-test("pressure is told once, and again only after it dropped", () => {
-  const pressure = new PressureNotice();
-  expect(pressure.check(42_000, 50_000)).toBeNull();
-  expect(pressure.check(42_500, 50_000)).toBe("Context is 85% to compaction threshold (42,500/50,000 tokens)");
-  expect(pressure.check(45_000, 50_000)).toBeNull();
-  expect(pressure.check(10_000, 50_000)).toBeNull();
-  expect(pressure.check(43_000, 50_000)).toMatch(/86%/);
 });

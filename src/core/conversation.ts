@@ -9,7 +9,10 @@ export interface Conversation {
   /** Stays for the life of the conversation. */
   readonly conversationId: string;
   /** One turn. The last event is `ended`, whatever happened; abandoning the generator ends the turn too. */
-  send(input: string | readonly ContentPart[], options: { readonly signal: AbortSignal }): AsyncGenerator<AgentEvent>;
+  send(
+    input: string | readonly ContentPart[],
+    options: { readonly signal: AbortSignal; readonly tainted?: boolean },
+  ): AsyncGenerator<AgentEvent>;
   /** Guidance for the running turn; lands on the next tool result. False when no turn runs. */
   steer(text: string): boolean;
   interrupt(): void;
@@ -23,6 +26,8 @@ export interface Conversation {
 export interface OpenedConversation {
   readonly conversation: Conversation;
   readonly identity: ModelIdentity;
+  /** The model's window in tokens. */
+  readonly contextLength: number;
   readonly resumed: boolean;
   /** Prompt caching in words, when it is on. */
   readonly caching: string | null;

@@ -1,0 +1,36 @@
+// What a person typed, with its `@` references attached.
+import { homedir } from "node:os";
+import type { OpenedConversation } from "../core/conversation.ts";
+import type { PreparedInput } from "./app.ts";
+import type { Services } from "./services.ts";
+
+const PAGE_BYTES = 2_000_000;
+
+async function fetchPage(services: Services, url: string, signal: AbortSignal): Promise<string> {
+  const { guardedFetch } = await import("../security/guarded-fetch.ts");
+  const answer = await guardedFetch(url, {
+    policy: { allowPrivate: services.config.security.allow_private_urls },
+    signal,
+    maxBytes: PAGE_BYTES,
+  });
+  if (!answer.ok) throw new Error(`${url} is not attached: ${answer.reason}`);
+  if (answer.status >= 400) throw new Error(`${url} is not attached: the server answered ${answer.status}`);
+  return answer.body.toString("utf8");
+}
+
+export async function prepareInput(
+  services: Services,
+  text: string,
+  opened: OpenedConversation,
+): Promise<PreparedInput> {
+  if (!text.includes("@")) return { text, warnings: [], untrusted: false };
+  const { expandReferences } = await import("../context/references.ts");
+  const { home, workspaces } = services;
+  return expandReferences(text, {
+    cwd: workspaces.cwd(opened.conversation.conversationId, home.cwd),
+    userHome: home.env.HOME ?? homedir(),
+    hermesHome: home.path,
+    contextLength: opened.contextLength,
+    fetchText: (url, signal) => fetchPage(services, url, signal),
+  });
+}
