@@ -98,8 +98,8 @@ describe("a read-only place", () => {
 });
 
 const volume = mkdtempSync(join(tmpdir(), "hermes-volume-"));
-const mounted = isRoot && spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", volume]).status === 0;
-if (mounted) spawnSync("umount", [volume]);
+const mounted = isRoot && spawnSync("/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", volume]).status === 0;
+if (mounted) spawnSync("/bin/umount", [volume]);
 rmSync(volume, { recursive: true, force: true });
 
 describe("a full disk", () => {
@@ -107,7 +107,7 @@ describe("a full disk", () => {
   it.skipIf(!mounted)("refuses appends with the reason, loses nothing, and goes on when there is space", async () => {
     const small = join(dir, "small");
     mkdirSync(small);
-    expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", small]).status).toBe(0);
+    expect(spawnSync("/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", small]).status).toBe(0);
     try {
       const store = await SqliteSessionStore.open({ path: join(small, "state.db") });
       await store.createSession({ id: "s", source: "cli" });
@@ -126,7 +126,7 @@ describe("a full disk", () => {
       expect(await store.messageCount("s")).toBe(kept + 1);
       await store.close();
     } finally {
-      spawnSync("umount", [small]);
+      spawnSync("/bin/umount", [small]);
     }
   });
 });
