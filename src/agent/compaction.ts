@@ -1,4 +1,5 @@
 // Makes a conversation shorter and goes on in a new session, but only when the result is provably smaller.
+import type { CompressOutcome } from "../core/context.ts";
 import type { AgentEvent } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
 import { estimateMessagesTokens } from "../core/tokens.ts";
@@ -25,9 +26,9 @@ export interface CompactionReport {
   readonly notice?: string;
 }
 
-async function squeeze(thread: Thread, request: CompactionRequest) {
+async function squeeze(thread: Thread, request: CompactionRequest): Promise<CompressOutcome | typeof ABORTED> {
   const { engine, memory } = thread.parts;
-  const messages = thread.log.messages;
+  const { messages } = thread.log;
   const carry = await orElse(memory.beforeCompress(messages), request.signal, "");
   const options = {
     currentTokens: thread.requestTokens(),
@@ -37,6 +38,7 @@ async function squeeze(thread: Thread, request: CompactionRequest) {
     ...(carry === "" ? {} : { carry }),
   };
   try {
+    if (engine.hasContentToCompress?.(messages) === false) return { messages, method: "none", modelCalls: 0 };
     return await untilAborted(engine.compress(messages, options), request.signal);
   } catch (error) {
     // An engine may be a plugin: its bug costs this pass, never the conversation.
@@ -77,7 +79,6 @@ export async function compact(thread: Thread, request: CompactionRequest): Promi
   const { log } = thread;
   const before = log.tokens();
   const none = { shrunk: false, beforeTokens: before, afterTokens: before, method: "none" };
-  if (thread.parts.engine.hasContentToCompress?.(log.messages) === false) return none;
   const outcome = await squeeze(thread, request);
   if (outcome === ABORTED || request.signal.aborted) return none;
   const notice = outcome.notice === undefined ? {} : { notice: outcome.notice };

@@ -153,7 +153,8 @@ export class Conversation {
     parts.provider.beginTurn();
     this.#thread.turns += 1;
     if (!log.opened) {
-      await this.#open();
+      const problem = await this.#open();
+      if (problem !== undefined) turn.notice("warning", problem);
       if (!log.resumed && parts.hooks.listens("on_session_start")) {
         const { model } = parts.provider.identity;
         const args = { session_id: log.sessionId, model, platform: parts.settings.source };
@@ -164,10 +165,17 @@ export class Conversation {
     await this.#answerLostCalls(turn);
   }
 
-  async #open(): Promise<void> {
+  /** Answers with what the person should know: an engine may be a plugin, and its start may fail. */
+  async #open(): Promise<string | undefined> {
     const { parts, log } = this.#thread;
     await log.open();
-    await parts.engine.onSessionStart?.(log.sessionId, {});
+    try {
+      await parts.engine.onSessionStart?.(log.sessionId, {});
+      return undefined;
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return `The context engine ${parts.engine.name} did not start: ${why}`;
+    }
   }
 
   /** Calls that a crash left open are answered before anything else is said. */

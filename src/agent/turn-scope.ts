@@ -41,6 +41,8 @@ export class TurnScope {
   tainted: boolean;
   resultChars = 0;
   callsLeft: number;
+  /** Rounds that may still be free: an endless run of code must meet the budget in the end. */
+  refundsLeft: number;
   /** Compactions forced by the provider in this turn. */
   overflows = 0;
   /** A pass brought nothing: only an overflow may try again in this turn. */
@@ -60,6 +62,7 @@ export class TurnScope {
     this.userMessage = input;
     this.tainted = options.tainted;
     this.callsLeft = settings.maxTurns ?? 90;
+    this.refundsLeft = this.callsLeft;
   }
 
   /** Stores messages, then shows them. */

@@ -1,7 +1,18 @@
 // How a turn recovers: length limits, empty replies, broken calls, budgets.
 import { Type } from "typebox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Bench, call, collect, endOf, openBench, type Reply, says, scripted, uses } from "../../test/scripted.ts";
+import {
+  type Bench,
+  call,
+  collect,
+  endOf,
+  IDENTITY,
+  openBench,
+  type Reply,
+  says,
+  scripted,
+  uses,
+} from "../../test/scripted.ts";
 import { textOf } from "../core/message.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
@@ -168,15 +179,54 @@ describe("calls that cannot run", () => {
   });
 });
 
+describe("trouble behind the provider", () => {
+  it("is passed on: retries, fallbacks and voided text", async () => {
+    const failure = { kind: "rate_limit", message: "slow down" } as const;
+    const other = { ...IDENTITY, model: "script-2" };
+    const bumpy: Reply = async function* (request, signal) {
+      yield { type: "text", text: "void" };
+      yield { type: "retrying", failure, attempt: 1, inMs: 5 };
+      yield { type: "restarted" };
+      yield { type: "fallback", from: IDENTITY, to: other, failure };
+      yield* says("good")(request, signal);
+    };
+    const { events, end, texts } = await run([bumpy]);
+    expect(end).toMatchObject({ end: "done", text: "good" });
+    expect(texts).toEqual(["go", "good"]);
+    const types = events.map((event) => event.type);
+    expect(types.filter((type) => type !== "delta")).toEqual([
+      "message",
+      "retrying",
+      "restarted",
+      "fallback",
+      "usage",
+      "message",
+      "ended",
+    ]);
+  });
+
+  it("ends the turn when a stream stops without a result", async () => {
+    const cut: Reply = async function* () {
+      yield { type: "text", text: "only this" };
+    };
+    const { end, texts } = await run([cut]);
+    expect(end).toMatchObject({ end: "failed", text: "only this" });
+    expect(texts).toEqual(["go", "only this"]);
+  });
+});
+
 describe("the budget", () => {
   it("does not count rounds of execute_code alone", async () => {
     const code = uses([call("execute_code")]);
-    const { end, provider } = await run([code, code, code, code, says("done")], {
+    const { end, provider } = await run([code, code, code, says("done")], {
       tools: [tool("execute_code")],
-      settings: { maxTurns: 2, guard: { warnings: false } },
+      settings: { maxTurns: 3, guard: { warnings: false } },
     });
     expect(end).toMatchObject({ end: "done" });
-    expect(provider.asked).toHaveLength(5);
+    expect(provider.asked).toHaveLength(4);
+    const endless = await run([code], { tools: [tool("execute_code")], settings: { maxTurns: 3 } });
+    expect(endless.end.end).toBe("budget");
+    expect(endless.provider.asked.filter((request) => request.purpose === "turn")).toHaveLength(6);
   });
 
   it("wraps up without tools; the repeat of an empty one carries them and ignores calls", async () => {

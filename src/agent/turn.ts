@@ -1,5 +1,4 @@
 // One turn: from the person's input until the agent has answered or must stop. A small state machine, one exit.
-import type { Failure, FailureKind } from "../core/failure.ts";
 import type { Json, JsonObject, Message } from "../core/message.ts";
 import type { ModelRequest } from "../core/provider.ts";
 import { accountFor } from "./account.ts";
@@ -7,13 +6,12 @@ import { buildRequest } from "./build-request.ts";
 import { compact, compactBeforeTurn } from "./compaction.ts";
 import type { Judgement } from "./judge-reply.ts";
 import { type CallOutcome, callModel } from "./model-call.ts";
+import { isOverflow, shrinkAfterOverflow } from "./overflow.ts";
 import { type BatchScope, runTools } from "./run-tools.ts";
 import type { TurnOutcome, TurnScope } from "./turn-scope.ts";
 import { orElse } from "./until-aborted.ts";
 import { wrapUp } from "./wrap-up.ts";
 
-const MOST_OVERFLOWS = 3;
-const TOO_LARGE: ReadonlySet<FailureKind> = new Set(["context_overflow", "payload_too_large", "long_context_tier"]);
 const NO_ANSWERS: readonly Json[] = [];
 
 const interrupted = (text = ""): TurnOutcome => ({ end: "interrupted", text });
@@ -113,7 +111,10 @@ async function useTools(
   if (batch.interrupted || turn.signal.aborted) return interrupted();
   if (batch.stop !== undefined) return halted(batch.stop.text);
   if (judgement.last) return tooManyUnknown();
-  if (calls.every((prepared) => prepared.call.function.name === "execute_code")) turn.callsLeft += 1;
+  if (turn.refundsLeft > 0 && calls.every((prepared) => prepared.call.function.name === "execute_code")) {
+    turn.refundsLeft -= 1;
+    turn.callsLeft += 1;
+  }
   await compactAfterTools(turn);
   return undefined;
 }
@@ -181,31 +182,14 @@ type FailedCall = Extract<CallOutcome, { kind: "failed" }>;
 
 async function afterFailure(turn: TurnScope, outcome: FailedCall): Promise<TurnOutcome | undefined> {
   const { failure } = outcome;
-  if (TOO_LARGE.has(failure.kind)) return afterOverflow(turn, failure);
+  if (isOverflow(failure)) {
+    const problem = await shrinkAfterOverflow(turn, failure);
+    if (turn.signal.aborted) return interrupted();
+    return problem === undefined ? undefined : { end: "failed", text: "", failure: problem };
+  }
   const seen = typeof outcome.partial?.content === "string" ? outcome.partial.content : outcome.streamed;
   turn.unfinished = turn.judge.pieces + seen;
   return { end: "failed", text: turn.unfinished, failure };
-}
-
-/** The provider says that the request is too large: its limit is learnt, the log shortened, the call repeated for free. */
-async function afterOverflow(turn: TurnScope, failure: Failure): Promise<TurnOutcome | undefined> {
-  const { thread } = turn;
-  const { engine, provider, settings } = thread.parts;
-  const limit = failure.limitTokens;
-  if (limit !== undefined && limit > 0 && limit < engine.contextLength)
-    engine.updateModel?.(provider.identity.model, limit);
-  turn.overflows += 1;
-  if (settings.compression !== false && turn.overflows <= MOST_OVERFLOWS) {
-    const report = await compact(thread, turn);
-    if (turn.signal.aborted) return interrupted();
-    if (report.shrunk) {
-      turn.findUserMessage();
-      turn.callsLeft += 1;
-      return undefined;
-    }
-  }
-  const cure = failure.cure ?? "Start a new conversation, or choose a model with a larger window.";
-  return { end: "failed", text: "", failure: { ...failure, cure } };
 }
 
 async function requestHook(turn: TurnScope, request: ModelRequest): Promise<void> {
