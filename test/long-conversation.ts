@@ -99,7 +99,11 @@ export function longConversation(seed: number, tokens: number): LongConversation
   const task = `Port project ${seed} to the new wire format: keep the v2 reader, write nothing under /etc, and report in French.`;
   generator.messages.push({ role: "user", content: task });
   const size = Math.min(900, Math.max(60, Math.floor(tokens / 60)));
-  while (estimateMessagesTokens(generator.messages) < tokens) generator.round(size);
+  for (let made = 0, counted = 0; made < tokens; ) {
+    generator.round(size);
+    made += estimateMessagesTokens(generator.messages.slice(counted));
+    counted = generator.messages.length;
+  }
   if (seed % 3 === 0) {
     if (generator.messages.at(-1)?.role !== "assistant")
       generator.messages.push({ role: "assistant", content: "Ready." });

@@ -32,10 +32,13 @@ const GOOD =
 
 export const workingSummariser = () => sideModel(() => answer(GOOD));
 
+export const deadSummariser = () =>
+  sideModel(() => ({ ok: false, failure: { kind: "server_error", message: "the service is down" } }));
+
 const never = () => new Promise<SideAnswer>(() => undefined);
 
 export const FAULTY: { readonly [name: string]: () => CountingSide } = {
-  dead: () => sideModel(() => ({ ok: false, failure: { kind: "server_error", message: "the service is down" } })),
+  dead: deadSummariser,
   slow: () => sideModel(never),
   echo: () => sideModel((request) => answer(request.prompt)),
   empty: () => sideModel(() => answer("  \n")),
