@@ -31,4 +31,8 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     summary: "Tokens and money that the models used",
     load: async () => (await import("./usage.ts")).usageCommand,
   },
+  security: {
+    summary: "Check what is open, what is allowed and who can read your files",
+    load: async () => (await import("./security.ts")).securityCommand,
+  },
 };

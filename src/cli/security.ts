@@ -1,0 +1,45 @@
+// `hermes security`: what is open, what is allowed, which files have wrong modes.
+import { type AuditFinding, securityAudit } from "../app/security-audit.ts";
+import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
+import type { Terminal } from "./terminal.ts";
+
+const STYLE = { high: "red", medium: "yellow", low: "dim", info: "dim" } as const;
+
+function line(terminal: Terminal, finding: AuditFinding): string {
+  const label = terminal.style(STYLE[finding.severity], finding.severity.padEnd(6));
+  return `${label}  ${finding.what}${finding.cure ? `\n        ${finding.cure}` : ""}`;
+}
+
+async function audit(context: CliContext): Promise<number> {
+  const { terminal } = context;
+  const report = await securityAudit(context.home);
+  if (context.values.json) terminal.out(JSON.stringify(report, null, 2));
+  else {
+    for (const finding of report.findings) terminal.out(line(terminal, finding));
+    const wrong = report.findings.filter(
+      (finding) => finding.severity === "high" || finding.severity === "medium",
+    ).length;
+    terminal.out(
+      wrong === 0
+        ? "Nothing needs to be changed."
+        : `${wrong} ${wrong === 1 ? "thing needs" : "things need"} attention.`,
+    );
+  }
+  return report.ok ? 0 : 1;
+}
+
+export const securityCommand: CliCommand = {
+  name: "security",
+  summary: "Check what is open, what is allowed and who can read your files",
+  defaultSubcommand: "audit",
+  subcommands: [
+    {
+      name: "audit",
+      summary: "List open switches, standing permissions, wrong file modes and secrets in clear",
+      options: JSON_OPTION,
+      maxPositionals: 0,
+      examples: ["hermes security audit", "hermes security audit --json"],
+      run: audit,
+    },
+  ],
+};
