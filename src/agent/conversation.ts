@@ -2,7 +2,6 @@
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import type { ContentPart, Message, UserMessage } from "../core/message.ts";
-import { textOf } from "../core/message.ts";
 import type { Provider, ToolSchema } from "../core/provider.ts";
 import { wellFormed } from "../core/well-formed.ts";
 import { type CompactionReport, compact } from "./compaction.ts";
@@ -267,11 +266,6 @@ export class Conversation {
     await parts.engine.onSessionEnd?.(log.sessionId, log.messages);
     if (!parts.hooks.listens("on_session_finalize")) return;
     await parts.hooks.run("on_session_finalize", { session_id: log.sessionId, platform: parts.settings.source });
-  }
-
-  /** What the person said last, for surfaces that offer to repeat it. */
-  get lastInput(): string {
-    return textOf(this.messages.findLast((message) => message.role === "user")?.content);
   }
 }
 

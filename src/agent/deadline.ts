@@ -8,10 +8,13 @@ export class Deadline {
   #leftMs: number;
   #startedAt = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Questions to the person that are open at the moment. */
+  #pauses = 0;
+  #stopped = false;
 
   constructor(ms: number) {
     this.#leftMs = ms;
-    this.resume();
+    this.#run();
   }
 
   get signal(): AbortSignal {
@@ -23,6 +26,7 @@ export class Deadline {
   }
 
   pause(): void {
+    this.#pauses += 1;
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -30,12 +34,18 @@ export class Deadline {
   }
 
   resume(): void {
-    if (this.#timer !== undefined || this.#leftMs > LONGEST_TIMER_MS) return;
+    this.#pauses -= 1;
+    if (this.#pauses === 0) this.#run();
+  }
+
+  #run(): void {
+    if (this.#timer !== undefined || this.#stopped || this.#leftMs > LONGEST_TIMER_MS) return;
     this.#startedAt = performance.now();
     this.#timer = setTimeout(() => this.#controller.abort(), Math.max(0, this.#leftMs));
   }
 
   stop(): void {
+    this.#stopped = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
