@@ -9,19 +9,13 @@ import { estimateSchemaTokens } from "../core/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import type { ConversationWish } from "./app.ts";
-import type { BuiltinState } from "./builtins.ts";
 import { agentSettings, fitTools, toolNames } from "./conversation-settings.ts";
 import { openMemory } from "./open-memory.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
+import type { Opening } from "./opening.ts";
 import type { Registry } from "./registry.ts";
 import { type Services, spillDir } from "./services.ts";
 import { subagents } from "./subagents.ts";
-
-export interface Opening {
-  readonly services: Services;
-  readonly registry: Registry;
-  readonly builtins: BuiltinState;
-}
 
 interface OpenedEngine {
   readonly engine: ContextEngine;

@@ -9,7 +9,7 @@ import type { Connected } from "../providers/connect.ts";
 import { resolveToolsets } from "../tools/toolsets.ts";
 import type { ConversationWish } from "./app.ts";
 import { agentSettings } from "./conversation-settings.ts";
-import type { Opening } from "./open-conversation.ts";
+import type { Opening } from "./opening.ts";
 import { spillDir } from "./services.ts";
 
 export interface Parent {
