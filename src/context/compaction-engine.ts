@@ -46,6 +46,16 @@ function verbatimTokens(budget: PassBudget): number {
   return Math.min(1_500, Math.floor(budget.summaryMax * 0.5));
 }
 
+const SYSTEM_NOTE =
+  "[Note: Some earlier conversation turns have been compacted into a summary. Build on it instead of repeating work.]";
+
+/** Lists that carry their own system message are told once; where the prompt is kept apart, it stays as it is. */
+function withSystemNote(message: Message): Message {
+  if (message.role !== "system" || typeof message.content !== "string") return message;
+  if (message.content.includes("[Note: Some earlier conversation turns have been compacted")) return message;
+  return { role: "system", content: `${message.content}\n\n${SYSTEM_NOTE}` };
+}
+
 export abstract class CompactionEngine extends EngineBase {
   protected readonly summariser: Summariser;
 
@@ -104,7 +114,8 @@ export abstract class CompactionEngine extends EngineBase {
   protected assembled(body: string, plan: Plan, view: Outline, pass: { sizes: PassSizes; options: CompressOptions }) {
     const carry = this.summariser.redact(pass.options.carry ?? "");
     const summary = completeSummary(body, plan, view, { carry, tokens: verbatimTokens(pass.sizes.budget) });
-    return sanitizeToolPairs(assemble({ head: plan.head, summary, tail: plan.tail, lastUser: plan.lastUser }));
+    const head = plan.head.map(withSystemNote);
+    return sanitizeToolPairs(assemble({ head, summary, tail: plan.tail, lastUser: plan.lastUser }));
   }
 
   /** Keeps what saved enough; otherwise the log comes back as the same array. */

@@ -189,3 +189,23 @@ test("an aborted pass still ends with an extract", async () => {
   expect(outcome.method).toBe("extract");
   expect(outcome.notice).toContain("originals are kept");
 });
+
+test("a list with its own system message is told about the compaction once", async () => {
+  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const system: Message = { role: "system", content: "You are a test." };
+  const once = await engine.compress([system, ...talk(60)], { sessionId: "s" });
+  const twice = await engine.compress([...once.messages, ...talk(60)], { sessionId: "s" });
+  for (const outcome of [once, twice]) {
+    expect(textOf(outcome.messages[0]?.content).match(/\[Note: Some earlier conversation turns/g)).toHaveLength(1);
+  }
+});
+
+test("without a summariser old requests are not presented as the active task", async () => {
+  const engine = new Compressor({ contextLength: 16_384 });
+  const outcome = await engine.compress([...talk(30), user("Delete the old logs."), said("Deleted."), ...talk(30)], {
+    sessionId: "s",
+  });
+  expect(outcome.method).toBe("extract");
+  expect(all(outcome.messages)).not.toContain("## Active Task");
+  expect(all(outcome.messages)).toContain("## Earlier Requests");
+});

@@ -9,6 +9,8 @@ import { isConstraint, salience, sentences } from "./salience.ts";
 import { modelPart, parseSections, type Section, writeSections } from "./sections.ts";
 
 const ACTIVE_TASK = "Active Task";
+/** Nobody can tell by form whether they were dealt with, so they are not called open: the live request comes after the notes. */
+const EARLIER = "Earlier Requests";
 
 interface Found {
   readonly requests: string[];
@@ -83,12 +85,10 @@ export function extract(turns: readonly Turn[], tokens: number): string {
   const found = collect(turns);
   const room = Math.max(40, tokens - 40);
   const share = (part: number) => Math.floor(room * part);
-  const latest = found.requests.at(-1);
   const sections: Section[] = [
-    { heading: ACTIVE_TASK, text: latest === undefined ? "" : clip(latest, Math.max(120, share(0.1) * 4)) },
     { heading: "Constraints & Preferences", text: bullets(newest(found.constraints, share(0.15))) },
     { heading: "Progress", text: bullets(newest(found.actions, share(0.2))) },
-    { heading: "Pending User Asks", text: bullets(newest(found.requests.slice(0, -1), share(0.15))) },
+    { heading: EARLIER, text: bullets(newest(found.requests, share(0.22))) },
     { heading: "Relevant Files", text: bullets(newest(found.files, share(0.08))) },
     { heading: "Critical Context", text: bullets(mostTelling(found.facts, share(0.3))) },
   ];
@@ -112,17 +112,18 @@ export function shrinkNotes(body: string, tokens: number): string {
   return shrinkSections(parseSections(modelPart(body)), tokens);
 }
 
-/** Notes and newer notes as one: sections of the same name are joined, and only the newest task is active. */
+/** Notes and newer notes as one: sections of the same name are joined; an older task is no longer the active one. */
 export function mergeNotes(older: string, newer: string, tokens: number): string {
-  const merged = new Map(parseSections(modelPart(older)).map((section) => [section.heading, section.text]));
-  for (const { heading, text } of parseSections(newer)) {
+  const merged = new Map<string, string>();
+  const add = (heading: string, text: string) => {
     const before = merged.get(heading);
-    merged.set(heading, before === undefined || before === "" || heading === ACTIVE_TASK ? text : `${before}\n${text}`);
-  }
-  return shrinkSections(
-    [...merged].map(([heading, text]) => ({ heading, text })),
-    tokens,
-  );
+    merged.set(heading, before === undefined || before === "" ? text : `${before}\n${text}`);
+  };
+  for (const { heading, text } of parseSections(modelPart(older)))
+    add(heading === ACTIVE_TASK ? EARLIER : heading, text);
+  for (const { heading, text } of parseSections(newer)) add(heading, text);
+  const sections = [...merged].map(([heading, text]) => ({ heading, text }));
+  return shrinkSections(sections, tokens);
 }
 
 /** What a model would have been asked to do: the earlier notes, updated with notes about the new turns. */

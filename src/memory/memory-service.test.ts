@@ -181,8 +181,12 @@ test("the snapshot stays as it was when the session opened", async () => {
   const first = await memory.snapshot();
   await memory.write("memory", { action: "add", content: "two" }, {});
   expect(await memory.snapshot()).toBe(first);
-  await memory.sessionSwitched("s2", { reset: false, reason: "compression" });
-  expect(await memory.snapshot()).toContain("two");
+  await memory.beforeCompress([]);
+  const second = await memory.snapshot();
+  expect(second).toContain("two");
+  await memory.write("memory", { action: "add", content: "three" }, {});
+  await memory.sessionSwitched("s2", { reset: true });
+  expect(await memory.snapshot()).toContain("three");
   await memory.close();
 });
 

@@ -105,14 +105,15 @@ export class MemoryService implements Memory {
     this.#later(work);
   }
 
+  /** Also the moment at which the notes are read again: the session that follows opens with fresh ones. */
   async beforeCompress(messages: readonly Message[]): Promise<string> {
+    this.#snapshot = undefined;
     const provider = this.#provider;
     if (provider?.onPreCompress === undefined) return "";
     const text = await this.#call("onPreCompress", "", () => provider.onPreCompress?.(messages) ?? "");
     return typeof text === "string" ? stripRecall(text) : "";
   }
 
-  /** Also the moment at which the notes are read again for the next prompt. */
   async sessionSwitched(newSessionId: string, details: SwitchDetails): Promise<void> {
     this.#snapshot = undefined;
     await this.#hook("onSessionSwitch", (provider) => provider.onSessionSwitch?.(newSessionId, details));
