@@ -19,17 +19,20 @@ export interface GroupOptions {
   readonly args?: readonly string[];
   /** Put before bash, for sandboxes: `bwrap …`. */
   readonly wrapper?: readonly string[];
+  /** Standard error on its own pipe instead of merged into standard output. */
+  readonly separateErrors?: boolean;
 }
 
-/** Starts `bash -c script` as the leader of a new group, standard error merged into standard output. */
+/** Starts `bash -c script` as the leader of a new group, standard error merged into standard output unless asked otherwise. */
 export function spawnGroup(script: string, options: GroupOptions): ChildProcess {
-  const bash = ["bash", "-c", `${lifelineScript} exec 2>&1; ${script}`, "hermes", ...(options.args ?? [])];
+  const merge = options.separateErrors ? "" : "exec 2>&1;";
+  const bash = ["bash", "-c", `${lifelineScript} ${merge} ${script}`, "hermes", ...(options.args ?? [])];
   const [command = "bash", ...args] = [...(options.wrapper ?? []), ...bash];
   return spawn(command, args, {
     cwd: options.cwd,
     env: options.env,
     detached: true,
-    stdio: [options.stdin, "pipe", "ignore", "pipe"],
+    stdio: [options.stdin, "pipe", options.separateErrors ? "pipe" : "ignore", "pipe"],
   });
 }
 

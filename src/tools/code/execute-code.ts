@@ -1,0 +1,304 @@
+// execute_code: a script in Python or JavaScript that calls tools, so that many small steps cost one turn.
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Type } from "typebox";
+import type { Gate } from "../../core/gate.ts";
+import type { JsonObject } from "../../core/message.ts";
+import type { Redactor } from "../../core/redactor.ts";
+import {
+  type Availability,
+  defineTool,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../../core/tool.ts";
+import { stripAnsi } from "../terminal/ansi.ts";
+import { OutputCapture } from "../terminal/output-capture.ts";
+import { firstWorking, pythonCandidates } from "./interpreter.ts";
+import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
+import { PatientClock } from "./patient-clock.ts";
+import { pythonModule } from "./python-module.ts";
+import { runScript, type ScriptEnd } from "./run-script.ts";
+import { type ScriptEnvironment, scriptEnvironment } from "./script-environment.ts";
+import { type ScriptTool, scriptTools } from "./script-tools.ts";
+import { ToolServer } from "./tool-server.ts";
+
+type Language = "python" | "javascript";
+
+const STDOUT_CHARS = 50_000;
+const STDERR_CHARS = 10_000;
+/** Longer paths do not fit into a socket's address. */
+const MAX_TEMP_PATH = 60;
+const GRACE_MS = 10_000;
+
+export interface CodeSettings {
+  readonly mode: "project" | "strict";
+  readonly timeoutMs: number;
+  readonly maxToolCalls: number;
+  readonly spillDir: string;
+}
+
+export interface CodeParts {
+  readonly gate: Gate;
+  readonly redactor: Redactor;
+  readonly settings: CodeSettings;
+  readonly environment: ScriptEnvironment;
+  /** The conversation's tools, settled: part of this tool's description. */
+  readonly toolNames: readonly string[];
+  /** Runs a tool as the conversation would: checks, hooks, the gate. Never throws. */
+  callTool(name: string, args: JsonObject, context: ToolContext): Promise<ToolResult>;
+}
+
+interface CodeArgs {
+  readonly code: string;
+  readonly language?: Language | undefined;
+}
+
+/** One run's own folder, socket and secret. */
+interface Scratch {
+  readonly dir: string;
+  readonly cwd: string;
+  readonly socketPath: string;
+  readonly token: string;
+}
+
+async function refusal(
+  parts: CodeParts,
+  args: { code: string; language: Language },
+  context: ToolContext,
+): Promise<ToolResult | undefined> {
+  const { sessionId, human, tainted, signal } = context;
+  const verdict = await parts.gate.check(
+    { kind: "code", language: args.language, code: args.code, cwd: context.cwd },
+    { sessionId, toolName: "execute_code", human, tainted, signal },
+  );
+  return verdict.allowed ? undefined : toolError(verdict.message, { status: verdict.status, rule: verdict.rule });
+}
+
+async function openScratch(parts: CodeParts, context: ToolContext): Promise<Scratch> {
+  const base = tmpdir().length > MAX_TEMP_PATH ? "/tmp" : tmpdir();
+  const dir = await mkdtemp(join(base, "hermes-code-"));
+  const cwd = parts.settings.mode === "strict" ? join(dir, "work") : context.cwd;
+  if (parts.settings.mode === "strict") await mkdir(cwd, { mode: 0o700 });
+  return { dir, cwd, socketPath: join(dir, "rpc.sock"), token: randomBytes(24).toString("base64url") };
+}
+
+/** Writes the script and its module; the words to start it. */
+async function prepare(
+  code: string,
+  interpreter: { language: Language; path: string; strict: boolean },
+  scratch: Scratch,
+  tools: readonly ScriptTool[],
+): Promise<string[]> {
+  const write = (name: string, text: string) => writeFile(join(scratch.dir, name), text, { mode: 0o600 });
+  if (interpreter.language === "python") {
+    await Promise.all([write("script.py", code), write("hermes_tools.py", pythonModule(tools))]);
+    return [interpreter.path, ...(interpreter.strict ? ["-E", "-s"] : []), join(scratch.dir, "script.py")];
+  }
+  await Promise.all([
+    write("script.mjs", code),
+    write("hermes_tools.cjs", javascriptModule(tools)),
+    write("preload.mjs", PRELOAD),
+    write("resolve.mjs", RESOLVE),
+  ]);
+  return [
+    interpreter.path,
+    "--no-warnings",
+    "--import",
+    join(scratch.dir, "preload.mjs"),
+    join(scratch.dir, "script.mjs"),
+  ];
+}
+
+function environmentFor(parts: CodeParts, scratch: Scratch): { [name: string]: string } {
+  const env = scriptEnvironment(parts.environment, (text) => parts.redactor.redact(text));
+  const folders = parts.settings.mode === "strict" ? [] : [scratch.dir, scratch.cwd, env.PYTHONPATH];
+  return {
+    ...env,
+    PYTHONPATH: folders.filter(Boolean).join(":"),
+    PYTHONUNBUFFERED: "1",
+    PYTHONDONTWRITEBYTECODE: "1",
+    PYTHONIOENCODING: "utf-8",
+    HERMES_RPC_SOCKET: scratch.socketPath,
+    HERMES_RPC_TOKEN: scratch.token,
+  };
+}
+
+function captureFor(parts: CodeParts, context: ToolContext, kind: "stdout" | "stderr") {
+  const cleaner = parts.redactor.stream();
+  const name = `${context.callId.replaceAll(/[^\w-]/g, "_")}-${randomBytes(3).toString("hex")}-${kind}.txt`;
+  const capture = new OutputCapture({
+    limit: kind === "stdout" ? STDOUT_CHARS : STDERR_CHARS,
+    spillPath: join(parts.settings.spillDir, name),
+    transform: (text) => cleaner.push(stripAnsi(text)),
+  });
+  const finish = async () => {
+    const { text, spill } = await capture.finish();
+    return { text: (text + cleaner.end()).trimEnd(), ...(spill ? { spill } : {}) };
+  };
+  return { capture, finish };
+}
+
+/** The door for one run. What it reads may be somebody else's text: from then on the run counts as tainted. */
+function serve(
+  parts: CodeParts,
+  scratch: Scratch,
+  tools: readonly ScriptTool[],
+  run: { context: ToolContext; clock: PatientClock; signal: AbortSignal; taint: { seen: boolean } },
+): Promise<ToolServer> {
+  const { context, taint } = run;
+  const human = run.clock.patient(context.human);
+  return ToolServer.listen({
+    socketPath: scratch.socketPath,
+    token: scratch.token,
+    allowed: tools.map((tool) => tool.name),
+    maxCalls: parts.settings.maxToolCalls,
+    call: async (name, args, number) => {
+      const [first] = Object.values(args).filter((value) => typeof value === "string");
+      context.progress(`${number}. ${name} ${String(first ?? "").slice(0, 80)}`.trimEnd());
+      const callId = `${context.callId}.${number}`;
+      const inner = { ...context, callId, human, signal: run.signal, tainted: context.tainted || taint.seen };
+      const result = await parts.callTool(name, args, inner);
+      if (result.trust === "untrusted") taint.seen = true;
+      return result;
+    },
+  });
+}
+
+interface Outcome extends ScriptEnd {
+  readonly output: string;
+  readonly errors: string;
+  readonly calls: number;
+  readonly seconds: number;
+  readonly untrusted: boolean;
+  readonly spill?: NonNullable<ToolResult["spill"]>;
+}
+
+function report(parts: CodeParts, outcome: Outcome): ToolResult {
+  const { ending, code, errors } = outcome;
+  const status = ending === "exit" ? (code === 0 ? "success" : "error") : ending;
+  const problem =
+    ending === "timeout"
+      ? `stopped after ${parts.settings.timeoutMs / 1000} s; do less in one script`
+      : ending === "interrupted"
+        ? "interrupted"
+        : code === 0
+          ? undefined
+          : errors === ""
+            ? `the script ended with code ${code}`
+            : errors;
+  const shown = status === "success" || errors === "" ? [outcome.output] : [outcome.output, "--- stderr ---", errors];
+  const json: JsonObject = {
+    status,
+    output: shown.filter((text) => text !== "").join("\n"),
+    tool_calls_made: outcome.calls,
+    duration_seconds: Math.round(outcome.seconds * 100) / 100,
+    ...(problem === undefined ? {} : { error: problem }),
+  };
+  return {
+    ...jsonResult(json, { failed: status !== "success" }),
+    ...(outcome.spill ? { spill: outcome.spill } : {}),
+    ...(outcome.untrusted ? { trust: "untrusted" as const } : {}),
+  };
+}
+
+async function execute(
+  parts: CodeParts,
+  args: { code: string; language: Language; interpreter: string },
+  context: ToolContext,
+): Promise<ToolResult> {
+  const tools = scriptTools(parts.toolNames);
+  const scratch = await openScratch(parts, context);
+  const over = new AbortController();
+  const clock = new PatientClock(parts.settings.timeoutMs);
+  const taint = { seen: false };
+  const signal = AbortSignal.any([context.signal, over.signal]);
+  const started = performance.now();
+  let server: ToolServer | undefined;
+  try {
+    server = await serve(parts, scratch, tools, { context, clock, signal, taint });
+    const strict = parts.settings.mode === "strict";
+    const interpreter = { language: args.language, path: args.interpreter, strict };
+    const stdout = captureFor(parts, context, "stdout");
+    const stderr = captureFor(parts, context, "stderr");
+    const end = await runScript({
+      command: await prepare(args.code, interpreter, scratch, tools),
+      cwd: scratch.cwd,
+      env: environmentFor(parts, scratch),
+      clock,
+      signal: context.signal,
+      stdout: stdout.capture,
+      stderr: stderr.capture,
+      mark: scratch.token,
+    });
+    const seconds = (performance.now() - started) / 1000;
+    const [{ text: output, spill }, { text: errors }] = await Promise.all([stdout.finish(), stderr.finish()]);
+    const { calls } = server;
+    return report(parts, {
+      ...end,
+      output,
+      errors,
+      calls,
+      seconds,
+      untrusted: taint.seen,
+      ...(spill ? { spill } : {}),
+    });
+  } finally {
+    over.abort();
+    await server?.close();
+    await rm(scratch.dir, { recursive: true, force: true });
+  }
+}
+
+async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Promise<ToolResult> {
+  if (args.code.trim() === "") return toolError("the code is empty");
+  const candidates = pythonCandidates(parts.environment.env, context.cwd, parts.settings.mode);
+  const language = args.language ?? (candidates.length > 0 ? "python" : "javascript");
+  const refused = await refusal(parts, { code: args.code, language }, context);
+  if (refused) return refused;
+  if (context.signal.aborted) return toolError("interrupted", { status: "interrupted" });
+  const interpreter =
+    language === "javascript" ? process.execPath : await firstWorking(candidates, parts.environment.env);
+  if (interpreter === undefined)
+    return toolError('there is no Python 3.8 or newer here; write the script in JavaScript (language: "javascript")');
+  return execute(parts, { code: args.code, language, interpreter }, context);
+}
+
+function describe(parts: CodeParts): string {
+  const calls = scriptTools(parts.toolNames).map(
+    ({ name, parameters, required }) =>
+      `${name}(${parameters.map((word, index) => (index < required ? word : `${word}?`)).join(", ")})`,
+  );
+  const limits = `${parts.settings.maxToolCalls} calls, ${parts.settings.timeoutMs / 1000} s`;
+  const tools = calls.length === 0 ? "" : ` It can call tools: from hermes_tools import …; ${calls.join(", ")};`;
+  return `Run a Python or JavaScript script. Use it for loops, filtering, or three and more tool calls with logic between them; what it prints is what you see.${tools} also json_parse, shell_quote, retry. Results are parsed values; a failed call returns {"error"}. JavaScript: an ES module, await every call. Limits: ${limits}.`;
+}
+
+function available(): Availability {
+  return process.platform === "win32" ? { ok: false, reason: "needs a Unix system" } : { ok: true };
+}
+
+export function executeCodeTool(parts: CodeParts): Tool {
+  return defineTool({
+    name: "execute_code",
+    toolset: "code_execution",
+    description: describe(parts),
+    parameters: Type.Object({
+      code: Type.String({ description: "The whole script" }),
+      language: Type.Optional(
+        Type.Union([Type.Literal("python"), Type.Literal("javascript")], { description: "python when absent" }),
+      ),
+    }),
+    overlap: "alone",
+    mutates: true,
+    timeoutMs: parts.settings.timeoutMs + GRACE_MS,
+    maxResultChars: Number.POSITIVE_INFINITY,
+    available,
+    preview: (args) => args.code.trim().split("\n")[0] ?? "",
+    run: (args, context) => run(parts, args, context),
+  });
+}
