@@ -1,4 +1,5 @@
 // `hermes sessions` that only look: list, browse, search, show, stats.
+import { UserError } from "../core/failure.ts";
 import { type Content, textOf } from "../core/message.ts";
 import type { MessageRow, SearchHit, SessionStore, SessionSummary } from "../core/session.ts";
 import { type Column, formatBytes, relativeTime, renderTable } from "./columns.ts";
@@ -68,8 +69,10 @@ function highlighted(context: CliContext, hit: SearchHit): string {
 }
 
 export function searchSessions(context: CliContext): Promise<number> {
+  const query = context.positionals.join(" ").trim();
+  if (query === "")
+    throw new UserError("search what for?", { cure: "Give words: hermes sessions search WORDS…", exitCode: 2 });
   return withStore(context, async (store) => {
-    const query = context.positionals.join(" ");
     const list = (name: string) =>
       textOption(context, name)
         ?.split(",")
