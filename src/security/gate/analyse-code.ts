@@ -18,7 +18,7 @@ const LITERAL =
 
 /** Calls that hand a text to a shell or start a program. */
 const RUNS =
-  /\b(?:os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|commands\.getoutput|pty\.spawn|asyncio\.create_subprocess_(?:shell|exec)|(?:child_process\.|cp\.|\b)(?:exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)|execa(?:\.command)?|Bun\.spawn|Deno\.Command|system|popen|shell_exec|passthru|proc_open|Open3\.\w+|IO\.popen|Kernel\.\w+|qx)\s*\(\s*/g;
+  /\b(?:os\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|commands\.getoutput|os\.execute|io\.popen|pty\.spawn|asyncio\.create_subprocess_(?:shell|exec)|(?:child_process\.|cp\.|\b)(?:exec|execSync|execFile|execFileSync|spawn|spawnSync|fork)|execa(?:\.command)?|Bun\.spawn|Deno\.Command|system|popen|shell_exec|passthru|proc_open|Open3\.\w+|IO\.popen|Kernel\.\w+|qx)\s*\(\s*/g;
 const DELETES =
   /\b(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs|truncate)|(?:fs|fsp|promises|fsPromises)\.(?:rm|rmSync|rmdir|rmdirSync|unlink|unlinkSync|truncate|truncateSync)|(?<!\w)(?:rmSync|rmdirSync|unlinkSync|truncateSync|rmtree)|(?<![.\w])(?:unlink|rmdir)|FileUtils\.(?:rm|rm_r|rm_rf|remove_dir)|File\.delete|Dir\.rmdir|Deno\.remove(?:Sync)?|rimraf(?:\.sync)?|send2trash|removeSync|emptyDirSync)\s*\(\s*/g;
 const PATH_DELETES = /\bPath\s*\(\s*(["'][^"'\n]{0,500}["'])\s*\)[\w.()/"' ]{0,120}\.(?:unlink|rmdir)\s*\(/g;
@@ -254,7 +254,10 @@ const AWK_RUNS = /\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s
 /** What a program text would do, judged by pattern. */
 export function codeEffects(language: string, source: string, world: ShellWorld): CodeFindings {
   const code = source.slice(0, MAX_CODE);
-  if (language !== "awk") return new CodeReader(code, world).read();
+  // Calls without parentheses read like calls with them.
+  const loose = language === "perl" || language === "ruby" || language === "php";
+  const called = loose ? code.replace(/\b(system|exec|unlink|rmtree|rmdir|popen)\s+(?=["'[])/g, "$1(") : code;
+  if (language !== "awk") return new CodeReader(called, world).read();
   const reader = new CodeReader("", world);
   for (const match of code.matchAll(AWK_RUNS))
     reader.findings.scripts.push((match[1] ?? match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));

@@ -8,6 +8,7 @@ import { FILE_RULES } from "./rules-files.ts";
 import { GIT_RULES } from "./rules-git.ts";
 import { HARDLINE_RULES } from "./rules-hardline.ts";
 import { SYSTEM_RULES } from "./rules-system.ts";
+import { staticOutput } from "./shell-output.ts";
 import type { ParseShell } from "./shell-parser.ts";
 import { type Invocation, programOf, type ShellWorld } from "./shell-types.ts";
 import { type InnerScript, innerOf } from "./shell-unwrap.ts";
@@ -28,7 +29,7 @@ const LARGE = 5_000;
 
 /** Words that make an unreadable text suspicious; without them a parse error is left to the shell. */
 const ALARMING =
-  /\b(?:rm|mkfs|dd|shred|eval|exec|sudo|chmod|chown|curl|wget|nc|base64|kill|pkill|killall|shutdown|reboot|halt|poweroff|python\d?|perl|ruby|node|sh|bash|zsh|git|systemctl|crontab|find|xargs|mv|tee|docker)\b|\/etc\/|\/dev\/|\.ssh|\.env|>\s*[/~]/;
+  /\b(?:rm|mkfs|dd|shred|eval|exec|sudo|chmod|chown|curl|wget|nc|base64|kill|pkill|killall|shutdown|reboot|halt|poweroff|python\d?|perl|ruby|node|sh|bash|zsh|git|systemctl|crontab|find|xargs|mv|tee|docker)\b|\/etc\/|\/dev\/|\.ssh|\.env|>\s*[/~]|\s-[a-z]*(?:rf|fr)\b|[\w/]\[[^\]]{1,8}\]\w*\s/i;
 
 /** Shortcuts for the disasters, for text that cannot be parsed. */
 const DISASTER: readonly [RegExp, string][] = [
@@ -98,6 +99,8 @@ class Analyser {
       const known = new Map(variables);
       for (const [index, word] of script.positional.entries())
         known.set(String(index + 1), word.dynamic ? undefined : word.text);
+      const all = script.positional.map((word) => word.text).join(" ");
+      if (all !== "") known.set("@", all).set("*", all);
       this.script(script.text.text, depth + 1, known, invocation.cwd);
       return;
     }
@@ -118,42 +121,25 @@ class Analyser {
     );
   }
 
-  /** Downloads or writes a file and then runs it; makes it executable and runs it. */
+  /** A file that this script downloads, writes or makes executable, and then runs. */
   #chains(invocations: readonly Invocation[]): void {
-    const made = new Map<string, string>();
+    const fresh = new Map<string, Fresh>();
     for (const invocation of invocations) {
-      const program = programOf(invocation);
-      const run = absolutePath(invocation.name.text, invocation.cwd, this.#world);
-      const opened = /^(?:sh|bash|zsh|dash|ksh|source|\.|python\d?|perl|ruby|node)$/.test(program)
-        ? invocation.args.find((word) => !word.text.startsWith("-"))
-        : undefined;
-      const fetched =
-        made.get(run) ?? (opened ? made.get(absolutePath(opened.text, invocation.cwd, this.#world)) : undefined);
-      if (fetched === "download" || (fetched === "chmod" && invocation.name.text.includes("/")))
-        this.#add(
-          "run_fresh",
-          "execution",
-          "dangerous",
-          fetched === "download" ? "runs a file that was just downloaded" : "makes a file executable and runs it",
+      const opener = OPENERS.test(programOf(invocation));
+      const opened = opener ? invocation.args.find((word) => !word.text.startsWith("-")) : invocation.name;
+      const made = fresh.get(absolutePath(opened?.text ?? "", invocation.cwd, this.#world));
+      if (made?.how === "downloaded")
+        this.#add("run_fresh", "execution", "dangerous", "runs a file that was just downloaded");
+      if (made?.how === "executable" && !opener && invocation.name.text.includes("/"))
+        this.#add("run_fresh", "execution", "dangerous", "makes a file executable and runs it");
+      if (made?.text !== undefined) this.script(made.text, 1, new Map(), invocation.cwd);
+      for (const [path, file] of freshFiles(invocation, this.#world)) {
+        const before = fresh.get(path);
+        fresh.set(
+          path,
+          before ? { ...before, ...file, how: before.how === "downloaded" ? before.how : file.how } : file,
         );
-      for (const [at, word] of invocation.args.entries()) {
-        const path = absolutePath(word.text, invocation.cwd, this.#world);
-        if (
-          (program === "curl" || program === "wget") &&
-          /^-(?:o|O|-output|-output-document)$/.test(invocation.args[at - 1]?.text ?? "")
-        )
-          made.set(path, "download");
-        if (
-          program === "chmod" &&
-          at > 0 &&
-          /\+x|7\d\d|5\d\d|755/.test(invocation.args[0]?.text ?? "") &&
-          made.get(path) !== "download"
-        )
-          made.set(path, "chmod");
       }
-      if (program === "curl" || program === "wget")
-        for (const { operator, target } of invocation.redirects)
-          if (operator.includes(">")) made.set(absolutePath(target.text, invocation.cwd, this.#world), "download");
     }
   }
 
@@ -166,6 +152,33 @@ class Analyser {
   #add(rule: string, category: Effect["category"], level: Effect["level"], reason: string): void {
     this.effects.push({ rule, category, level, reason, targets: [] });
   }
+}
+
+const OPENERS = /^(?:sh|bash|zsh|dash|ksh|source|\.|python\d?|perl|ruby|node)$/;
+
+interface Fresh {
+  readonly how: "downloaded" | "executable" | "written";
+  /** What was written, when it is known. */
+  readonly text?: string;
+}
+
+/** Files that the command brings into being or makes runnable. */
+function freshFiles(invocation: Invocation, world: ShellWorld): [string, Fresh][] {
+  const program = programOf(invocation);
+  const path = (text: string): string => absolutePath(text, invocation.cwd, world);
+  const redirected = invocation.redirects
+    .filter(({ operator }) => operator.includes(">"))
+    .map(({ target }) => target.text);
+  if (program === "curl" || program === "wget") {
+    const named = invocation.args.filter((_word, at) =>
+      /^-(?:o|O|-output|-output-document)$/.test(invocation.args[at - 1]?.text ?? ""),
+    );
+    return [...redirected, ...named.map((word) => word.text)].map((text) => [path(text), { how: "downloaded" }]);
+  }
+  if (program === "chmod" && /\+x|[1357]\d\d$/.test(invocation.args[0]?.text ?? ""))
+    return invocation.args.slice(1).map((word) => [path(word.text), { how: "executable" }]);
+  const text = redirected.length > 0 ? staticOutput([...invocation.upstream, invocation], invocation.cwd) : undefined;
+  return text === undefined ? [] : redirected.map((target) => [path(target), { how: "written", text }]);
 }
 
 function unique(effects: readonly Effect[]): Effect[] {

@@ -54,7 +54,8 @@ const runsStdin = (invocation: Invocation): boolean => {
 
 /** Everything a database client is told: its arguments and what is piped in. */
 function told(invocation: Invocation): string {
-  const piped = invocation.upstream.map((command) => argTexts(command).join(" "));
+  const inner = invocation.redirects.flatMap(({ target }) => target.inner ?? []);
+  const piped = [...invocation.upstream, ...inner].map((command) => argTexts(command).join(" "));
   return [...argTexts(invocation), invocation.stdin?.text ?? "", ...piped].join("\n").slice(0, 50_000);
 }
 
@@ -139,7 +140,8 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "runs a program whose name is only known when it runs",
     match: (invocation) =>
-      invocation.name.text.includes(UNKNOWN) && !/^[^/]*\/.+\/[\w.-]+$/.test(invocation.name.text)
+      (invocation.name.text.includes(UNKNOWN) && !/^[^/]*\/.+\/[\w.-]+$/.test(invocation.name.text)) ||
+      /[*?]|\w\[|\[\w/.test(invocation.name.text)
         ? [invocation.name.text]
         : null,
   },

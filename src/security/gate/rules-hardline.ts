@@ -40,6 +40,20 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     match: (invocation, world) => some(vitalTargets(invocation, world)),
   },
   {
+    id: "move_vital",
+    category: "deletion",
+    level: "hardline",
+    reason: "moves the system or the home directory away",
+    programs: ["mv"],
+    match: (invocation, world) =>
+      some(
+        operands(invocation)
+          .slice(0, -1)
+          .filter((word) => isVital(word.text, invocation.cwd, world))
+          .map((word) => word.text),
+      ),
+  },
+  {
     id: "find_delete_vital",
     category: "deletion",
     level: "hardline",

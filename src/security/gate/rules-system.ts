@@ -48,7 +48,8 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     legacy: ["kill hermes/gateway process (self-termination)", "kill process via pgrep expansion (self-termination)"],
     programs: ["pkill", "killall", "kill"],
     match: (invocation) => {
-      if (programOf(invocation) === "kill") return operands(invocation).some((word) => word.dynamic) ? [] : null;
+      if (programOf(invocation) === "kill")
+        return operands(invocation).some((word) => /^(?:pgrep|pidof|ps)$/.test(word.from ?? "")) ? [] : null;
       return argTexts(invocation).some((text) => OWN.test(text)) ? ["hermes"] : null;
     },
   },
@@ -104,6 +105,25 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
       }
       return null;
     },
+  },
+  {
+    id: "root_shell",
+    category: "sudo",
+    level: "dangerous",
+    reason: "opens a shell as another user",
+    programs: ["su"],
+    match: (invocation) =>
+      argTexts(invocation).some((text) => /^(?:-c|--command|--help|--version)/.test(text)) ? null : ["su"],
+  },
+  {
+    id: "loader_environment",
+    category: "execution",
+    level: "dangerous",
+    reason: "makes other programs run its code",
+    match: (invocation) =>
+      invocation.assigned.some((name) => /^(?:PROMPT_COMMAND|BASH_ENV|LD_PRELOAD|DYLD_INSERT_LIBRARIES)$/.test(name))
+        ? ["environment"]
+        : null,
   },
   {
     id: "schedule",

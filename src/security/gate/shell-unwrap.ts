@@ -40,6 +40,8 @@ const INTERPRETERS: { readonly [program: string]: { language: InnerScript["langu
   deno: { language: "javascript", flags: ["eval"] },
   bun: { language: "javascript", flags: ["-e", "--eval"] },
   php: { language: "php", flags: ["-r"] },
+  lua: { language: "perl", flags: ["-e"] },
+  luajit: { language: "perl", flags: ["-e"] },
 };
 
 const NOTHING: Inner = { commands: [], scripts: [] };
@@ -101,6 +103,7 @@ function wrapped(invocation: Invocation, program: string, wrapper: Wrapper): Inn
   }
   const rest = args.slice(at + (wrapper.skip ?? 0));
   if (rest.length === 0) return { commands: [], scripts };
+  if (program === "flock" && rest[0]?.text === "-c") return shellScript(rest[1]);
   const inner = derive(invocation, rest);
   const fed = program === "xargs" || program === "parallel";
   const words = fed ? [...inner.args, { text: UNKNOWN, dynamic: true }] : inner.args;
@@ -124,7 +127,11 @@ function shellInner(invocation: Invocation): Inner {
 /** A script that arrives on standard input, when its text is known. */
 function feeds(invocation: Invocation, language: InnerScript["language"]): Inner {
   if (invocation.stdin) return { commands: [], scripts: [{ language, text: invocation.stdin, positional: [] }] };
-  const text = invocation.upstream.length > 0 ? staticOutput(invocation.upstream, invocation.cwd) : undefined;
+  const fed = [...invocation.args, ...invocation.redirects.map(({ target }) => target)].flatMap(
+    (word) => word.inner ?? [],
+  );
+  const source = fed.length > 0 ? fed : invocation.upstream;
+  const text = source.length > 0 ? staticOutput(source, invocation.cwd) : undefined;
   if (text === undefined) return NOTHING;
   return { commands: [], scripts: [{ language, text: { text, dynamic: text.includes(UNKNOWN) }, positional: [] }] };
 }
@@ -272,6 +279,17 @@ const SPECIAL: { readonly [program: string]: (invocation: Invocation) => Inner }
     const script = joinWords(invocation.args);
     return script.text.trim() === UNKNOWN ? NOTHING : shellScript(script);
   },
+  source: (invocation) => feeds(invocation, "shell"),
+  ".": (invocation) => feeds(invocation, "shell"),
+  mapfile: (invocation) => scriptsOf(valueAfter(invocation, "-C")),
+  readarray: (invocation) => scriptsOf(valueAfter(invocation, "-C")),
+  osascript: (invocation) =>
+    scriptsOf(
+      valueAfter(invocation, "-e").flatMap((word) => {
+        const shell = /do shell script\s+"((?:[^"\\]|\\.)*)"/.exec(word.text);
+        return shell ? [{ text: shell[1] ?? "", dynamic: word.dynamic }] : [];
+      }),
+    ),
   su: (invocation) => scriptsOf(valueAfter(invocation, "-c", "--command")),
   script: (invocation) => scriptsOf(valueAfter(invocation, "-c", "--command")),
   watch: (invocation) => shellScript(joinWords(operands(invocation).filter((word) => !/^[\d.]+$/.test(word.text)))),

@@ -66,6 +66,7 @@ export class ShellWalk {
     if (name === "IFS") return " ";
     if (name === "PATH") return "/usr/local/bin:/usr/bin:/bin";
     if (name === "SHELL") return "/bin/bash";
+    if (/^[!?#$]$/.test(name)) return `$${name}`;
     return undefined;
   }
 
@@ -88,7 +89,7 @@ export class ShellWalk {
       case "command":
         return this.#command(node);
       case "declaration_command":
-        return this.#children(node);
+        return this.#declaration(node);
       case "variable_assignment":
         this.#assign(node);
         return [];
@@ -124,6 +125,23 @@ export class ShellWalk {
     return all;
   }
 
+  #declaration(node: ShellNode): Invocation[] {
+    const assigned = node.namedChildren
+      .filter((child) => child.type === "variable_assignment")
+      .map((child) => this.#assign(child));
+    const name: Word = { text: node.children[0]?.text ?? "export", dynamic: false };
+    this.result.invocations.push({
+      name,
+      args: [],
+      redirects: [],
+      upstream: [],
+      cwd: this.#cwd,
+      assigned,
+      background: false,
+    });
+    return [];
+  }
+
   #assign(node: ShellNode): string {
     const name = node.namedChildren[0];
     const value = node.namedChildren[1];
@@ -141,7 +159,7 @@ export class ShellWalk {
 
   #word(node: ShellNode): Word[] {
     if (node.type !== "process_substitution") {
-      const from = /^"?\$\(\s*([\w./-]+)/.exec(node.text.slice(0, 200))?.[1]?.split("/").pop();
+      const from = /^"?(?:\$\(|`)\s*([\w./-]+)/.exec(node.text.slice(0, 200))?.[1]?.split("/").pop();
       return wordsOf(node, this.#scope).map((text) => ({
         text,
         dynamic: text.includes(UNKNOWN),

@@ -59,6 +59,8 @@ function unescapeString(text: string): string {
 
 /** The words that one node becomes: several after splitting and brace expansion, one as a rule. */
 export function wordsOf(node: ShellNode, scope: WordScope): string[] {
+  const list = /^"\$(?:@|\{@\}|\{(\w+)\[@\]\})"$/.exec(node.text.slice(0, 200));
+  if (list) return scope.variable(list[1] ?? "@")?.split(" ") ?? [UNKNOWN];
   const raw = rawText(node, scope, false).slice(0, MAX_WORD);
   const parts = raw.split(SPLIT).filter((part, _index, all) => part !== "" || all.length === 1);
   const bare = node.type === "word" || node.type === "concatenation" || node.type === "command_name";
@@ -136,6 +138,8 @@ function stringText(node: ShellNode, scope: WordScope): string {
 
 /** `${X}`, `${X:-default}`, `${X:0:1}`; other forms are unknown. */
 function expansionText(node: ShellNode, scope: WordScope, quoted: boolean): string {
+  const array = /^\$\{(\w+)\[[@*]\]\}$/.exec(node.text);
+  if (array) return expanded(scope.variable(array[1] ?? ""), quoted);
   const form = /^\$\{([A-Za-z_]\w*|\d+|[@*])(?::?([-=+])([\s\S]*)|:(\d+)(?::(\d+))?)?\}$/.exec(node.text);
   if (!form) return UNKNOWN;
   const [, name = "", operator, , from, length] = form;
