@@ -19,11 +19,6 @@ const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 const FLAG_TAGS = /^[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{2,7}\u{e007f}$/u;
 
-/** Drops what cannot be seen, for comparison with what a reader sees. */
-export function withoutInvisible(text: string): string {
-  return text.replace(INVISIBLE, "");
-}
-
 /** Runs of invisible characters that have no honest reason to be where they are. */
 export function invisibleRuns(text: string): InvisibleRun[] {
   const runs: InvisibleRun[] = [];

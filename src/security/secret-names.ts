@@ -119,7 +119,12 @@ function isVariable(name: string, index: number, words: readonly string[]): bool
 /** Values that are worth masking wherever they appear: long enough, and not a switch, a number or a path. */
 export function isSecretValue(value: string): boolean {
   if (value.length < 6) return false;
-  if (/^(?:true|false|enabled|disabled|default|none|null|undefined|\d{1,8})$/i.test(value)) return false;
+  if (
+    /^(?:true|false|enabled|disabled|default|none|null|undefined|postgres|password|changeme|example|secret|localhost|\d{1,8})$/i.test(
+      value,
+    )
+  )
+    return false;
   return !/^(?:\.{0,2}\/|~\/|[A-Za-z]:\\)[^\s]*$/.test(value) || value.length > 200;
 }
 
