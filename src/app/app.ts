@@ -47,6 +47,8 @@ export interface App {
   openConversation(wish: ConversationWish): Promise<OpenedConversation>;
   /** Expands `@file`, `@diff`, `@url` … in what a person typed at a local surface. */
   prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
+  /** `/yolo`: for one session only. */
+  setYolo(sessionId: string, on: boolean): Promise<void>;
   /** Idempotent: ends child processes, flushes, closes the databases. */
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { Home } from "./home.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
+import { smartJudge } from "./judge.ts";
 import { openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
 import { Registry } from "./registry.ts";
@@ -18,6 +19,8 @@ export interface OpenAppOptions {
   readonly overrides?: { readonly [key: string]: unknown };
   /** Dangerous commands run without asking; the hardline list still holds. */
   readonly yolo?: boolean;
+  /** How long a person may take to approve; the terminal's limit when absent. */
+  readonly approvalMs?: number;
   onNotice?(text: string): void;
 }
 
@@ -34,12 +37,14 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     openHomeStore(home, { host: options.host ?? "in-process", onNotice: notice }),
     openLedger(home),
   ]);
-  const [{ openModels }, guards] = await Promise.all([
-    import("./models.ts"),
-    openGuards(home, config, { yolo: options.yolo ?? false }),
-  ]);
+  const { openModels } = await import("./models.ts");
   const onTrouble = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
   const models = openModels(home, config, ledger, { onTrouble });
+  const guards = await openGuards(home, config, {
+    yolo: options.yolo ?? false,
+    judge: smartJudge(models),
+    ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
+  });
   const registry = new Registry();
   const services: Services = { home, config, store, ledger, models, ...guards, notice };
   const builtins = registerBuiltins(registry, services);
@@ -51,6 +56,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     ledger,
     registry,
     warnings: warnings.map((warning) => warning.message),
+    setYolo: (sessionId, on) => services.gate.setYolo(sessionId, on),
     prepareInput: async (text, opened) => {
       const { prepareInput } = await import("./prepare-input.ts");
       return prepareInput(services, text, opened);

@@ -10,6 +10,7 @@ import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import type { ConversationWish } from "./app.ts";
 import { agentSettings, fitTools, toolNames } from "./conversation-settings.ts";
+import { withHints } from "./hinted-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
 import type { Opening } from "./opening.ts";
@@ -101,7 +102,7 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
     spillDir: spillDir(services.home, "spill"),
   });
   const open = { opening, wish, connected, limits, names, own, memory: memory.service, side };
-  const toolbox = await registry.box(names, [...own, await subagents(open)]);
+  const toolbox = withHints(await registry.box(names, [...own, await subagents(open)]), start, services.scan);
   const promptParts: PromptPart[] = [];
   const conversation = await openConversation(
     {

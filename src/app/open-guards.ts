@@ -5,20 +5,40 @@ import type { Gate } from "../core/gate.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
+import type { Judge } from "../security/gate/consent.ts";
+import type { SecurityGate } from "../security/gate/gate.ts";
 import { createRedactor } from "../security/redact.ts";
-import { secretValuesOf } from "../security/secret-names.ts";
+import type { UrlPolicy } from "../security/url-guard.ts";
 import type { Home } from "./home.ts";
+import { knownSecrets } from "./known-secrets.ts";
 import { openBackend } from "./open-backend.ts";
 import { openSettings } from "./settings.ts";
+import { urlPolicy } from "./url-policy.ts";
 import { Workspaces } from "./workspaces.ts";
 
 export interface Guards {
   readonly redactor: Redactor;
-  readonly gate: Gate;
+  readonly gate: AppGate;
+  readonly urls: UrlPolicy;
   readonly hooks: Hooks;
   readonly scan: Scan;
   readonly workspaces: Workspaces;
 }
+
+export interface GuardOptions {
+  readonly yolo: boolean;
+  readonly hooks?: Hooks;
+  /** How long a person may take to answer; the terminal's limit when absent. */
+  readonly approvalMs?: number;
+  /** Decides in smart mode before the person is asked. */
+  readonly judge?: Judge;
+}
+
+/** The gate with the switches that a person has: `/yolo` and a fresh start. */
+export type AppGate = Gate & {
+  setYolo(sessionId: string, on: boolean): Promise<void>;
+  forgetSession(sessionId: string): void;
+};
 
 const TRUE = /^(1|true|yes|on)$/i;
 
@@ -28,7 +48,12 @@ async function openScan(): Promise<Scan> {
   return (text, source) => scanText(text, { kind: source.startsWith("memory") ? "memory" : "context" });
 }
 
-async function openGate(home: Home, config: Config, options: { yolo: boolean; hooks: Hooks }): Promise<Gate> {
+interface GateWish extends GuardOptions {
+  readonly hooks: Hooks;
+  readonly urls: UrlPolicy;
+}
+
+async function openGate(home: Home, config: Config, options: GateWish): Promise<SecurityGate> {
   const [{ createGate }, { createPathGuard }] = await Promise.all([
     import("../security/gate/gate.ts"),
     import("../security/path-guard.ts"),
@@ -38,7 +63,7 @@ async function openGate(home: Home, config: Config, options: { yolo: boolean; ho
   const policy = {
     mode: config.approvals.mode,
     yolo: options.yolo || TRUE.test(home.env.HERMES_YOLO_MODE ?? ""),
-    approvalTimeoutMs: config.approvals.timeout * 1000,
+    approvalTimeoutMs: options.approvalMs ?? config.approvals.timeout * 1000,
     sudoPassword: Boolean(home.env.SUDO_PASSWORD),
   };
   return createGate({
@@ -46,7 +71,7 @@ async function openGate(home: Home, config: Config, options: { yolo: boolean; ho
     hermesHome: home.path,
     pathGuard: createPathGuard({ hermesHome: home.path, userHome, ...(safeRoot ? { safeRoot } : {}) }),
     policy: () => policy,
-    urlPolicy: () => ({ allowPrivate: config.security.allow_private_urls }),
+    urlPolicy: () => options.urls,
     allowlist: config.command_allowlist as readonly string[],
     remember: async (entry) => {
       const settings = openSettings(home);
@@ -54,34 +79,36 @@ async function openGate(home: Home, config: Config, options: { yolo: boolean; ho
       await settings.set("command_allowlist", JSON.stringify([...current.command_allowlist, entry]));
     },
     hooks: options.hooks,
+    ...(options.judge ? { judge: options.judge } : {}),
   });
 }
 
 /** The gate's rules and grammar are loaded at the first question, not at the start of the program. */
-function lazyGate(open: () => Promise<Gate>): Gate {
-  let opening: Promise<Gate> | undefined;
-  let opened: Gate | undefined;
+function lazyGate(open: () => Promise<SecurityGate>): AppGate {
+  let opening: Promise<SecurityGate> | undefined;
+  let opened: SecurityGate | undefined;
+  const gate = async () => {
+    opening ??= open();
+    opened = await opening;
+    return opened;
+  };
   return {
-    check: async (intent, context) => {
-      opening ??= open();
-      opened = await opening;
-      return opened.check(intent, context);
-    },
+    check: async (intent, context) => (await gate()).check(intent, context),
     beginTurn: (sessionId) => opened?.beginTurn(sessionId),
+    setYolo: async (sessionId, on) => (await gate()).setYolo(sessionId, on),
+    forgetSession: (sessionId) => opened?.forgetSession(sessionId),
   };
 }
 
-export async function openGuards(
-  home: Home,
-  config: Config,
-  options: { yolo: boolean; hooks?: Hooks },
-): Promise<Guards> {
+export async function openGuards(home: Home, config: Config, options: GuardOptions): Promise<Guards> {
   const hooks = options.hooks ?? noHooks;
-  const redactor = createRedactor({ values: secretValuesOf(home.env), enabled: config.security.redact_secrets });
+  const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
+  const urls = urlPolicy(home, config, redactor);
   return {
     redactor,
+    urls,
     hooks,
-    gate: lazyGate(() => openGate(home, config, { yolo: options.yolo, hooks })),
+    gate: lazyGate(() => openGate(home, config, { ...options, hooks, urls })),
     scan: await openScan(),
     workspaces: new Workspaces((cwd) => openBackend(home, config, cwd), redactor),
   };

@@ -9,7 +9,7 @@ const PAGE_BYTES = 2_000_000;
 async function fetchPage(services: Services, url: string, signal: AbortSignal): Promise<string> {
   const { guardedFetch } = await import("../security/guarded-fetch.ts");
   const answer = await guardedFetch(url, {
-    policy: { allowPrivate: services.config.security.allow_private_urls },
+    policy: services.urls,
     signal,
     maxBytes: PAGE_BYTES,
   });

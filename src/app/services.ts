@@ -1,14 +1,15 @@
 // What one running program holds for all its conversations: opened once, handed to the builtins, closed together.
 import { join } from "node:path";
 import type { Config } from "../config/schema/config.ts";
-import type { Gate } from "../core/gate.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Models } from "../providers/connect.ts";
+import type { UrlPolicy } from "../security/url-guard.ts";
 import type { Home } from "./home.ts";
+import type { AppGate } from "./open-guards.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 export interface Services {
@@ -18,7 +19,8 @@ export interface Services {
   readonly ledger: UsageLedger;
   readonly models: Models;
   readonly redactor: Redactor;
-  readonly gate: Gate;
+  readonly gate: AppGate;
+  readonly urls: UrlPolicy;
   readonly hooks: Hooks;
   readonly scan: Scan;
   readonly workspaces: Workspaces;

@@ -24,6 +24,7 @@ class Session {
   #running: AbortController | undefined;
   #pending: string[] = [];
   #leaving = false;
+  #yolo = false;
   #lastInterrupt = 0;
 
   constructor(context: CliContext, app: App, wish: (human: Human) => Promise<ConversationWish>) {
@@ -180,6 +181,11 @@ class Session {
           source: "cli",
           busy: this.#running !== undefined,
           commands: slashCommands,
+          yolo: this.#yolo,
+          setYolo: async (on) => {
+            this.#yolo = on;
+            await this.#app.setYolo(opened.conversation.sessionId, on);
+          },
         });
         await this.#answer(answer, run);
       } catch (error) {

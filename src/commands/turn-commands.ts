@@ -43,6 +43,15 @@ async function help(_: string, context: CommandContext): Promise<CommandAnswer> 
   return text(context.commands.map((command) => `${label(command).padEnd(width)}  ${command.summary}`).join("\n"));
 }
 
+async function yolo(_: string, context: CommandContext): Promise<CommandAnswer> {
+  await context.setYolo(!context.yolo);
+  return text(
+    context.yolo
+      ? "Dangerous commands need your word again."
+      : "Dangerous commands run without asking in this session; the worst are still refused.",
+  );
+}
+
 export const turnCommands: readonly SlashCommand[] = [
   { name: "help", summary: "This list", whileBusy: true, run: help },
   { name: "steer", args: "text", summary: "Guide the running turn without stopping it", whileBusy: true, run: steer },
@@ -68,5 +77,11 @@ export const turnCommands: readonly SlashCommand[] = [
   { name: "compress", args: "[focus]", summary: "Summarise the older part now", run: compress },
   { name: "model", args: "[name]", summary: "Show or switch the model", run: model },
   { name: "usage", summary: "What today's model calls cost", whileBusy: true, run: usage },
+  {
+    name: "yolo",
+    summary: "Run dangerous commands of this session without asking, or ask again",
+    whileBusy: true,
+    run: yolo,
+  },
   { name: "quit", aliases: ["exit"], summary: "Leave", whileBusy: true, run: async () => ({ type: "quit" }) },
 ];

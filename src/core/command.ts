@@ -11,6 +11,9 @@ export interface CommandContext {
   readonly source: string;
   /** True while a turn runs. */
   readonly busy: boolean;
+  /** Lets dangerous commands of this session run without asking, or no longer. */
+  setYolo(on: boolean): Promise<void>;
+  readonly yolo: boolean;
   /** Every command that can be called here, for /help. */
   readonly commands: readonly SlashCommand[];
 }
