@@ -1,0 +1,90 @@
+// What a checkpoint leaves out, in the language of ignore files: what can be made again, what is huge, what is secret.
+
+const TEXT = `# Dependencies
+node_modules/
+bower_components/
+Pods/
+.bundle/
+# Build output
+dist/
+build/
+target/
+out/
+.next/
+.nuxt/
+.svelte-kit/
+.output/
+*.o
+*.pyc
+*.class
+# Caches
+.cache/
+__pycache__/
+.pytest_cache/
+.mypy_cache/
+.ruff_cache/
+.tox/
+.nox/
+.gradle/
+.terraform/
+.parcel-cache/
+.turbo/
+coverage/
+.DS_Store
+# Virtual environments
+.venv/
+venv/
+.conda/
+# Repositories
+.git
+.hg/
+.svn/
+# Secrets
+.env
+.env.*
+!.env.example
+!.env.sample
+!.env.template
+*.pem
+*.key
+*.p12
+*.pfx
+id_rsa*
+id_dsa*
+id_ecdsa*
+id_ed25519*
+.netrc
+.pgpass
+.ssh/
+.aws/
+.gnupg/
+# Media
+*.mp4
+*.mov
+*.mkv
+*.avi
+*.webm
+*.mp3
+*.wav
+*.flac
+# Archives and images of disks
+*.zip
+*.tar
+*.tgz
+*.gz
+*.bz2
+*.xz
+*.zst
+*.7z
+*.rar
+*.iso
+*.dmg
+`;
+
+/** As options of git ls-files: given there, no ignore file of the project can bring a secret back in. */
+export const EXCLUDES: readonly string[] = TEXT.split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((pattern) => `--exclude=${pattern}`);
+
+/** Snapshots are exact: the project's attributes must not change line ends, encodings or keywords. */
+export const ATTRIBUTES = "* -text !eol -ident -filter !working-tree-encoding\n";

@@ -1,0 +1,136 @@
+// Runs git on the checkpoint store: no configuration of the person or the machine, no hooks, a time limit.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+
+export interface GitOptions {
+  readonly gitDir: string;
+  /** PATH, and nothing that could change what git does. */
+  readonly searchPath: string;
+}
+
+export interface GitCall {
+  readonly workTree?: string;
+  readonly indexFile?: string;
+  readonly input?: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface GitAnswer {
+  readonly code: number;
+  readonly out: string;
+  readonly errors: string;
+}
+
+/** Git is missing, failed, or took too long. The text says which. */
+export class GitTrouble extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "GitTrouble";
+  }
+}
+
+const MAX_OUTPUT = 64 * 1024 * 1024;
+const SETTINGS = [
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "commit.gpgSign=false",
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.autocrlf=false",
+  "core.quotePath=false",
+  "core.protectNTFS=false",
+  "core.protectHFS=false",
+  "core.excludesFile=/dev/null",
+  "core.attributesFile=/dev/null",
+  "submodule.recurse=false",
+  "diff.external=",
+].flatMap((setting) => ["-c", setting]);
+
+function environment(options: GitOptions, call: GitCall): { [name: string]: string } {
+  const who = "Hermes";
+  const where = "hermes@localhost";
+  return {
+    PATH: options.searchPath,
+    HOME: options.gitDir,
+    LC_ALL: "C.UTF-8",
+    GIT_DIR: options.gitDir,
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_LITERAL_PATHSPECS: "1",
+    GIT_AUTHOR_NAME: who,
+    GIT_AUTHOR_EMAIL: where,
+    GIT_COMMITTER_NAME: who,
+    GIT_COMMITTER_EMAIL: where,
+    ...(call.workTree === undefined ? {} : { GIT_WORK_TREE: call.workTree }),
+    ...(call.indexFile === undefined ? {} : { GIT_INDEX_FILE: call.indexFile }),
+  };
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** The answer with whatever exit code it has; throws GitTrouble when there is none. */
+export function askGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<GitAnswer> {
+  return new Promise((resolve, reject) => {
+    if (call.signal?.aborted) return reject(new GitTrouble("interrupted"));
+    const cwd = call.workTree ?? options.gitDir;
+    const child = spawn("git", [...SETTINGS, ...args], {
+      cwd,
+      env: environment(options, call),
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const out: Buffer[] = [];
+    let size = 0;
+    let errors = "";
+    let trouble: string | undefined;
+    const stop = (why: string) => {
+      trouble ??= why;
+      endGroup(child.pid);
+    };
+    const timer = setTimeout(() => stop(`git ${args[0]} took longer than ${call.timeoutMs / 1000} s`), call.timeoutMs);
+    const interrupt = () => stop("interrupted");
+    call.signal?.addEventListener("abort", interrupt, { once: true });
+    child.stdout.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_OUTPUT) stop(`git ${args[0]} printed too much`);
+      else out.push(chunk);
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      if (errors.length < 10_000) errors += chunk;
+    });
+    // Git may end without reading its input; its exit code tells.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(call.input ?? "");
+    const finish = () => {
+      clearTimeout(timer);
+      call.signal?.removeEventListener("abort", interrupt);
+    };
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      finish();
+      const missing = existsSync(cwd) ? "git is not installed" : `${cwd} is gone`;
+      reject(new GitTrouble(error.code === "ENOENT" ? missing : error.message));
+    });
+    child.once("close", (code) => {
+      finish();
+      if (trouble !== undefined) reject(new GitTrouble(trouble));
+      else resolve({ code: code ?? 137, out: Buffer.concat(out).toString("utf8"), errors: errors.trim() });
+    });
+  });
+}
+
+/** What git printed; throws GitTrouble when it failed. */
+export async function runGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<string> {
+  const answer = await askGit(options, args, call);
+  if (answer.code !== 0) throw new GitTrouble(`git ${args[0]} failed: ${answer.errors || `code ${answer.code}`}`);
+  return answer.out;
+}

@@ -1,0 +1,133 @@
+// Taking a snapshot: every file of the project that is worth keeping, stored once, named by a commit.
+import { constants } from "node:fs";
+import { access, lstat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { EXCLUDES } from "./excludes.ts";
+import { projectHash } from "./project-root.ts";
+import type { ShadowStore } from "./shadow-store.ts";
+
+export interface SnapshotLimits {
+  readonly maxFiles: number;
+  /** Larger files are left out; 0 means no limit. */
+  readonly maxFileBytes: number;
+  /** A tree that alone would fill the store is left out; 0 means no limit. */
+  readonly maxTreeBytes: number;
+}
+
+export interface TakeRequest {
+  readonly root: string;
+  readonly reason: string;
+  readonly limits: SnapshotLimits;
+  /** Taken in although the project's ignore files leave it out: the file that is about to change. */
+  readonly include?: string;
+  readonly signal?: AbortSignal;
+}
+
+export type Taken =
+  | {
+      readonly ok: true;
+      readonly id: string /** False when nothing changed since the last one. */;
+      readonly fresh: boolean;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+const BATCH = 256;
+const REASON_CHARS = 200;
+
+async function listed(store: ShadowStore, request: TakeRequest): Promise<string[]> {
+  const where = { workTree: request.root, indexFile: store.indexFile(projectHash(request.root)) };
+  const options = request.signal ? { ...where, signal: request.signal } : where;
+  const text = await store.run(
+    ["ls-files", "-z", "--cached", "--others", ...EXCLUDES, "--exclude-per-directory=.gitignore"],
+    options,
+  );
+  const more = request.include
+    ? await store.run(
+        ["ls-files", "-z", "--others", ...EXCLUDES, "--", relative(request.root, request.include)],
+        options,
+      )
+    : "";
+  return [...new Set(`${text}${more}`.split("\0"))].filter((path) => path !== "" && !path.endsWith("/"));
+}
+
+interface Sorted {
+  readonly wanted: string[];
+  readonly tooLarge: string[];
+  readonly bytes: number;
+}
+
+async function sort(request: TakeRequest, paths: readonly string[]): Promise<Sorted> {
+  const sorted = { wanted: [] as string[], tooLarge: [] as string[], bytes: 0 };
+  const { maxFileBytes } = request.limits;
+  for (let start = 0; start < paths.length; start += BATCH) {
+    const batch = paths.slice(start, start + BATCH);
+    const infos = await Promise.all(batch.map((path) => lstat(join(request.root, path)).catch(() => null)));
+    for (const [index, path] of batch.entries()) {
+      const size = infos[index]?.isFile() ? (infos[index]?.size ?? 0) : 0;
+      if (maxFileBytes > 0 && size > maxFileBytes) sorted.tooLarge.push(path);
+      else {
+        sorted.wanted.push(path);
+        sorted.bytes += size;
+      }
+    }
+  }
+  return sorted;
+}
+
+async function readable(root: string, paths: readonly string[]): Promise<string[]> {
+  const kept: string[] = [];
+  for (const path of paths) {
+    const info = await lstat(join(root, path)).catch(() => null);
+    const open = info?.isFile()
+      ? await access(join(root, path), constants.R_OK).then(
+          () => true,
+          () => false,
+        )
+      : true;
+    if (open) kept.push(path);
+  }
+  return kept;
+}
+
+/** Brings the project's index to what the folder holds now. A text when that cannot or should not be done. */
+export async function stage(store: ShadowStore, request: TakeRequest): Promise<string | undefined> {
+  const { root, limits, signal } = request;
+  const hash = projectHash(root);
+  await store.clearStaleLocks(hash);
+  const paths = await listed(store, request);
+  if (paths.length > limits.maxFiles) return `it has more than ${limits.maxFiles} files`;
+  const { wanted, tooLarge, bytes } = await sort(request, paths);
+  if (limits.maxTreeBytes > 0 && bytes > limits.maxTreeBytes)
+    return `its files (${Math.round(bytes / 1_048_576)} MB) do not fit into checkpoints.max_total_size_mb`;
+  const where = { workTree: root, indexFile: store.indexFile(hash), ...(signal ? { signal } : {}) };
+  const lines = (names: readonly string[]) => names.map((name) => `${name}\0`).join("");
+  const update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+  const first = await store.ask(update, { ...where, input: lines(wanted) });
+  // One file that may not be read must not cost the others their safety.
+  if (first.code !== 0) await store.run(update, { ...where, input: lines(await readable(root, wanted)) });
+  if (tooLarge.length > 0)
+    await store.run(["update-index", "-z", "--force-remove", "--stdin"], { ...where, input: lines(tooLarge) });
+  return undefined;
+}
+
+/** Call under the store's lock. Throws GitTrouble when git fails. */
+export async function take(store: ShadowStore, request: TakeRequest): Promise<Taken> {
+  const { root, signal } = request;
+  const hash = projectHash(root);
+  await store.ensure();
+  const problem = await stage(store, request);
+  if (problem !== undefined) return { ok: false, reason: problem };
+  const stop = signal ? { signal } : {};
+  const tree = (await store.run(["write-tree"], { indexFile: store.indexFile(hash), ...stop })).trim();
+  const parent = await store.tip(hash);
+  if (parent !== null && (await store.run(["rev-parse", `${parent}^{tree}`])).trim() === tree) {
+    await store.touch(hash, root);
+    return { ok: true, id: parent, fresh: false };
+  }
+  const reason = request.reason.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS) || "checkpoint";
+  const parents = parent === null ? [] : ["-p", parent];
+  const id = (await store.run(["commit-tree", tree, ...parents], { input: `${reason}\n`, ...stop })).trim();
+  await store.touch(hash, root);
+  await store.run(["update-ref", store.ref(hash), id, parent ?? ""]);
+  return { ok: true, id, fresh: true };
+}
