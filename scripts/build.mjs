@@ -19,6 +19,7 @@ await build({
     index: "src/index.ts",
     plugin: "src/plugin.ts",
     "store-worker": "src/store/worker-entry.ts",
+    "mail-worker": "src/store/mail-worker-entry.ts",
   },
   outdir,
   bundle: true,

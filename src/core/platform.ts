@@ -120,6 +120,8 @@ export interface UnknownSend {
   readonly message: OutboundMessage | OutboundFile;
   /** What `mark` gave before the send. */
   readonly mark: string | null;
+  /** Ids of messages of this platform that are accounted for: it is none of them. */
+  readonly known: ReadonlySet<string>;
 }
 
 export type SendProof =

@@ -1,0 +1,118 @@
+// The durable inbox and outbox of the gateway: what arrived and is not done, what must be sent and is not.
+import type { Button, Destination, InboundEvent, MediaKind } from "./platform.ts";
+
+/** How an inbound event ended. */
+export type InboxOutcome =
+  | "answered"
+  | "silent"
+  | "command"
+  | "press"
+  | "answer"
+  | "steered"
+  | "merged"
+  | "interrupted"
+  | "unauthorised"
+  | "dropped"
+  | "failed";
+
+export interface InboxRow {
+  readonly id: number;
+  readonly platform: string;
+  readonly event: InboundEvent;
+  readonly state: "received" | "running" | "done";
+  /** The session of the turn that was begun for it, and the newest stored message before that turn. */
+  readonly sessionId: string | null;
+  readonly logAfter: number | null;
+  /** How many times a turn was begun. */
+  readonly attempts: number;
+  readonly receivedAt: number;
+}
+
+export type OutboxPayload =
+  | {
+      readonly type: "text";
+      readonly text: string;
+      readonly buttons?: readonly (readonly Button[])[];
+      readonly replyTo?: string;
+      readonly silent?: boolean;
+    }
+  | {
+      readonly type: "file";
+      readonly kind: MediaKind;
+      readonly path: string;
+      readonly name: string;
+      readonly caption?: string;
+      readonly replyTo?: string;
+    }
+  /** The last words of a message that is on the screen already. */
+  | {
+      readonly type: "edit";
+      readonly messageId: string;
+      readonly text: string;
+      readonly buttons?: readonly (readonly Button[])[];
+    };
+
+export interface NewOutgoing {
+  /** Unique for ever: the same key is sent once, however often it is asked for. */
+  readonly key: string;
+  readonly platform: string;
+  readonly to: Destination;
+  readonly payload: OutboxPayload;
+  /** Worth nothing after a crash: acknowledgements, progress, questions of a turn that died. */
+  readonly ephemeral?: boolean;
+}
+
+export interface OutboxRow extends NewOutgoing {
+  readonly id: number;
+  /** `sending` means that a request may have left; seen after a crash, its end is unknown. */
+  readonly state: "queued" | "sending" | "sent" | "failed";
+  readonly attempts: number;
+  readonly mark: string | null;
+  readonly messageId: string | null;
+  readonly error: string | null;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+export interface MailboxCounts {
+  /** Events that wait for their turn or are in one. */
+  readonly inbox: number;
+  readonly outbox: number;
+  /** Messages that could not be delivered in the last day. */
+  readonly failed: number;
+  /** Unix milliseconds of the oldest event that is not done. */
+  readonly oldestInbox: number | null;
+}
+
+/** A resolved write is on disk. Calls that arrive together share one transaction. */
+export interface Mailbox {
+  /** Keeps what is new, in order; events whose key is known are left out of the answer. */
+  accept(platform: string, events: readonly InboundEvent[]): Promise<InboxRow[]>;
+  /** Everything that is not done, oldest first: read once at start. */
+  pending(): Promise<{ readonly inbox: readonly InboxRow[]; readonly outbox: readonly OutboxRow[] }>;
+  /** A turn begins for these events. */
+  begin(ids: readonly number[], place: { readonly sessionId: string; readonly logAfter: number }): Promise<void>;
+  /** The events are done and their answers are to be sent, in one step. */
+  finish(
+    ids: readonly number[],
+    outcome: InboxOutcome,
+    outgoing?: readonly NewOutgoing[],
+  ): Promise<readonly OutboxRow[]>;
+  /** Rows for keys that are new. */
+  enqueue(outgoing: readonly NewOutgoing[]): Promise<readonly OutboxRow[]>;
+  sending(id: number, mark: string | null): Promise<void>;
+  sent(id: number, messageId: string): Promise<void>;
+  /** Nothing was delivered: it waits for another attempt. */
+  postponed(id: number, reason: string): Promise<void>;
+  failed(id: number, reason: string): Promise<void>;
+  /** Ids of messages that the platform is known to have: received ones and sent ones, since then. */
+  knownMessages(platform: string, since: number): Promise<readonly string[]>;
+  /** The newest failures, for the person. */
+  failures(limit: number): Promise<readonly OutboxRow[]>;
+  getMemory(platform: string, key: string): Promise<string | null>;
+  setMemory(platform: string, key: string, value: string): Promise<void>;
+  counts(): Promise<MailboxCounts>;
+  /** Forgets what was done before that time; how many rows went. */
+  prune(before: number): Promise<number>;
+  close(): Promise<void>;
+}

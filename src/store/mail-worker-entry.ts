@@ -1,0 +1,34 @@
+// The worker thread that keeps the gateway's mailbox: the gateway's event loop never waits for the disk.
+import { parentPort } from "node:worker_threads";
+import type { Mailbox } from "../core/mailbox.ts";
+import { createMailbox } from "./runtime/mailbox.ts";
+import { openRuntimeDb } from "./runtime-db.ts";
+import { packError } from "./worker-protocol.ts";
+
+interface Call {
+  readonly id: number;
+  readonly method: keyof Mailbox | "open";
+  readonly args: readonly unknown[];
+}
+
+const port = parentPort;
+if (!port) throw new Error("This file runs as a worker thread of the gateway.");
+
+let mailbox: Mailbox | undefined;
+
+async function answer({ method, args }: Call): Promise<unknown> {
+  if (method === "open") {
+    mailbox = createMailbox(openRuntimeDb(String(args[0])));
+    return null;
+  }
+  if (!mailbox) throw new Error("The mailbox was not opened.");
+  const call = mailbox[method] as (...values: readonly unknown[]) => Promise<unknown>;
+  return call(...args);
+}
+
+port.on("message", (call: Call) => {
+  answer(call).then(
+    (value) => port.postMessage({ id: call.id, value }),
+    (error: unknown) => port.postMessage({ id: call.id, error: packError(error) }),
+  );
+});

@@ -1,0 +1,68 @@
+// The door to the gateway's mailbox: in this process for tests and tools, in a worker thread for the gateway itself.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { Mailbox } from "../core/mailbox.ts";
+import { type PlainError, unpackError } from "./worker-protocol.ts";
+
+const METHODS: readonly (keyof Mailbox)[] = [
+  ...(["accept", "pending", "begin", "finish", "enqueue", "sending", "sent", "postponed", "failed"] as const),
+  ...(["knownMessages", "failures", "getMemory", "setMemory", "counts", "prune"] as const),
+];
+
+function findWorkerFile(): string | undefined {
+  const places = ["./mail-worker.js", "../mail-worker.js", "../../dist/mail-worker.js"];
+  return places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((file) => existsSync(file));
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+type Reply = { readonly id: number; readonly value?: unknown; readonly error?: PlainError };
+
+async function openInWorker(path: string, file: string): Promise<Mailbox> {
+  const worker = new Worker(file, { stderr: false });
+  const waiting = new Map<number, Waiting>();
+  let next = 1;
+  let ended: Error | undefined;
+  const call = (method: string, args: readonly unknown[]) =>
+    new Promise<unknown>((resolve, reject) => {
+      if (ended) return reject(ended);
+      const id = next++;
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, method, args });
+    });
+  const lose = (error: Error) => {
+    ended ??= error;
+    for (const { reject } of waiting.values()) reject(ended);
+    waiting.clear();
+  };
+  worker.on("message", (reply: Reply) => {
+    const found = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if (reply.error) found?.reject(unpackError(reply.error));
+    else found?.resolve(reply.value);
+  });
+  worker.on("error", lose);
+  worker.on("exit", (code) => lose(new Error(`The mailbox's worker ended (exit code ${code}).`)));
+  await call("open", [path]);
+  const proxied = Object.fromEntries(METHODS.map((name) => [name, (...args: unknown[]) => call(name, args)]));
+  const close = async () => {
+    if (!ended) await call("close", []);
+    await worker.terminate();
+  };
+  return { ...proxied, close } as unknown as Mailbox;
+}
+
+export async function openMailbox(path: string, host: "in-process" | "worker"): Promise<Mailbox> {
+  const file = host === "worker" ? findWorkerFile() : undefined;
+  if (host === "worker" && file) return openInWorker(path, file);
+  if (host === "worker") throw new Error("The mailbox's worker was not found; build the program first.");
+  const [{ createMailbox }, { openRuntimeDb }] = await Promise.all([
+    import("./runtime/mailbox.ts"),
+    import("./runtime-db.ts"),
+  ]);
+  return createMailbox(openRuntimeDb(path));
+}

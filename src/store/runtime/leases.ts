@@ -1,0 +1,30 @@
+// A lock that the kernel keeps: held by an open SQLite file, gone the moment its process is, however it died.
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Database, isLocked, openDatabase } from "../sqlite/driver.ts";
+
+export interface KernelLock {
+  /** Idempotent. */
+  release(): void;
+}
+
+/**
+ * Null when another process holds it. The file stays behind, empty: its content means nothing, only the lock does.
+ * One process must not open the same path twice, because closing one handle would drop the lock of the other.
+ */
+export function takeKernelLock(path: string): KernelLock | null {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const db: Database = openDatabase(path, { busyTimeoutMs: 0 });
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    db.close();
+    if (isLocked(error)) return null;
+    throw error;
+  }
+  return {
+    release: () => {
+      if (db.open) db.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// The gateway's mailbox: one row per key, answers written with the end of their question, nothing lost by a crash.
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Mailbox } from "../../core/mailbox.ts";
+import type { InboundEvent } from "../../core/platform.ts";
+import { openRuntimeDb } from "../runtime-db.ts";
+import { takeKernelLock } from "./leases.ts";
+import { createMailbox } from "./mailbox.ts";
+
+let folder: string;
+let mailbox: Mailbox;
+
+function event(messageId: string, chatId = "c1", account = "bot"): InboundEvent {
+  return {
+    account,
+    messageId,
+    text: `text ${messageId}`,
+    source: { platform: "telegram", chatId, chatKind: "dm", userId: "u1" },
+    at: 1,
+  };
+}
+
+const answer = (key: string, ephemeral = false) => ({
+  key,
+  platform: "telegram",
+  to: { chatId: "c1" },
+  payload: { type: "text" as const, text: key },
+  ephemeral,
+});
+
+const reopen = async (): Promise<void> => {
+  await mailbox.close();
+  mailbox = createMailbox(openRuntimeDb(join(folder, "runtime.db")));
+};
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "mailbox-"));
+  mailbox = createMailbox(openRuntimeDb(join(folder, "runtime.db")));
+});
+
+afterEach(async () => {
+  await mailbox.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the mailbox", () => {
+  it("keeps one row per account, chat and message, in order", async () => {
+    const first = await mailbox.accept("telegram", [event("1"), event("2"), event("1")]);
+    expect(first.map((row) => row.event.messageId)).toEqual(["1", "2"]);
+    const again = await mailbox.accept("telegram", [
+      event("2"),
+      event("3"),
+      event("1", "c2"),
+      event("1", "c1", "bot2"),
+    ]);
+    expect(again.map((row) => [row.event.account, row.event.source.chatId, row.event.messageId])).toEqual([
+      ["bot", "c1", "3"],
+      ["bot", "c2", "1"],
+      ["bot2", "c1", "1"],
+    ]);
+    await reopen();
+    expect((await mailbox.pending()).inbox).toHaveLength(5);
+  });
+
+  it("writes the answers together with the end, and never twice", async () => {
+    const [row] = await mailbox.accept("telegram", [event("1")]);
+    const id = row?.id ?? 0;
+    await mailbox.begin([id], { sessionId: "s", logAfter: 7 });
+    await reopen();
+    const [open] = (await mailbox.pending()).inbox;
+    expect(open).toMatchObject({ state: "running", sessionId: "s", logAfter: 7, attempts: 1 });
+    expect(await mailbox.finish([id], "answered", [answer("a")])).toHaveLength(1);
+    expect(await mailbox.finish([id], "answered", [answer("b")])).toEqual([]);
+    expect(await mailbox.enqueue([answer("a")])).toEqual([]);
+    const { inbox, outbox } = await mailbox.pending();
+    expect(inbox).toEqual([]);
+    expect(outbox.map((entry) => entry.key)).toEqual(["a"]);
+  });
+
+  it("shows after a crash what was in the air and drops what is worth nothing", async () => {
+    const rows = await mailbox.enqueue([answer("a"), answer("b"), answer("note", true), answer("c")]);
+    await mailbox.sending(rows[0]?.id ?? 0, "41");
+    await mailbox.sending(rows[2]?.id ?? 0, "42");
+    await mailbox.sending(rows[3]?.id ?? 0, "43");
+    await mailbox.sent(rows[3]?.id ?? 0, "44");
+    await reopen();
+    const { outbox } = await mailbox.pending();
+    expect(outbox.map(({ key, state, mark }) => ({ key, state, mark }))).toEqual([
+      { key: "a", state: "sending", mark: "41" },
+      { key: "b", state: "queued", mark: null },
+    ]);
+    expect(await mailbox.knownMessages("telegram", 0)).toEqual(["44"]);
+    expect(await mailbox.counts()).toMatchObject({ inbox: 0, outbox: 2, failed: 0 });
+  });
+
+  it("gives one bad call its own error and keeps its neighbours", async () => {
+    const bad = mailbox.setMemory("telegram", "k", undefined as unknown as string);
+    const good = mailbox.setMemory("telegram", "offset", "9");
+    await expect(bad).rejects.toThrow();
+    await good;
+    expect(await mailbox.getMemory("telegram", "offset")).toBe("9");
+  });
+});
+
+describe("the kernel lock", () => {
+  it("is exclusive between processes and gone after kill -9", async () => {
+    const path = join(folder, "gateway.lock");
+    const script = `const D = require("better-sqlite3"); const d = new D(${JSON.stringify(path)}); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    expect(takeKernelLock(path)).toBeNull();
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await ended;
+    const lock = takeKernelLock(path);
+    expect(lock).not.toBeNull();
+    lock?.release();
+  });
+});

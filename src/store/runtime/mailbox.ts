@@ -1,0 +1,115 @@
+// The mailbox over runtime.db: calls that arrive together become one transaction, so that many chats share one sync.
+import type { Mailbox, MailboxCounts } from "../../core/mailbox.ts";
+import { type Database, immediate, isLocked } from "../sqlite/driver.ts";
+import * as inbox from "./inbox.ts";
+import * as outbox from "./outbox.ts";
+
+const DAY_MS = 86_400_000;
+const TRIES = 200;
+
+interface Job {
+  run(db: Database): unknown;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Runs jobs in order, all that wait in one transaction. */
+class GroupCommit {
+  readonly #db: Database;
+  #jobs: Job[] = [];
+  #working: Promise<void> | undefined;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  add<T>(run: (db: Database) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#jobs.push({ run, resolve: resolve as (value: unknown) => void, reject });
+      this.#working ??= this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    try {
+      await new Promise((resolve) => setImmediate(resolve));
+      while (this.#jobs.length > 0) {
+        const batch = this.#jobs.splice(0);
+        await this.#commit(batch);
+      }
+    } finally {
+      this.#working = undefined;
+    }
+  }
+
+  async #commit(batch: readonly Job[]): Promise<void> {
+    for (let tried = 1; ; tried++) {
+      try {
+        const values = immediate(this.#db, () => batch.map((job) => job.run(this.#db)));
+        for (const [index, job] of batch.entries()) job.resolve(values[index]);
+        return;
+      } catch (error) {
+        if (isLocked(error) && tried < TRIES) {
+          await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20));
+          continue;
+        }
+        // One bad call must not fail its neighbours: alone, each meets its own error.
+        if (batch.length === 1) batch[0]?.reject(error);
+        else for (const job of batch) await this.#commit([job]);
+        return;
+      }
+    }
+  }
+
+  async idle(): Promise<void> {
+    while (this.#working) await this.#working;
+  }
+}
+
+export function createMailbox(db: Database, clock: () => number = Date.now): Mailbox {
+  const group = new GroupCommit(db);
+  return {
+    accept: (platform, events) => group.add((on) => [...inbox.acceptEvents(on, platform, events, clock())]),
+    pending: () => group.add((on) => ({ inbox: inbox.pendingEvents(on), outbox: outbox.pendingRows(on, clock()) })),
+    begin: (ids, place) => group.add((on) => inbox.beginEvents(on, ids, place)),
+    finish: (ids, outcome, outgoing = []) =>
+      group.add((on) => {
+        const changed = inbox.finishEvents(on, ids, outcome, clock());
+        return changed === 0 && ids.length > 0 ? [] : outbox.enqueueRows(on, outgoing, clock());
+      }),
+    enqueue: (outgoing) => group.add((on) => outbox.enqueueRows(on, outgoing, clock())),
+    sending: (id, mark) => group.add((on) => outbox.markSending(on, id, mark)),
+    sent: (id, messageId) => group.add((on) => outbox.markSent(on, id, messageId, clock())),
+    postponed: (id, reason) => group.add((on) => outbox.markPostponed(on, id, reason)),
+    failed: (id, reason) => group.add((on) => outbox.markFailed(on, id, reason, clock())),
+    knownMessages: (platform, since) =>
+      group.add((on) => [...inbox.receivedIds(on, platform, since), ...outbox.sentIds(on, platform, since)]),
+    failures: (limit) => group.add((on) => outbox.failedRows(on, limit)),
+    getMemory: (platform, key) =>
+      group.add(
+        (on) =>
+          on
+            .prepare<{ value: string }>("SELECT value FROM gateway_memory WHERE platform = ? AND key = ?")
+            .get(platform, key)?.value ?? null,
+      ),
+    setMemory: (platform, key, value) =>
+      group.add((on) => {
+        on.prepare("INSERT OR REPLACE INTO gateway_memory(platform, key, value) VALUES (?, ?, ?)").run(
+          platform,
+          key,
+          value,
+        );
+      }),
+    counts: () =>
+      group.add((on): MailboxCounts => {
+        const events = inbox.countEvents(on);
+        const rows = outbox.countRows(on, clock() - DAY_MS);
+        return { inbox: events.open, oldestInbox: events.oldest, outbox: rows.open, failed: rows.failed };
+      }),
+    prune: (before) => group.add((on) => inbox.pruneEvents(on, before) + outbox.pruneRows(on, before)),
+    close: async () => {
+      await group.idle();
+      if (db.open) db.close();
+    },
+  };
+}

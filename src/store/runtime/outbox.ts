@@ -1,0 +1,121 @@
+// The durable outbox: one row per visible message, with the state of its sending.
+import type { NewOutgoing, OutboxPayload, OutboxRow } from "../../core/mailbox.ts";
+import type { Database } from "../sqlite/driver.ts";
+
+interface Row {
+  readonly id: number;
+  readonly key: string;
+  readonly platform: string;
+  readonly chat_id: string;
+  readonly thread_id: string | null;
+  readonly payload: string;
+  readonly ephemeral: number;
+  readonly state: OutboxRow["state"];
+  readonly attempts: number;
+  readonly mark: string | null;
+  readonly message_id: string | null;
+  readonly error: string | null;
+  readonly created_at: number;
+}
+
+const COLUMNS =
+  "id, key, platform, chat_id, thread_id, payload, ephemeral, state, attempts, mark, message_id, error, created_at";
+
+function outboxRow(row: Row): OutboxRow {
+  return {
+    id: row.id,
+    key: row.key,
+    platform: row.platform,
+    to: { chatId: row.chat_id, ...(row.thread_id === null ? {} : { threadId: row.thread_id }) },
+    payload: JSON.parse(row.payload) as OutboxPayload,
+    ephemeral: row.ephemeral === 1,
+    state: row.state,
+    attempts: row.attempts,
+    mark: row.mark,
+    messageId: row.message_id,
+    error: row.error,
+    createdAt: row.created_at,
+  };
+}
+
+export function enqueueRows(db: Database, outgoing: readonly NewOutgoing[], now: number): OutboxRow[] {
+  const insert = db.prepare<Row>(
+    `INSERT INTO gateway_outbox(key, platform, chat_id, thread_id, payload, ephemeral, state, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?) ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
+  );
+  const rows: OutboxRow[] = [];
+  for (const { key, platform, to, payload, ephemeral } of outgoing) {
+    const place = [key, platform, to.chatId, to.threadId ?? null];
+    const row = insert.get(...place, JSON.stringify(payload), ephemeral ? 1 : 0, now);
+    if (row) rows.push(outboxRow(row));
+  }
+  return rows;
+}
+
+/** What a crash left worthless is closed first; the rest is what must still be sent. */
+export function pendingRows(db: Database, now: number): OutboxRow[] {
+  db.prepare(
+    "UPDATE gateway_outbox SET state = 'failed', error = 'the gateway restarted', done_at = ? WHERE state IN ('queued', 'sending') AND ephemeral = 1",
+  ).run(now);
+  return db
+    .prepare<Row>(`SELECT ${COLUMNS} FROM gateway_outbox WHERE state IN ('queued', 'sending') ORDER BY id`)
+    .all()
+    .map(outboxRow);
+}
+
+export function markSending(db: Database, id: number, mark: string | null): void {
+  db.prepare("UPDATE gateway_outbox SET state = 'sending', mark = ?, attempts = attempts + 1 WHERE id = ?").run(
+    mark,
+    id,
+  );
+}
+
+export function markSent(db: Database, id: number, messageId: string, now: number): void {
+  db.prepare("UPDATE gateway_outbox SET state = 'sent', message_id = ?, error = NULL, done_at = ? WHERE id = ?").run(
+    messageId,
+    now,
+    id,
+  );
+}
+
+export function markPostponed(db: Database, id: number, reason: string): void {
+  db.prepare("UPDATE gateway_outbox SET state = 'queued', error = ? WHERE id = ?").run(reason, id);
+}
+
+export function markFailed(db: Database, id: number, reason: string, now: number): void {
+  db.prepare("UPDATE gateway_outbox SET state = 'failed', error = ?, done_at = ? WHERE id = ?").run(reason, now, id);
+}
+
+export function pruneRows(db: Database, before: number): number {
+  return db.prepare("DELETE FROM gateway_outbox WHERE done_at < ?").run(before).changes;
+}
+
+export function sentIds(db: Database, platform: string, since: number): string[] {
+  return db
+    .prepare<{ message_id: string }>(
+      "SELECT message_id FROM gateway_outbox WHERE platform = ? AND done_at >= ? AND message_id IS NOT NULL",
+    )
+    .all(platform, since)
+    .map((row) => row.message_id);
+}
+
+export function failedRows(db: Database, limit: number): OutboxRow[] {
+  return db
+    .prepare<Row>(
+      `SELECT ${COLUMNS} FROM gateway_outbox WHERE state = 'failed' AND ephemeral = 0 ORDER BY done_at DESC LIMIT ?`,
+    )
+    .all(limit)
+    .map(outboxRow);
+}
+
+export function countRows(db: Database, dayAgo: number): { open: number; failed: number } {
+  const open = db
+    .prepare<{ n: number }>("SELECT COUNT(*) AS n FROM gateway_outbox WHERE state IN ('queued', 'sending')")
+    .get();
+  const failed = db
+    .prepare<{ n: number }>(
+      "SELECT COUNT(*) AS n FROM gateway_outbox WHERE done_at >= ? AND state = 'failed' AND ephemeral = 0",
+    )
+    .get(dayAgo);
+  return { open: open?.n ?? 0, failed: failed?.n ?? 0 };
+}
