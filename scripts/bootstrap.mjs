@@ -48,10 +48,12 @@ function ensureInstalled() {
   const wanted = wantedInstall();
   if (readStamp(installStamp) === wanted) return;
   say("installing dependencies (the first time this takes about a minute) …");
-  const status = run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["inherit", 2, 2] });
+  // `npm ci` would insist on the optional packages of every other platform; an install by the lock file does not.
+  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  const status = run("npm", args, { stdio: ["inherit", 2, 2] });
   if (status !== 0) {
     say(
-      "`npm ci` failed. Check the network and that a C++ compiler and python3 are present, then run the command again.",
+      "`npm install` failed. Check the network and that a C++ compiler and python3 are present, then run the command again.",
     );
     process.exit(status);
   }
