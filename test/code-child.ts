@@ -14,6 +14,6 @@ const tool = executeCodeTool({
   toolNames: [],
   callTool: async () => ({ content: "" }),
   settings: { mode: "project", timeoutMs: 60_000, maxToolCalls: 5, spillDir: folder },
-  environment: { env: { PATH: "/usr/local/bin:/usr/bin:/bin" } },
+  env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
 });
 await tool.run({ code } as never, toolContext(folder));

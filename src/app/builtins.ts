@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import type { Tool, ToolContext } from "../core/tool.ts";
 import { SudoPassword, sudoInput } from "../security/sudo.ts";
+import type { TurnCheckpoints } from "../tools/checkpoints/turn-checkpoints.ts";
 import { clarifyTool } from "../tools/clarify.ts";
 import { localFiles } from "../tools/files/file-access.ts";
 import { FileMemory } from "../tools/files/file-memory.ts";
@@ -14,6 +15,7 @@ import { writeFileTool } from "../tools/files/write-file.ts";
 import { processTool } from "../tools/terminal/process-tool.ts";
 import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
 import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
+import { openCheckpoints } from "./checkpoint-actions.ts";
 import type { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 
@@ -22,15 +24,17 @@ const MAX_FOREGROUND_SECONDS = 600;
 export interface BuiltinState {
   readonly fileMemory: FileMemory;
   readonly todos: TodoLists;
+  readonly checkpoints: TurnCheckpoints;
 }
 
-function fileParts(services: Services, memory: FileMemory): FileToolParts {
+function fileParts(services: Services, { fileMemory: memory, checkpoints }: BuiltinState): FileToolParts {
   const { config, gate, redactor } = services;
   return {
     files: localFiles,
     gate,
     redactor,
     memory,
+    beforeChange: (path, context) => checkpoints.beforeChange(path, context),
     limits: {
       maxReadChars: config.file_read_max_chars,
       maxLines: config.tool_output.max_lines,
@@ -58,7 +62,7 @@ function sudoFeed(services: Services): NonNullable<TerminalParts["sudo"]> {
   };
 }
 
-function terminalParts(services: Services): TerminalParts {
+function terminalParts(services: Services, { checkpoints }: BuiltinState): TerminalParts {
   const { config, gate, redactor, hooks, workspaces, home } = services;
   return {
     gate,
@@ -66,6 +70,10 @@ function terminalParts(services: Services): TerminalParts {
     hooks,
     processes: workspaces.processes,
     sudo: sudoFeed(services),
+    // The folders of other backends are not on this machine.
+    beforeCommand: async (command, context) => {
+      if (config.terminal.backend === "local") await checkpoints.beforeCommand(command, context);
+    },
     backendFor: (context: ToolContext) => workspaces.backend(context.conversationId, context.cwd),
     settings: {
       defaultTimeoutMs: config.terminal.timeout * 1000,
@@ -78,14 +86,18 @@ function terminalParts(services: Services): TerminalParts {
 
 /** Registers what every conversation can have; what belongs to one conversation is made by `conversationTools`. */
 export function registerBuiltins(registry: Registry, services: Services): BuiltinState {
-  const state: BuiltinState = { fileMemory: new FileMemory(), todos: createTodoLists() };
-  const files = fileParts(services, state.fileMemory);
+  const state: BuiltinState = {
+    fileMemory: new FileMemory(),
+    todos: createTodoLists(),
+    checkpoints: openCheckpoints(services),
+  };
+  const files = fileParts(services, state);
   const tools: readonly Tool[] = [
     readFileTool(files),
     writeFileTool(files),
     patchTool(files),
     searchFilesTool(files),
-    terminalTool(terminalParts(services)),
+    terminalTool(terminalParts(services, state)),
     processTool(services.workspaces.processes, { maxWaitMs: services.config.terminal.timeout * 1000 }),
     todoTool(state.todos),
     clarifyTool({ timeoutMs: services.config.clarify.timeout * 1000 }),

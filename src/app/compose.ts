@@ -68,6 +68,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     close: () => {
       closing ??= (async () => {
         await services.workspaces.close();
+        await builtins.checkpoints.close();
         await models.close();
         await store.close();
         closeLedger();

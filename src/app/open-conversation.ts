@@ -9,6 +9,7 @@ import { estimateSchemaTokens } from "../core/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import type { ConversationWish } from "./app.ts";
+import { codeTool } from "./code-tool.ts";
 import { agentSettings, fitTools, toolNames } from "./conversation-settings.ts";
 import { withHints } from "./hinted-tools.ts";
 import { openMemory } from "./open-memory.ts";
@@ -17,6 +18,7 @@ import type { Opening } from "./opening.ts";
 import type { Registry } from "./registry.ts";
 import { type Services, spillDir } from "./services.ts";
 import { subagents } from "./subagents.ts";
+import { turnGate } from "./turn-gate.ts";
 
 interface OpenedEngine {
   readonly engine: ContextEngine;
@@ -50,6 +52,9 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
     notice: `There is no context engine "${context.engine}"; the built-in compressor is used. Check context.engine.`,
   };
 }
+
+/** Until the box is settled there is nothing to call. */
+const NO_TOOLS: ToolBox = { schemas: [], find: () => undefined, unavailable: () => undefined };
 
 /** Tools that belong to this conversation alone. */
 async function ownTools(
@@ -94,7 +99,11 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
     import("../agent/conversation.ts"),
   ]);
   const names = fitTools(toolNames(services.config, wish, extraToolsets(registry)), limits.contextLength);
-  const own = await ownTools(opening, wish, memory);
+  const offered: string[] = [];
+  for (const name of names) if ((await registry.availability(name)).ok) offered.push(name);
+  let bare: ToolBox | undefined;
+  const code = codeTool(services, offered, () => bare ?? NO_TOOLS);
+  const own = [...(await ownTools(opening, wish, memory)), code];
   const start = wish.cwd ?? services.home.cwd;
   let id = "";
   const settings = agentSettings(services.config, wish, {
@@ -102,7 +111,9 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
     spillDir: spillDir(services.home, "spill"),
   });
   const open = { opening, wish, connected, limits, names, own, memory: memory.service, side };
-  const toolbox = withHints(await registry.box(names, [...own, await subagents(open)]), start, services.scan);
+  // Scripts get plain results: hints for the model would spoil what they parse.
+  bare = await registry.box(names, [...own, await subagents(open)]);
+  const toolbox = withHints(bare, start, services.scan);
   const promptParts: PromptPart[] = [];
   const conversation = await openConversation(
     {
@@ -115,7 +126,7 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
       human: wish.human,
       side,
       redactor: services.redactor,
-      gate: services.gate,
+      gate: turnGate(opening),
       settings,
       systemPrompt: () =>
         systemPromptFor(services, wish, {
@@ -126,9 +137,10 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
           parts: promptParts,
         }),
     },
-    wish.resume ? { resume: wish.resume } : {},
+    wish.resume ? { resume: wish.resume } : wish.sessionId ? { sessionId: wish.sessionId } : {},
   );
   id = conversation.conversationId;
+  if (wish.checkpoints) opening.builtins.checkpoints.enable(id);
   await restoreTodos(opening, id, conversation.messages);
   const { caching, identity } = connected.provider;
   return {

@@ -11,6 +11,7 @@ import type { ConversationWish } from "./app.ts";
 import { agentSettings } from "./conversation-settings.ts";
 import type { Opening } from "./opening.ts";
 import { spillDir } from "./services.ts";
+import { turnGate } from "./turn-gate.ts";
 
 export interface Parent {
   readonly opening: Opening;
@@ -46,6 +47,7 @@ async function openChild(parent: Parent, spec: ChildSpec) {
     (name) => allowed.has(name) && spec.denyTool(name, registry.get(name)) === undefined,
   );
   const start = wish.cwd ?? services.home.cwd;
+  if (wish.checkpoints) opening.builtins.checkpoints.enable(spec.sessionId);
   const base = agentSettings(services.config, wish, {
     cwd: () => services.workspaces.cwd(spec.sessionId, start),
     spillDir: spillDir(services.home, "spill"),
@@ -69,7 +71,7 @@ async function openChild(parent: Parent, spec: ChildSpec) {
       human: spec.human,
       side,
       redactor: services.redactor,
-      gate: services.gate,
+      gate: turnGate(opening),
       settings,
       systemPrompt: async () => spec.systemPrompt,
     },

@@ -17,7 +17,7 @@ export interface CheckpointParts {
   /** On for every conversation; else only for those that ask. */
   readonly enabled: boolean;
   /** True for a command that looks as if it destroyed or overwrote files. */
-  isDestructive(command: string): boolean | Promise<boolean>;
+  isDestructive(command: string, cwd: string): boolean | Promise<boolean>;
   redact(text: string): string;
   /** Said once per reason: a checkpoint that could not be taken never stops the work. */
   notice(text: string): void;
@@ -50,7 +50,7 @@ export class TurnCheckpoints {
   }
 
   async beforeCommand(command: string, context: ToolContext): Promise<void> {
-    if (!this.#active(context) || !(await this.#parts.isDestructive(command))) return;
+    if (!this.#active(context) || !(await this.#parts.isDestructive(command, context.cwd))) return;
     await this.#keep(context.cwd, `before: ${this.#parts.redact(command)}`, context);
   }
 

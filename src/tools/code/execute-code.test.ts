@@ -41,7 +41,7 @@ beforeEach(() => {
     gate: openGate,
     redactor: plainRedactor,
     settings: { mode: "project", timeoutMs: 30_000, maxToolCalls: 50, spillDir: join(folder.path, "spill") },
-    environment: { env: { PATH: PATH, HOME: folder.path } },
+    env: { PATH, HOME: folder.path },
     toolNames: ALL,
     callTool: async (name, args, context) => {
       calls.push({ name, args, context });
@@ -151,39 +151,6 @@ console.log(JSON.stringify(await tools.read_file("x")), "terminal" in tools);`,
     expect(result.failed).toBe(true);
   });
 
-  it("sees no secret of the environment", async () => {
-    const canary = "canary-5e8f1c";
-    parts = {
-      ...parts,
-      redactor: { ...plainRedactor, redact: (text) => text.replaceAll(canary, "***") },
-      environment: {
-        env: {
-          PATH: PATH,
-          HOME: folder.path,
-          OPENAI_API_KEY: canary,
-          HERMES_GATEWAY_TOKEN: canary,
-          HERMES_INNOCENT: canary,
-          DATABASE_URL: canary,
-          SUDO_PASSWORD: canary,
-          HERMES_HOME: "/somewhere",
-          LANG: "C.UTF-8",
-          DECLARED_KEY: "let-through",
-        },
-        passthrough: ["DECLARED_KEY"],
-      },
-    };
-    const { json } = await run(
-      code(
-        "import os, json\nprint(json.dumps(dict(os.environ)))\nprint(open('/proc/self/environ').read().replace('\\0', ' '))",
-        "import { readFileSync } from 'node:fs';\nconsole.log(JSON.stringify(process.env));\nconsole.log(readFileSync('/proc/self/environ', 'utf8').replaceAll('\\0', ' '));",
-      ),
-    );
-    expect(json.status).toBe("success");
-    expect(json.output).not.toContain(canary);
-    expect(json.output).toContain("let-through");
-    expect(json.output).toContain("/somewhere");
-  });
-
   it("asks the gate first and runs nothing when it refuses", async () => {
     const seen: Intent[] = [];
     const message = "this is dangerous; do not try variants";
@@ -232,7 +199,7 @@ describe("execute_code", () => {
   });
 
   it("writes JavaScript when there is no Python, and says so when Python was asked for", async () => {
-    parts = { ...parts, environment: { env: { PATH: folder.path, HOME: folder.path } } };
+    parts = { ...parts, env: { PATH: folder.path, HOME: folder.path } };
     const asked = await run({ code: "print(1)", language: "python" });
     expect(asked.json.error).toContain("JavaScript");
     const seen: Intent[] = [];

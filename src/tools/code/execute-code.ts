@@ -23,7 +23,6 @@ import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
 import { PatientClock } from "./patient-clock.ts";
 import { pythonModule } from "./python-module.ts";
 import { runScript, type ScriptEnd } from "./run-script.ts";
-import { type ScriptEnvironment, scriptEnvironment } from "./script-environment.ts";
 import { type ScriptTool, scriptTools } from "./script-tools.ts";
 import { ToolServer } from "./tool-server.ts";
 
@@ -46,7 +45,8 @@ export interface CodeParts {
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly settings: CodeSettings;
-  readonly environment: ScriptEnvironment;
+  /** Of the script's process; already free of secrets. */
+  readonly env: { readonly [name: string]: string };
   /** The conversation's tools, settled: part of this tool's description. */
   readonly toolNames: readonly string[];
   /** Runs a tool as the conversation would: checks, hooks, the gate. Never throws. */
@@ -115,7 +115,7 @@ async function prepare(
 }
 
 function environmentFor(parts: CodeParts, scratch: Scratch): { [name: string]: string } {
-  const env = scriptEnvironment(parts.environment, (text) => parts.redactor.redact(text));
+  const { env } = parts;
   const folders = parts.settings.mode === "strict" ? [] : [scratch.dir, scratch.cwd, env.PYTHONPATH];
   return {
     ...env,
@@ -256,13 +256,12 @@ async function execute(
 
 async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Promise<ToolResult> {
   if (args.code.trim() === "") return toolError("the code is empty");
-  const candidates = pythonCandidates(parts.environment.env, context.cwd, parts.settings.mode);
+  const candidates = pythonCandidates(parts.env, context.cwd, parts.settings.mode);
   const language = args.language ?? (candidates.length > 0 ? "python" : "javascript");
   const refused = await refusal(parts, { code: args.code, language }, context);
   if (refused) return refused;
   if (context.signal.aborted) return toolError("interrupted", { status: "interrupted" });
-  const interpreter =
-    language === "javascript" ? process.execPath : await firstWorking(candidates, parts.environment.env);
+  const interpreter = language === "javascript" ? process.execPath : await firstWorking(candidates, parts.env);
   if (interpreter === undefined)
     return toolError('there is no Python 3.8 or newer here; write the script in JavaScript (language: "javascript")');
   return execute(parts, { code: args.code, language, interpreter }, context);

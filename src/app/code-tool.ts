@@ -1,0 +1,89 @@
+// execute_code for one conversation: its scripts call the conversation's own tools, by the same rules as the model.
+import { argumentProblems } from "../agent/check-arguments.ts";
+import { coerceArguments } from "../agent/coerce-arguments.ts";
+import { thrownResult } from "../agent/tool-errors.ts";
+import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
+import type { JsonObject } from "../core/message.ts";
+import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+import { codeEnv } from "../security/child-env.ts";
+import { executeCodeTool } from "../tools/code/execute-code.ts";
+import { type Services, spillDir } from "./services.ts";
+
+type Doors = Pick<Services, "hooks" | "redactor">;
+
+/** A hook may answer `{ action: "block", message }`. */
+async function blocked(services: Doors, name: string, call: JsonObject): Promise<string | undefined> {
+  if (!services.hooks.listens("pre_tool_call")) return undefined;
+  for (const answer of await services.hooks.run("pre_tool_call", call)) {
+    if (answer === null || typeof answer !== "object" || Array.isArray(answer)) continue;
+    const { action, message } = answer as JsonObject;
+    if (action === "block") return String(message ?? `A hook blocked ${name}.`);
+  }
+  return undefined;
+}
+
+/** A script wants the text of a file, not the word that the conversation has read it already. */
+function contextFor(name: string, context: ToolContext): ToolContext {
+  if (name !== "read_file") return context;
+  return { ...context, conversationId: `${context.conversationId}:${context.callId}` };
+}
+
+async function runTool(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
+  const fitted = coerceArguments(args, tool.parameters as unknown as JsonObject);
+  const problems = await argumentProblems(tool.parameters, fitted);
+  if (problems !== undefined) return toolError(`The arguments of ${tool.name} do not fit: ${problems}.`);
+  try {
+    return await tool.run(fitted as never, contextFor(tool.name, context));
+  } catch (error) {
+    return thrownResult(error);
+  }
+}
+
+/** Never throws. The hooks, the argument check, the tool with its gate, and redaction, as for a call of the model. */
+export function callFromScript(services: Doors, box: () => ToolBox) {
+  return async (name: string, args: JsonObject, context: ToolContext): Promise<ToolResult> => {
+    const tool = box().find(name);
+    if (!tool) return toolError(box().unavailable(name) ?? `${name} is not available`);
+    const call = {
+      tool_name: name,
+      args,
+      session_id: context.sessionId,
+      task_id: context.conversationId,
+      tool_call_id: context.callId,
+    };
+    const block = await blocked(services, name, call);
+    if (block !== undefined) return toolError(block);
+    const started = performance.now();
+    const result = await runTool(tool, args, context);
+    if (typeof result.content !== "string") return result;
+    const content = services.redactor.redact(result.content, { code: true });
+    if (services.hooks.listens("post_tool_call")) {
+      const duration_ms = Math.round(performance.now() - started);
+      await services.hooks.run("post_tool_call", { ...call, result: content, duration_ms });
+    }
+    return { ...result, content };
+  };
+}
+
+/** `names` are the conversation's tools, settled; `box` is asked at the first call, when it exists. */
+export function codeTool(services: Services, names: readonly string[], box: () => ToolBox): Tool {
+  const { home, config, gate, redactor } = services;
+  const { mode, timeout, max_tool_calls } = config.code_execution;
+  return executeCodeTool({
+    gate,
+    redactor,
+    toolNames: names,
+    settings: {
+      mode: mode === "strict" ? "strict" : "project",
+      timeoutMs: timeout * 1000,
+      maxToolCalls: max_tool_calls,
+      spillDir: spillDir(home, "code"),
+    },
+    env: codeEnv(home.env, {
+      blocked: new Set([...knownEnvNames].filter(isSecretEnvName)),
+      passthrough: config.terminal.env_passthrough as readonly string[],
+      home: home.childHome,
+    }),
+    callTool: callFromScript(services, box),
+  });
+}

@@ -1,0 +1,13 @@
+// The gate as a conversation holds it: a new turn starts clean there and for checkpoints.
+import type { Gate } from "../core/gate.ts";
+import type { Opening } from "./opening.ts";
+
+export function turnGate({ services, builtins }: Opening): Gate {
+  return {
+    check: (intent, context) => services.gate.check(intent, context),
+    beginTurn: (sessionId) => {
+      builtins.checkpoints.beginTurn(sessionId);
+      services.gate.beginTurn(sessionId);
+    },
+  };
+}
