@@ -16,6 +16,10 @@ export interface ConversationWish {
   readonly userId?: string;
   /** A session id to go on with. */
   readonly resume?: string;
+  /** The id for a new session; made when absent. */
+  readonly sessionId?: string;
+  /** Text of the surface for the model: who is here, how to write. Part of the frozen prompt of a new session. */
+  readonly instructions?: string;
   readonly model?: string;
   readonly provider?: string;
   readonly toolsets?: readonly string[];

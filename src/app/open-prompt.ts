@@ -38,6 +38,7 @@ export async function systemPromptFor(
     now: new Date(),
     ...(config.timezone ? { timeZone: config.timezone } : {}),
     ...(wish.passSessionId ? { sessionId: sources.sessionId() } : {}),
+    ...(wish.instructions ? { extra: wish.instructions } : {}),
     scan,
     contextFiles: wish.ignoreRules !== true,
   });

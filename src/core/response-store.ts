@@ -1,0 +1,33 @@
+// Answers that API clients may come back to: stored responses, named conversations, and the threads of plain chats.
+import type { JsonObject, Message } from "./message.ts";
+
+export interface StoredResponse {
+  readonly id: string;
+  /** The object as the client got it. */
+  readonly response: JsonObject;
+  /** The visible conversation up to and with this answer. */
+  readonly history: readonly Message[];
+  readonly instructions: string | null;
+  readonly sessionId: string;
+  /** Messages of the session when the answer was complete: a session that has grown since was continued elsewhere. */
+  readonly messageCount: number;
+}
+
+/** Where a conversation stood that a client sends back in full. */
+export interface ChatThread {
+  readonly sessionId: string;
+  readonly messageCount: number;
+}
+
+/** Small and bounded: the oldest are forgotten. */
+export interface ResponseStore {
+  get(id: string): StoredResponse | null;
+  /** `conversation` gives the answer a name that the next request may use instead of the id. */
+  put(stored: StoredResponse, conversation?: string): void;
+  delete(id: string): boolean;
+  /** The newest answer of a named conversation. */
+  newestOf(conversation: string): string | null;
+  thread(fingerprint: string): ChatThread | null;
+  putThread(fingerprint: string, thread: ChatThread): void;
+  close(): void;
+}
