@@ -61,6 +61,10 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       const { prepareInput } = await import("./prepare-input.ts");
       return prepareInput(services, text, opened);
     },
+    tools: async () => {
+      const { toolStates } = await import("./tool-states.ts");
+      return toolStates({ services, registry, builtins });
+    },
     openConversation: async (wish) => {
       const { openConversationFor } = await import("./open-conversation.ts");
       return openConversationFor({ services, registry, builtins }, wish);

@@ -6,6 +6,7 @@ import type { ReasoningEffort } from "../core/provider.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ExtraToolsets, isToolset, resolveToolsets, TOOLSETS } from "../tools/toolsets.ts";
 import type { ConversationWish } from "./app.ts";
+import type { Registry } from "./registry.ts";
 
 const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
@@ -90,6 +91,13 @@ export function toolNames(config: Config, wish: ConversationWish, extra: ExtraTo
     : (selected ?? [isToolset(bundle) ? bundle : "hermes-cli", ...pluginToolsets(extra)]);
   const disabled = new Set(resolveToolsets(config.agent.disabled_toolsets as readonly string[], extra));
   return resolveToolsets([...names, "context"], extra).filter((name) => !disabled.has(name));
+}
+
+/** The toolsets of the registered tools, and the one of the tool that looks into compacted history. */
+export function extraToolsets(registry: Registry): Map<string, string[]> {
+  const sets = registry.toolsets();
+  sets.set("context", ["recall_context"]);
+  return sets;
 }
 
 /** Toolsets that are not ours were installed on purpose: they are on unless the platform's list says otherwise. */

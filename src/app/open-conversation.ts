@@ -10,12 +10,11 @@ import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import type { ConversationWish } from "./app.ts";
 import { codeTool } from "./code-tool.ts";
-import { agentSettings, fitTools, toolNames } from "./conversation-settings.ts";
+import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
 import { withHints } from "./hinted-tools.ts";
 import { openMemory } from "./open-memory.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
 import type { Opening } from "./opening.ts";
-import type { Registry } from "./registry.ts";
 import { type Services, spillDir } from "./services.ts";
 import { subagents } from "./subagents.ts";
 import { turnGate } from "./turn-gate.ts";
@@ -57,7 +56,7 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
 const NO_TOOLS: ToolBox = { schemas: [], find: () => undefined, unavailable: () => undefined };
 
 /** Tools that belong to this conversation alone. */
-async function ownTools(
+export async function ownTools(
   opening: Opening,
   wish: ConversationWish,
   memory: { service: Memory; tool: Tool | null },
@@ -78,12 +77,6 @@ async function restoreTodos(opening: Opening, conversationId: string, messages: 
   if (messages.length === 0) return;
   const { todosFromLog } = await import("../tools/todo.ts");
   opening.builtins.todos.set(conversationId, todosFromLog(messages));
-}
-
-function extraToolsets(registry: Registry): Map<string, string[]> {
-  const sets = registry.toolsets();
-  sets.set("context", ["recall_context"]);
-  return sets;
 }
 
 export async function openConversationFor(opening: Opening, wish: ConversationWish): Promise<OpenedConversation> {

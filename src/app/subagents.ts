@@ -1,6 +1,7 @@
 // How a conversation opens its subagents: the same model and tools, a prompt of their own, nobody to ask.
 
 import type { ChildSpec } from "../agent/child-run.ts";
+import type { DelegationParts } from "../agent/delegate-tool.ts";
 import type { AgentSettings } from "../agent/parts.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ModelLimits, SideModel } from "../core/provider.ts";
@@ -10,7 +11,7 @@ import { resolveToolsets } from "../tools/toolsets.ts";
 import type { ConversationWish } from "./app.ts";
 import { agentSettings } from "./conversation-settings.ts";
 import type { Opening } from "./opening.ts";
-import { spillDir } from "./services.ts";
+import { type Services, spillDir } from "./services.ts";
 import { turnGate } from "./turn-gate.ts";
 
 export interface Parent {
@@ -80,15 +81,25 @@ async function openChild(parent: Parent, spec: ChildSpec) {
 }
 
 /** The delegate_task tool of a conversation. */
-export async function subagents(parent: Parent): Promise<Tool> {
+export function subagents(parent: Parent): Promise<Tool> {
+  return delegation(parent.opening.services, {
+    memory: parent.memory,
+    model: parent.connected.provider.identity.model,
+    openChild: (spec) => openChild(parent, spec),
+  });
+}
+
+/** delegate_task with the settings of the home. */
+export async function delegation(
+  services: Services,
+  parts: Pick<DelegationParts, "memory" | "model" | "openChild">,
+): Promise<Tool> {
   const { delegateTool } = await import("../agent/delegate-tool.ts");
-  const { services } = parent.opening;
   const { delegation } = services.config;
   return delegateTool({
     store: services.store,
     hooks: services.hooks,
-    memory: parent.memory,
-    model: parent.connected.provider.identity.model,
+    ...parts,
     settings: {
       maxConcurrentChildren: Math.max(1, delegation.max_concurrent_children),
       maxSpawnDepth: Math.min(3, Math.max(1, delegation.max_spawn_depth)),
@@ -97,6 +108,5 @@ export async function subagents(parent: Parent): Promise<Tool> {
       maxIterations: delegation.max_iterations,
       heartbeatMs: 30_000,
     },
-    openChild: (spec) => openChild(parent, spec),
   });
 }

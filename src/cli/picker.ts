@@ -66,10 +66,15 @@ function press<T>(
 }
 
 /** Null when the person leaves without choosing. Needs an interactive terminal. */
-export async function pick<T>(terminal: Terminal, title: string, choices: readonly Choice<T>[]): Promise<T | null> {
+export async function pick<T>(
+  terminal: Terminal,
+  title: string,
+  choices: readonly Choice<T>[],
+  options: { /** Where the cursor stands at first. */ readonly start?: number } = {},
+): Promise<T | null> {
   const input = terminal.streams.stdin as ReadStream;
   const output = terminal.streams.stdout;
-  const state: PickerState<T> = { filter: "", cursor: 0, visible: choices };
+  const state: PickerState<T> = { filter: "", cursor: options.start ?? 0, visible: choices };
   let drawn = 0;
   const clear = () => {
     if (drawn > 0) output.write(`\u001b[${drawn}A\u001b[0J`);

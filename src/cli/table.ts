@@ -35,4 +35,12 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     summary: "Check what is open, what is allowed and who can read your files",
     load: async () => (await import("./security.ts")).securityCommand,
   },
+  tools: {
+    summary: "List tools, and switch toolsets on and off",
+    load: async () => (await import("./tools.ts")).toolsCommand,
+  },
+  checkpoints: {
+    summary: "Snapshots of projects before the agent changed them: list, compare, restore",
+    load: async () => (await import("./checkpoints.ts")).checkpointsCommand,
+  },
 };

@@ -1,0 +1,39 @@
+// Every tool that a conversation could have, with its availability: what is registered, and what each one gets made.
+import { nobody } from "../core/human.ts";
+import type { Tool } from "../core/tool.ts";
+import { codeTool } from "./code-tool.ts";
+import { ownTools } from "./open-conversation.ts";
+import { openMemory } from "./open-memory.ts";
+import type { Opening } from "./opening.ts";
+import type { ToolState } from "./registry.ts";
+import { delegation } from "./subagents.ts";
+
+const NO_CHILD = () => Promise.reject(new Error("this tool is only shown, not run"));
+
+async function conversationTools(opening: Opening): Promise<Tool[]> {
+  const { services, registry } = opening;
+  const wish = { human: nobody };
+  const memory = await openMemory(services, wish);
+  try {
+    const names = (await registry.states()).filter((state) => state.availability.ok).map((state) => state.tool.name);
+    const empty = { schemas: [], find: () => undefined, unavailable: () => undefined };
+    return [
+      ...(await ownTools(opening, wish, memory)),
+      codeTool(services, names, () => empty),
+      await delegation(services, { memory: memory.service, openChild: NO_CHILD }),
+    ];
+  } finally {
+    await memory.service.close();
+  }
+}
+
+export async function toolStates(opening: Opening): Promise<ToolState[]> {
+  const states = await opening.registry.states();
+  const taken = new Set(states.map((state) => state.tool.name));
+  for (const tool of await conversationTools(opening)) {
+    if (taken.has(tool.name)) continue;
+    const availability = (await tool.available?.()) ?? ({ ok: true } as const);
+    states.push({ tool, owner: "builtins", availability });
+  }
+  return states.sort((a, b) => a.tool.name.localeCompare(b.tool.name));
+}
