@@ -1,11 +1,12 @@
 // The program behind every surface: open a conversation, look things up, close.
 import type { Config } from "../config/schema/config.ts";
+import type { SlashCommand } from "../core/command.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Human } from "../core/human.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Home } from "./home.ts";
-import type { Registry } from "./registry.ts";
+import type { Registry, ToolState } from "./registry.ts";
 
 export interface ConversationWish {
   readonly human: Human;
@@ -48,6 +49,10 @@ export interface App {
   readonly registry: Registry;
   /** Problems found while opening, for the person. */
   readonly warnings: readonly string[];
+  /** Every slash command: the built-in ones, then those of plugins. Complete once a conversation is open. */
+  commands(): Promise<readonly SlashCommand[]>;
+  /** Every tool that a conversation could have, with its availability. */
+  tools(): Promise<readonly ToolState[]>;
   openConversation(wish: ConversationWish): Promise<OpenedConversation>;
   /** Expands `@file`, `@diff`, `@url` … in what a person typed at a local surface. */
   prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
