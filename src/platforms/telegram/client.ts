@@ -1,0 +1,98 @@
+// The line to the Bot API: grammY over an agent of our own, so that a sick transport can be thrown away whole.
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { Api } from "grammy";
+import type { SendResult } from "../../core/platform.ts";
+
+/** Errors of a connection that never stood: nothing can have been delivered. */
+const NEVER_LEFT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
+
+export class Line {
+  readonly #token: string;
+  readonly #root: string;
+  #agent: HttpAgent | undefined;
+  #api: Api | undefined;
+
+  constructor(token: string, root: string) {
+    this.#token = token;
+    this.#root = root;
+  }
+
+  async api(): Promise<Api> {
+    if (this.#api) return this.#api;
+    const { Api: GrammyApi } = await import("grammy");
+    const agent = this.#root.startsWith("https:")
+      ? new HttpsAgent({ keepAlive: true })
+      : new HttpAgent({ keepAlive: true });
+    this.#agent = agent;
+    this.#api = new GrammyApi(this.#token, {
+      apiRoot: this.#root,
+      baseFetchConfig: { agent, compress: true },
+      sensitiveLogs: false,
+    });
+    return this.#api;
+  }
+
+  /** Drops every socket; the next call builds the line anew. */
+  rebuild(): void {
+    this.#agent?.destroy();
+    this.#agent = undefined;
+    this.#api = undefined;
+  }
+
+  fileUrl(path: string): string {
+    return `${this.#root}/file/bot${this.#token}/${path}`;
+  }
+}
+
+export interface ApiTrouble {
+  /** 0 when no answer came. */
+  readonly code: number;
+  readonly text: string;
+  readonly retryAfterMs?: number;
+  readonly neverLeft: boolean;
+}
+
+function innermost(error: unknown): { code?: unknown; message: string } {
+  if (error instanceof Error && "error" in error && error.error instanceof Error) return innermost(error.error);
+  if (error instanceof Error) return error as Error & { code?: unknown };
+  return { message: String(error) };
+}
+
+/** What went wrong, without the address: it holds the token. */
+export function troubleOf(error: unknown): ApiTrouble {
+  if (error instanceof Error && "error_code" in error) {
+    const {
+      error_code: code,
+      description,
+      parameters,
+    } = error as Error & {
+      error_code: number;
+      description: string;
+      parameters?: { retry_after?: number };
+    };
+    const seconds = parameters?.retry_after;
+    return {
+      code,
+      text: description,
+      neverLeft: false,
+      ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
+    };
+  }
+  const { code, message } = innermost(error);
+  const name = typeof code === "string" ? code : "";
+  return {
+    code: 0,
+    text: name || message.replaceAll(/\S*\/bot\S+/g, "the Bot API"),
+    neverLeft: NEVER_LEFT.includes(name),
+  };
+}
+
+export function failureOf(error: unknown): Extract<SendResult, { ok: false }> {
+  const { code, text, retryAfterMs, neverLeft } = troubleOf(error);
+  if (code === 429)
+    return { ok: false, kind: "retry", reason: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (neverLeft || code === 409) return { ok: false, kind: "retry", reason: text };
+  if (code === 0 || code >= 500) return { ok: false, kind: "unknown", reason: text };
+  return { ok: false, kind: "refused", reason: text };
+}

@@ -1,0 +1,245 @@
+// One connected Telegram bot: receiving by poll or webhook, sending, editing, files, and looking for lost messages.
+import type { Api } from "grammy";
+import type { InlineKeyboardMarkup, Update } from "grammy/types";
+import {
+  type Attachment,
+  type ButtonPress,
+  type Destination,
+  isFile,
+  type OutboundFile,
+  type OutboundMessage,
+  type PlatformConnection,
+  type PlatformContext,
+  type PlatformHealth,
+  type SendProof,
+  type SendResult,
+  type UnknownSend,
+} from "../../core/platform.ts";
+import { failureOf, type Line, troubleOf } from "./client.ts";
+import { findSentText } from "./find-sent.ts";
+import { toTelegramHtml } from "./format.ts";
+import { type Bot, eventOf } from "./inbound.ts";
+import type { Pulse } from "./pulse.ts";
+import type { TelegramSettings } from "./settings.ts";
+
+const SEND_MS = 30_000;
+const FILE_MS = 180_000;
+const MAX_DOWNLOAD = 20_000_000;
+const MOODS = { seen: "👀", done: "👍", failed: "👎" } as const;
+
+type Text = Omit<OutboundMessage, "idempotencyKey">;
+
+function keyboard(message: Text): { reply_markup?: InlineKeyboardMarkup } {
+  if (!message.buttons) return {};
+  const rows = message.buttons.map((row) => row.map(({ label, data }) => ({ text: label, callback_data: data })));
+  return { reply_markup: { inline_keyboard: rows } };
+}
+
+export interface ConnectionParts {
+  readonly line: Line;
+  readonly bot: Bot;
+  readonly settings: TelegramSettings;
+  readonly context: PlatformContext;
+  readonly pulse: Pulse;
+  stop(): Promise<void>;
+}
+
+export class TelegramConnection implements PlatformConnection {
+  readonly account: string;
+  readonly accountName: string;
+  readonly #parts: ConnectionParts;
+  /** The highest message id seen: one counter for private chats and small groups, one for each large group. */
+  readonly #highest = new Map<string, number>();
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.account = String(parts.bot.id);
+    this.accountName = parts.bot.username;
+  }
+
+  /** Ids that were known before a restart. */
+  async remember(): Promise<void> {
+    const stored = await this.#parts.context.memory.get("highest");
+    const pairs = stored ? (JSON.parse(stored) as [string, number][]) : [];
+    for (const [scope, id] of pairs) this.#saw(scope, id);
+  }
+
+  /** Resolves when the updates are on disk. */
+  async take(updates: readonly Update[]): Promise<void> {
+    const { context, bot, settings } = this.#parts;
+    for (const update of updates) {
+      const message = update.message ?? update.edited_message;
+      if (message) this.#saw(scopeOf(String(message.chat.id)), message.message_id);
+    }
+    const events = updates.flatMap((update) => eventOf(update, bot, settings, context.now()) ?? []);
+    if (events.length === 0) return;
+    await Promise.all([
+      context.receiveAll(events),
+      context.memory.set("highest", JSON.stringify([...this.#highest].slice(-200))),
+    ]);
+  }
+
+  #saw(scope: string, id: number): void {
+    if (id > (this.#highest.get(scope) ?? 0)) this.#highest.set(scope, id);
+  }
+
+  async #call<T>(work: (api: Api) => Promise<T>): Promise<{ ok: true; value: T } | Extract<SendResult, { ok: false }>> {
+    try {
+      return { ok: true, value: await work(await this.#parts.line.api()) };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  /** Formatted first; as plain text when Telegram cannot read our formatting. */
+  async #formatted(
+    message: Text,
+    call: (text: string, mode: { parse_mode?: "HTML" }) => Promise<SendResult>,
+  ): Promise<SendResult> {
+    const html = toTelegramHtml(message.text);
+    if (html === message.text || html.length > 4096) return call(message.text, {});
+    const result = await call(html, { parse_mode: "HTML" });
+    const unreadable = !result.ok && result.kind === "refused" && /can't parse|entit/i.test(result.reason);
+    return unreadable ? call(message.text, {}) : result;
+  }
+
+  async send(to: Destination, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)]);
+    return this.#formatted(message, (text, mode) => this.#post(to, { ...message, text }, mode, limit));
+  }
+
+  async #post(to: Destination, message: Text, mode: { parse_mode?: "HTML" }, signal: AbortSignal): Promise<SendResult> {
+    const { settings } = this.#parts;
+    const result = await this.#call((api) =>
+      api.sendMessage(
+        to.chatId,
+        message.text,
+        {
+          ...mode,
+          ...keyboard(message),
+          ...threadOf(to),
+          ...replyOf(message.replyTo),
+          ...(message.silent ? { disable_notification: true } : {}),
+          ...(settings.linkPreviews ? {} : { link_preview_options: { is_disabled: true } }),
+        },
+        signal as Parameters<Api["sendMessage"]>[3],
+      ),
+    );
+    if (!result.ok)
+      return withoutThread(result, to) ? this.#post({ chatId: to.chatId }, message, mode, signal) : result;
+    this.#saw(scopeOf(to.chatId), result.value.message_id);
+    return { ok: true, messageId: String(result.value.message_id) };
+  }
+
+  async edit(to: Destination, messageId: string, message: Text, signal: AbortSignal): Promise<SendResult> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)]) as Parameters<Api["editMessageText"]>[4];
+    const result = await this.#formatted(message, async (text, mode) => {
+      const edited = await this.#call((api) =>
+        api.editMessageText(to.chatId, Number(messageId), text, { ...mode, ...keyboard(message) }, limit),
+      );
+      return edited.ok ? { ok: true, messageId } : edited;
+    });
+    return !result.ok && /message is not modified/i.test(result.reason) ? { ok: true, messageId } : result;
+  }
+
+  async delete(to: Destination, messageId: string): Promise<SendResult> {
+    const result = await this.#call((api) => api.deleteMessage(to.chatId, Number(messageId)));
+    return result.ok ? { ok: true, messageId } : result;
+  }
+
+  async sendFile(to: Destination, file: OutboundFile, signal: AbortSignal): Promise<SendResult> {
+    const { InputFile } = await import("grammy");
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(FILE_MS)]) as Parameters<Api["sendDocument"]>[3];
+    const other = {
+      ...threadOf(to),
+      ...replyOf(file.replyTo),
+      ...(file.caption ? { caption: file.caption.slice(0, 1024) } : {}),
+    };
+    const input = new InputFile(file.path, file.name);
+    const result = await this.#call((api): Promise<{ message_id: number }> => {
+      if (file.kind === "image") return api.sendPhoto(to.chatId, input, other, limit);
+      if (file.kind === "voice") return api.sendVoice(to.chatId, input, other, limit);
+      if (file.kind === "audio") return api.sendAudio(to.chatId, input, other, limit);
+      if (file.kind === "video") return api.sendVideo(to.chatId, input, other, limit);
+      return api.sendDocument(to.chatId, input, other, limit);
+    });
+    if (!result.ok) return result;
+    this.#saw(scopeOf(to.chatId), result.value.message_id);
+    return { ok: true, messageId: String(result.value.message_id) };
+  }
+
+  async typing(to: Destination): Promise<void> {
+    await this.#call((api) => api.sendChatAction(to.chatId, "typing", threadOf(to)));
+  }
+
+  async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
+    if (!this.#parts.settings.reactions || !/^\d+$/.test(messageId)) return;
+    const reaction = mood === "clear" ? [] : [{ type: "emoji" as const, emoji: MOODS[mood] }];
+    await this.#call((api) => api.setMessageReaction(to.chatId, Number(messageId), reaction));
+  }
+
+  async answerPress(press: ButtonPress, text?: string): Promise<void> {
+    const { pressId } = press;
+    if (pressId) await this.#call((api) => api.answerCallbackQuery(pressId, text ? { text: text.slice(0, 200) } : {}));
+  }
+
+  async download(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> {
+    const api = await this.#parts.line.api();
+    if ((attachment.bytes ?? 0) > MAX_DOWNLOAD) throw new Error("Telegram lets bots fetch files up to 20 MB only");
+    try {
+      const file = await api.getFile(attachment.ref, signal as Parameters<Api["getFile"]>[1]);
+      const response = await fetch(this.#parts.line.fileUrl(file.file_path ?? ""), { signal });
+      if (!response.ok) throw new Error(`the file server answered ${response.status}`);
+      return new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+      throw new Error(`the file could not be fetched: ${troubleOf(error).text}`);
+    }
+  }
+
+  mark(to: Destination): string | null {
+    const highest = this.#highest.get(scopeOf(to.chatId));
+    return highest === undefined ? null : String(highest);
+  }
+
+  async findSent(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof> {
+    const { message } = unknown;
+    // A repeated file is told apart by nobody; its end stays unknown.
+    if (isFile(message)) return { sent: "unknown" };
+    const prober = {
+      send: (to: Destination, text: OutboundMessage) => this.send(to, text, signal),
+      edit: (to: Destination, id: string, text: Text) => this.edit(to, id, text, signal),
+      delete: (to: Destination, id: string) => this.delete(to, id),
+    };
+    return findSentText(prober, { ...unknown, message }, signal);
+  }
+
+  health(): PlatformHealth {
+    return this.#parts.pulse.health();
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.stop();
+    this.#parts.line.rebuild();
+  }
+}
+
+/** Large groups count their messages themselves; everything else shares the bot's counter. */
+function scopeOf(chatId: string): string {
+  return chatId.startsWith("-100") ? chatId : "account";
+}
+
+function threadOf(to: Destination): { message_thread_id?: number } {
+  // Topic 1 is the general one, and Telegram refuses its number.
+  return to.threadId && to.threadId !== "1" ? { message_thread_id: Number(to.threadId) } : {};
+}
+
+function replyOf(messageId: string | undefined): {
+  reply_parameters?: { message_id: number; allow_sending_without_reply: true };
+} {
+  if (!messageId || !/^\d+$/.test(messageId)) return {};
+  return { reply_parameters: { message_id: Number(messageId), allow_sending_without_reply: true } };
+}
+
+function withoutThread(result: Extract<SendResult, { ok: false }>, to: Destination): boolean {
+  return to.threadId !== undefined && result.kind === "refused" && /thread not found/i.test(result.reason);
+}

@@ -1,0 +1,78 @@
+// The long poll: an update is confirmed to Telegram only after it is on disk here. Stalls and conflicts heal or show.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Update } from "grammy/types";
+import type { PlatformContext } from "../../core/platform.ts";
+import { type Line, troubleOf } from "./client.ts";
+import type { Pulse } from "./pulse.ts";
+import type { TelegramSettings } from "./settings.ts";
+
+export const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
+const MAX_PAUSE_MS = 15_000;
+/** So many failures in a row, and the whole connection is given up and built anew. */
+const REBUILD_AFTER = 6;
+
+export interface PollParts {
+  readonly line: Line;
+  readonly settings: TelegramSettings;
+  readonly context: PlatformContext;
+  readonly pulse: Pulse;
+  /** Keeps the updates; resolves when they are on disk. */
+  take(updates: readonly Update[]): Promise<void>;
+}
+
+async function pollOnce(
+  { line, settings, context }: PollParts,
+  offset: number,
+  signal: AbortSignal,
+): Promise<Update[]> {
+  const deadline = AbortSignal.timeout((settings.pollSeconds + settings.graceSeconds) * 1000);
+  const limit = AbortSignal.any([signal, context.signal, deadline]);
+  const api = await line.api();
+  return api.getUpdates(
+    { offset, timeout: settings.pollSeconds, limit: 100, allowed_updates: UPDATE_KINDS },
+    limit as Parameters<typeof api.getUpdates>[1],
+  );
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Runs until the signal fires. Never throws. */
+export async function pollForEver(parts: PollParts, signal: AbortSignal): Promise<void> {
+  const { line, pulse, context, settings } = parts;
+  let offset = 0;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const updates = await pollOnce(parts, offset, signal);
+      pulse.beat(context.now());
+      failures = 0;
+      if (updates.length === 0) continue;
+      await parts.take(updates);
+      offset = (updates.at(-1)?.update_id ?? offset) + 1;
+    } catch (error) {
+      if (signal.aborted) return;
+      failures += 1;
+      const trouble = troubleOf(error);
+      const why =
+        trouble.code === 409
+          ? "another program receives with this token (409)"
+          : `poll failed: ${trouble.code === 0 ? "no answer" : trouble.code} ${trouble.text}`;
+      pulse.miss(why);
+      context.log("warning", `Telegram: ${why}`);
+      // A socket that is open on one side only never reports an error: no answer means a new line.
+      if (trouble.code === 0 || trouble.code >= 500) line.rebuild();
+      if (trouble.code === 401 || trouble.code === 404) {
+        context.lost("Telegram does not know this bot token", { fatal: true });
+        return;
+      }
+      if (failures % REBUILD_AFTER === 0) {
+        context.lost(why);
+        return;
+      }
+      const unit = Math.min(1000, settings.graceSeconds * 100);
+      await pause(trouble.retryAfterMs ?? Math.min(unit * 2 ** (failures - 1), MAX_PAUSE_MS), signal);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// Telegram: bots on grammY, by long poll or webhook.
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../../core/failure.ts";
+import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
+import { Line, troubleOf } from "./client.ts";
+import { TelegramConnection } from "./connection.ts";
+import { pollForEver, UPDATE_KINDS } from "./poll.ts";
+import { Pulse } from "./pulse.ts";
+import { readSettings, TELEGRAM_SETTINGS, type TelegramSettings } from "./settings.ts";
+import { startWebhookServer } from "./webhook.ts";
+
+const WEBHOOK_CHECK_MS = 30_000;
+
+async function whoAmI(line: Line): Promise<{ id: number; username: string }> {
+  try {
+    const me = await (await line.api()).getMe();
+    return { id: me.id, username: me.username };
+  } catch (error) {
+    const trouble = troubleOf(error);
+    if (trouble.code === 401 || trouble.code === 404)
+      throw new UserError("Telegram does not know this bot token", {
+        cure: "Get a token from @BotFather and set TELEGRAM_BOT_TOKEN in ~/.hermes/.env",
+      });
+    throw new Error(`Telegram cannot be reached: ${trouble.text}`);
+  }
+}
+
+interface Running {
+  readonly line: Line;
+  readonly settings: TelegramSettings;
+  readonly context: PlatformContext;
+  readonly pulse: Pulse;
+  connection: TelegramConnection;
+}
+
+async function startPolling(running: Running, signal: AbortSignal): Promise<() => Promise<void>> {
+  const { line, settings, context, pulse, connection } = running;
+  await (await line.api()).deleteWebhook();
+  const work = pollForEver({ line, settings, context, pulse, take: (updates) => connection.take(updates) }, signal);
+  return () => work;
+}
+
+/** Telegram itself tells whether its deliveries arrive. */
+async function checkWebhook(running: Running, url: string): Promise<void> {
+  const { line, context, pulse } = running;
+  try {
+    const info = await (await line.api()).getWebhookInfo();
+    const failing = (info.last_error_date ?? 0) * 1000 > context.now() - 2 * WEBHOOK_CHECK_MS;
+    if (info.url !== url) pulse.miss("the webhook points elsewhere");
+    else if (failing && info.pending_update_count > 0) pulse.miss(`deliveries fail: ${info.last_error_message ?? ""}`);
+    else pulse.beat(context.now());
+  } catch (error) {
+    pulse.miss(troubleOf(error).text);
+    line.rebuild();
+  }
+}
+
+async function startWebhook(running: Running, signal: AbortSignal): Promise<() => Promise<void>> {
+  const { line, settings, connection, pulse, context } = running;
+  const { webhook } = settings;
+  if (!webhook) return async () => undefined;
+  const server = await startWebhookServer({
+    ...webhook,
+    take: async (update) => {
+      await connection.take([update]);
+      pulse.beat(context.now());
+    },
+  });
+  try {
+    const api = await line.api();
+    await api.setWebhook(webhook.url, { secret_token: webhook.secret, allowed_updates: UPDATE_KINDS });
+  } catch (error) {
+    await server.close();
+    throw new Error(`Telegram refused the webhook: ${troubleOf(error).text}`);
+  }
+  const watch = async () => {
+    while (!signal.aborted) {
+      await checkWebhook(running, webhook.url);
+      await sleep(WEBHOOK_CHECK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const watching = watch();
+  return async () => {
+    await server.close();
+    await watching;
+  };
+}
+
+async function connect(context: PlatformContext): Promise<PlatformConnection> {
+  const settings = readSettings(context);
+  const line = new Line(settings.token, settings.apiRoot);
+  const bot = await whoAmI(line);
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([stopping.signal, context.signal]);
+  const quietMs = (settings.webhook ? 45 : settings.pollSeconds + settings.graceSeconds) * 1000;
+  const pulse = new Pulse(() => context.now(), quietMs, Math.max(settings.redSeconds * 1000, quietMs));
+  pulse.beat(context.now());
+  let halt: () => Promise<void> = async () => undefined;
+  const stop = async () => {
+    stopping.abort();
+    await halt();
+  };
+  const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop });
+  await connection.remember();
+  const running: Running = { line, settings, context, pulse, connection };
+  halt = settings.webhook ? await startWebhook(running, signal) : await startPolling(running, signal);
+  return connection;
+}
+
+export const telegramPlatform: Platform = {
+  name: "telegram",
+  label: "Telegram",
+  maxLength: 4096,
+  lengthUnit: "utf16",
+  capabilities: {
+    edit: true,
+    delete: true,
+    buttons: true,
+    threads: true,
+    typing: true,
+    reactions: true,
+    media: ["image", "video", "audio", "voice", "document"],
+  },
+  promptHint:
+    "You are answering on Telegram. Markdown is shown: bold, italic, code, links, lists and quotes; tables are turned into aligned text. Keep answers short enough for a phone. To send a file, put MEDIA:/absolute/path on a line of its own.",
+  settings: TELEGRAM_SETTINGS,
+  secretPatterns: [/\b\d{6,12}:[A-Za-z0-9_-]{30,}\b/],
+  toolProgress: "new",
+  rate: { perChat: 1, total: 25 },
+  enabled: (context) => {
+    const token = context.setting("TELEGRAM_BOT_TOKEN") ?? "";
+    if (token === "") return { ok: false, reason: "TELEGRAM_BOT_TOKEN is not set" };
+    if (!/^\d+:[\w-]{5,}$/.test(token))
+      return { ok: false, reason: "TELEGRAM_BOT_TOKEN does not look like a bot token" };
+    return { ok: true };
+  },
+  connect,
+};
