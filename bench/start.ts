@@ -116,6 +116,24 @@ async function promptReady(env: NodeJS.ProcessEnv): Promise<number> {
   return time;
 }
 
+/** What every request carries before the first word of the person, by part. */
+async function printFixedPrompt(home: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const { createHermes } = (await import(join(root, "dist", "index.js"))) as typeof import("../src/index.ts");
+  const hermes = await createHermes({ home, env, cwd: home });
+  const talk = await hermes.conversation();
+  for await (const _ of talk.send("hello", { signal: AbortSignal.timeout(30_000) }));
+  const parts = [...talk.about.promptParts];
+  await talk.close();
+  await hermes.close();
+  const total = parts.reduce((sum, part) => sum + part.tokens, 0);
+  const lines = parts.map((part) => ({ what: part.name, ours: `${part.tokens} tokens`, raw: "", ratio: undefined }));
+  const absolute = { text: "≤ 6000 tokens", met: total <= 6000 };
+  return printTable("The fixed prompt by part", [
+    ...lines,
+    { what: "total", ours: `${total} tokens`, raw: "", ratio: undefined, absolute },
+  ]);
+}
+
 async function repeat(work: () => Promise<number> | number): Promise<number> {
   await work();
   const times: number[] = [];
@@ -147,7 +165,8 @@ try {
   add("chat -Q -q until the first request byte", await repeat(() => firstRequest(model, env)), 5);
   add("interactive prompt ready", await repeat(() => promptReady(env)), 8);
   const title = `A home with ${values.messages} messages, ${values.skills} skills, ${values.plugins} plugins; floor: node -e 0`;
-  process.exitCode = printTable(title, lines) > 0 ? 1 : 0;
+  const missed = printTable(title, lines);
+  process.exitCode = missed + (await printFixedPrompt(home, env)) > 0 ? 1 : 0;
 } finally {
   model.close();
   rmSync(home, { recursive: true, force: true });

@@ -19,6 +19,7 @@ await build({
     index: "src/index.ts",
     plugin: "src/plugin.ts",
     "store-worker": "src/store/worker-entry.ts",
+    "plugin-module-hooks": "src/app/plugin-module-hooks.ts",
     "mail-worker": "src/store/mail-worker-entry.ts",
   },
   outdir,
@@ -32,7 +33,9 @@ await build({
   minifySyntax: true,
   minifyWhitespace: true,
   chunkNames: "chunks/[name]-[hash]",
-  external: Object.keys(dependencies),
+  // Native packages stay outside. The schema library is bundled all the same: unbundled it costs 130 ms at each start;
+  // it is a dependency only because the type declarations name it.
+  external: Object.keys(dependencies).filter((name) => name !== "typebox"),
   define: { "process.env.NODE_ENV": '"production"', __HERMES_VERSION__: JSON.stringify(version) },
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

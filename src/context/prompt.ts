@@ -97,11 +97,23 @@ function environmentText({ os, cwd, shell, platformHint }: PromptEnvironment): s
   return [lines.join("\n"), platformHint ?? ""].filter((text) => text !== "").join("\n\n");
 }
 
-/** Day precision: the minute would make every session's prefix unique. */
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July"].concat([
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+]);
+
+/** Day precision: the minute would make every session's prefix unique. Intl is loaded only for another zone. */
 function dateText(now: Date, timeZone: string | undefined): string {
-  const options = { weekday: "long", year: "numeric", month: "long", day: "numeric" } as const;
-  const day = new Intl.DateTimeFormat("en-US", timeZone === undefined ? options : { ...options, timeZone }).format(now);
-  return `Conversation started: ${day}`;
+  if (timeZone === undefined) {
+    const day = `${WEEKDAYS[now.getDay()]}, ${MONTHS[now.getMonth()]} ${now.getDate()}, ${now.getFullYear()}`;
+    return `Conversation started: ${day}`;
+  }
+  const options = { weekday: "long", year: "numeric", month: "long", day: "numeric", timeZone } as const;
+  return `Conversation started: ${new Intl.DateTimeFormat("en-US", options).format(now)}`;
 }
 
 /** Called once when a session opens; the text is stored with the session and never rebuilt while it lives. */

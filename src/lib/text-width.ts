@@ -1,6 +1,13 @@
 // How many terminal cells a text takes: graphemes count once, East Asian wide characters and emoji twice.
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let shared: Intl.Segmenter | undefined;
+
+/** Made at first need: loading its tables costs more than the rest of a start. */
+function segments(text: string): Intl.Segments {
+  shared ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return shared.segment(text);
+}
+
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F/u;
 
@@ -35,7 +42,7 @@ function graphemeWidth(grapheme: string): number {
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of segments(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -45,7 +52,7 @@ export function fitToWidth(text: string, width: number): string {
   if (width <= 1) return "…".slice(0, Math.max(0, width));
   let used = 0;
   let kept = "";
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of segments(text)) {
     const next = graphemeWidth(segment);
     if (used + next > width - 1) break;
     used += next;
