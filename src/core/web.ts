@@ -1,0 +1,84 @@
+// The port to the web: services that search and read pages, and the fetch they are handed. Plugins bring providers too.
+import type { Failure } from "./failure.ts";
+import type { Availability } from "./tool.ts";
+
+export type WebCapability = "search" | "extract";
+
+export interface WebHit {
+  readonly title: string;
+  readonly url: string;
+  readonly description: string;
+}
+
+/** Why a website policy refuses a page. */
+export interface WebsiteBlock {
+  readonly host: string;
+  readonly rule: string;
+  readonly source: string;
+  readonly message: string;
+}
+
+/** One page of an extraction: its text as Markdown, or why there is none. `url` is the address that was asked for. */
+export type WebPage =
+  | {
+      readonly ok: true;
+      readonly url: string;
+      /** Where the text came from after redirects, when known. */
+      readonly finalUrl?: string;
+      readonly title: string;
+      readonly content: string;
+      /** The source was longer than what was read. */
+      readonly truncated?: boolean;
+    }
+  | { readonly ok: false; readonly url: string; readonly error: string; readonly blocked?: WebsiteBlock };
+
+export type WebSearchAnswer =
+  | { readonly ok: true; readonly hits: readonly WebHit[] }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** `ok` with one entry per address, in order; not `ok` when the service as a whole gave no answer. */
+export type WebExtractAnswer =
+  | { readonly ok: true; readonly pages: readonly WebPage[] }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** A web service. Trouble is an answer, never an exception. */
+export interface WebProvider {
+  /** As in `web.backend`; a later provider of the same name replaces the earlier one. */
+  readonly name: string;
+  readonly label: string;
+  readonly capabilities: readonly WebCapability[];
+  /** Quick and without network: is everything set up that it needs? */
+  available(): Availability;
+  search?(query: string, options: { readonly limit: number; readonly signal: AbortSignal }): Promise<WebSearchAnswer>;
+  extract?(urls: readonly string[], options: { readonly signal: AbortSignal }): Promise<WebExtractAnswer>;
+}
+
+export interface WebRequest {
+  readonly method?: "GET" | "POST";
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+  readonly maxRedirects?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Refusals and network trouble are answers: `rule` is `timeout`, `interrupted`, `network` or the rule that refused. */
+export type WebResponse =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly headers: { readonly [name: string]: string };
+      readonly body: Uint8Array;
+      readonly truncated: boolean;
+      readonly url: string;
+    }
+  | { readonly ok: false; readonly rule: string; readonly reason: string; readonly url: string };
+
+/** Fetches under the policy it was made with: every hop is checked, time and size end. */
+export type WebFetch = (url: string, request?: WebRequest) => Promise<WebResponse>;
+
+/** May this address be handed to a web tool? Looks at the text, the website policy and what the name resolves to. */
+export type WebCheck = (
+  url: string,
+) => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string; readonly blocked?: WebsiteBlock }>;

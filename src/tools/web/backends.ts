@@ -1,0 +1,119 @@
+// Which service searches and which one reads: the configured one, or those that are set up, in a fixed order.
+import type { Availability } from "../../core/tool.ts";
+import type { WebCapability, WebProvider } from "../../core/web.ts";
+import { nearest } from "../../lib/nearest.ts";
+
+/** Tried in this order when nothing is configured; providers of plugins come after, the built-in reader last. */
+const ORDER = ["firecrawl", "parallel", "tavily", "exa", "searxng", "brave_free", "ddgs"];
+/** Used only when they are named: each answer costs a model call. */
+const ONLY_BY_NAME = new Set(["xai"]);
+const LAST = "local";
+const ALIASES: { readonly [name: string]: string } = {
+  brave: "brave_free",
+  duckduckgo: "ddgs",
+  ddg: "ddgs",
+  searx: "searxng",
+};
+
+/** Providers that plugins bring; their code is loaded when it is needed. */
+export interface BroughtProviders {
+  names(): readonly string[];
+  find(name: string): Promise<WebProvider | undefined>;
+}
+
+export interface BackendSettings {
+  readonly backend: string;
+  readonly searchBackend: string;
+  readonly extractBackend: string;
+}
+
+export type Choice =
+  | { readonly ok: true; readonly providers: readonly WebProvider[] }
+  | { readonly ok: false; readonly reason: string };
+
+function canonical(name: string): string {
+  const plain = name.trim().toLowerCase().replaceAll("-", "_");
+  return ALIASES[plain] ?? plain;
+}
+
+export class WebBackends {
+  readonly #providers = new Map<string, WebProvider>();
+  readonly #settings: BackendSettings;
+  readonly #brought: BroughtProviders | undefined;
+  #ready: Promise<void> | undefined;
+
+  constructor(settings: BackendSettings, providers: readonly WebProvider[], brought?: BroughtProviders) {
+    this.#settings = settings;
+    this.#brought = brought;
+    for (const provider of providers) this.register(provider);
+  }
+
+  /** The last provider of a name wins. */
+  register(provider: WebProvider): void {
+    this.#providers.set(canonical(provider.name), provider);
+  }
+
+  /** Loads the providers of plugins that may be chosen: the configured ones, or all when nothing is configured. */
+  ready(): Promise<void> {
+    this.#ready ??= this.#load();
+    return this.#ready;
+  }
+
+  async #load(): Promise<void> {
+    const { backend, searchBackend, extractBackend } = this.#settings;
+    const configured = [backend, searchBackend, extractBackend].filter((name) => name.trim() !== "");
+    const brought = this.#brought?.names() ?? [];
+    const wanted = brought.filter(
+      (name) => configured.length === 0 || configured.some((own) => canonical(own) === canonical(name)),
+    );
+    for (const name of wanted) {
+      const provider = await this.#brought?.find(name);
+      if (provider) this.register(provider);
+    }
+  }
+
+  #named(name: string, capability: WebCapability, key: string): Choice | undefined {
+    const provider = this.#providers.get(canonical(name));
+    if (!provider) {
+      const close = nearest(canonical(name), this.#providers.keys());
+      const hint = close ? `did you mean ${close}?` : `known are ${[...this.#providers.keys()].join(", ")}`;
+      return { ok: false, reason: `${key} names "${name}", which is no web backend; ${hint}` };
+    }
+    if (!provider.capabilities.includes(capability)) return undefined;
+    const availability = provider.available();
+    if (!availability.ok) return { ok: false, reason: `${key} is ${provider.name}: ${availability.reason}` };
+    return { ok: true, providers: [provider] };
+  }
+
+  #automatic(capability: WebCapability): Choice {
+    const rank = (provider: WebProvider) => {
+      const index = ORDER.indexOf(canonical(provider.name));
+      if (index !== -1) return index;
+      return provider.name === LAST ? ORDER.length + 1 : ORDER.length;
+    };
+    const providers = [...this.#providers.values()]
+      .filter((provider) => provider.capabilities.includes(capability) && !ONLY_BY_NAME.has(provider.name))
+      .filter((provider) => provider.available().ok)
+      .sort((a, b) => rank(a) - rank(b));
+    if (providers.length > 0) return { ok: true, providers };
+    return { ok: false, reason: `no web backend for ${capability} is set up; see web.backend` };
+  }
+
+  /** The providers to ask, best first. A configured one stands alone; a search-only `web.backend` leaves reading open. */
+  choose(capability: WebCapability): Choice {
+    const { backend, searchBackend, extractBackend } = this.#settings;
+    const own = capability === "search" ? searchBackend : extractBackend;
+    if (own.trim() !== "") {
+      const key = `web.${capability}_backend`;
+      return this.#named(own, capability, key) ?? { ok: false, reason: `${key} is ${own}, which cannot ${capability}` };
+    }
+    const shared = backend.trim() === "" ? undefined : this.#named(backend, capability, "web.backend");
+    return shared ?? this.#automatic(capability);
+  }
+
+  async availability(capability: WebCapability): Promise<Availability> {
+    await this.ready();
+    const choice = this.choose(capability);
+    return choice.ok ? { ok: true } : choice;
+  }
+}

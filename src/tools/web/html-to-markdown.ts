@@ -1,0 +1,330 @@
+// A page's HTML as Markdown: headings, lists, tables, code with its language, links with full addresses.
+import { htmlTokens } from "./html-tokens.ts";
+import { BLOCKS, elementsOf, type HtmlElement, type HtmlNode, HtmlTreeBuilder, plainText } from "./html-tree.ts";
+import { mainContent, pageTitle } from "./main-content.ts";
+import { codeBlock, codeSpan } from "./markdown-code.ts";
+import { isLayoutTable, type TableRow, tableLines, tableRows } from "./markdown-table.ts";
+import { MarkdownWriter } from "./markdown-writer.ts";
+
+export interface MarkdownPage {
+  readonly title: string;
+  readonly markdown: string;
+}
+
+/** Nothing is written beyond this: a page that long is refused later anyway. */
+const MOST_CHARS = 2_500_000;
+const LONGEST_HREF = 2_000;
+/** The event loop gets a turn after this long. */
+const SLICE_MS = 12;
+
+interface Scribe {
+  readonly writer: MarkdownWriter;
+  readonly base: string | undefined;
+  /** Open marks: bold inside bold is written once. */
+  readonly marks: Set<string>;
+  /** Inside a table cell there are no blocks. */
+  cell: boolean;
+}
+
+function resolved(href: string, base: string | undefined): string | null {
+  const trimmed = href.trim();
+  if (trimmed === "" || trimmed.startsWith("#") || !URL.canParse(trimmed, base)) return null;
+  const url = new URL(trimmed, base);
+  if (!["http:", "https:", "mailto:", "tel:"].includes(url.protocol) || url.href.length > LONGEST_HREF) return null;
+  return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
+}
+
+function children(scribe: Scribe, node: HtmlElement): void {
+  for (const child of node.children) write(scribe, child);
+}
+
+/** The white space at both ends of `inner` around something else. */
+function spaced(inner: string, core: string): string {
+  return `${/^\s/.test(inner) ? " " : ""}${core}${/\s$/.test(inner) ? " " : ""}`;
+}
+
+/** Puts marks around running text, leaving the white space outside of them. */
+function wrapped(scribe: Scribe, node: HtmlElement, mark: string): void {
+  if (scribe.marks.has(mark) || (node.holdsBlocks && !scribe.cell)) {
+    children(scribe, node);
+    return;
+  }
+  scribe.marks.add(mark);
+  const from = scribe.writer.mark;
+  children(scribe, node);
+  const inner = scribe.writer.take(from);
+  scribe.marks.delete(mark);
+  const body = inner.trim();
+  scribe.writer.raw(body === "" ? inner : spaced(inner, `${mark}${body}${mark}`));
+}
+
+/** The little sign beside a heading that links to the heading itself. */
+function isAnchorMark(node: HtmlElement): boolean {
+  if (!node.attributes.get("href")?.includes("#") || node.children.length > 3) return false;
+  return /^(?:[#¶§]|🔗|link|permalink)$/i.test(plainText(node));
+}
+
+function link(scribe: Scribe, node: HtmlElement): void {
+  const { writer } = scribe;
+  if (isAnchorMark(node)) return;
+  const href = resolved(node.attributes.get("href") ?? "", scribe.base);
+  if (href === null || scribe.marks.has("link")) {
+    children(scribe, node);
+    return;
+  }
+  scribe.marks.add("link");
+  if (node.holdsBlocks && !scribe.cell) {
+    writer.flush();
+    const outer = writer.linkNextBlock(href);
+    children(scribe, node);
+    writer.flush();
+    writer.linkNextBlock(outer);
+  } else {
+    const from = writer.mark;
+    children(scribe, node);
+    const inner = writer.take(from);
+    const body = inner.trim().replace(/\s*\n\s*/g, " ");
+    const text = body.replace(/[[\]]/g, "\\$&");
+    writer.raw(body === "" ? inner : spaced(inner, `[${text}](${href})`));
+  }
+  scribe.marks.delete("link");
+}
+
+function list(scribe: Scribe, node: HtmlElement): void {
+  const { writer } = scribe;
+  const ordered = node.name === "ol";
+  const nested = node.parent?.name === "li";
+  let number = Number.parseInt(node.attributes.get("start") ?? "1", 10) || 1;
+  if (nested) writer.endTight();
+  else writer.endBlock();
+  for (const child of node.children) {
+    if (typeof child === "string") {
+      if (child.trim() !== "") writer.text(child);
+      continue;
+    }
+    const marker = ordered ? `${number++}. ` : "- ";
+    writer.flush();
+    writer.within({ first: marker, rest: " ".repeat(marker.length) }, () => {
+      if (child.name === "li") children(scribe, child);
+      else write(scribe, child);
+    });
+    writer.endTight();
+  }
+  if (!nested) writer.endBlock();
+}
+
+function cellText(scribe: Scribe, cell: HtmlElement): string {
+  const { writer } = scribe;
+  const from = writer.mark;
+  const outside = scribe.cell;
+  scribe.cell = true;
+  children(scribe, cell);
+  scribe.cell = outside;
+  return writer.take(from).replace(/\s+/g, " ").trim().replaceAll("|", "\\|");
+}
+
+function table(scribe: Scribe, node: HtmlElement): void {
+  const { writer } = scribe;
+  if (scribe.cell) {
+    // A table inside a cell becomes a run of its texts.
+    for (const row of tableRows(node)) {
+      writer.raw(" ");
+      writer.raw(
+        row.cells
+          .map((cell) => cellText(scribe, cell))
+          .filter(Boolean)
+          .join(", "),
+      );
+      writer.raw(";");
+    }
+    return;
+  }
+  writer.endBlock();
+  const rows = tableRows(node);
+  if (isLayoutTable(node, rows)) {
+    for (const cell of rows.flatMap((row) => row.cells)) {
+      children(scribe, cell);
+      writer.endBlock();
+    }
+    return;
+  }
+  for (const child of node.children)
+    if (typeof child === "object" && child.name === "caption") {
+      writer.raw(cellText(scribe, child).replaceAll("\\|", "|"));
+      writer.endBlock();
+    }
+  const spoken = (row: TableRow) => row.cells.map((cell) => ({ text: cellText(scribe, cell), cell }));
+  writer.verbatim(tableLines(rows.map((row) => ({ heading: row.heading, cells: spoken(row) }))));
+}
+
+function superscript(scribe: Scribe, node: HtmlElement): void {
+  const text = plainText(node);
+  const plain = node.children.every((child) => typeof child === "string");
+  if (plain && /^[\w+−-]{1,12}$/.test(text)) scribe.writer.raw(`^${text}`);
+  else children(scribe, node);
+}
+
+type Rule = (scribe: Scribe, node: HtmlElement) => void;
+
+const nothing: Rule = () => undefined;
+const bold: Rule = (scribe, node) => wrapped(scribe, node, "**");
+const italic: Rule = (scribe, node) => wrapped(scribe, node, "*");
+const struck: Rule = (scribe, node) => wrapped(scribe, node, "~~");
+
+const quote: Rule = (scribe, node) => {
+  scribe.writer.endBlock();
+  scribe.writer.within({ rest: "> " }, () => children(scribe, node));
+  scribe.writer.endBlock();
+};
+
+const heading =
+  (level: number): Rule =>
+  (scribe, node) => {
+    scribe.writer.endBlock();
+    const from = scribe.writer.mark;
+    const outside = scribe.cell;
+    scribe.cell = true;
+    children(scribe, node);
+    scribe.cell = outside;
+    const text = scribe.writer.take(from).replace(/\s+/g, " ").trim();
+    scribe.writer.raw(text.replace(/^\*\*([^*]+)\*\*$/, "$1"));
+    scribe.writer.endBlock(`${"#".repeat(level)} `);
+  };
+
+const pre: Rule = (scribe, node) => {
+  const block = codeBlock(node);
+  if (block.length > 0) scribe.writer.verbatim(block);
+};
+
+const RULES: { readonly [name: string]: Rule } = {
+  script: nothing,
+  style: nothing,
+  template: nothing,
+  rp: nothing,
+  h1: heading(1),
+  h2: heading(2),
+  h3: heading(3),
+  h4: heading(4),
+  h5: heading(5),
+  h6: heading(6),
+  b: bold,
+  strong: bold,
+  i: italic,
+  em: italic,
+  cite: italic,
+  dfn: italic,
+  s: struck,
+  del: struck,
+  strike: struck,
+  a: link,
+  ul: list,
+  ol: list,
+  menu: list,
+  blockquote: quote,
+  pre,
+  listing: pre,
+  xmp: pre,
+  table,
+  sup: superscript,
+  br: ({ writer, cell }) => (cell ? writer.text(" ") : writer.raw("\n")),
+  hr: ({ writer }) => writer.verbatim(["---"]),
+  code: ({ writer }, node) => writer.raw(codeSpan(plainText(node))),
+  kbd: ({ writer }, node) => writer.raw(codeSpan(plainText(node))),
+  samp: ({ writer }, node) => writer.raw(codeSpan(plainText(node))),
+  tt: ({ writer }, node) => writer.raw(codeSpan(plainText(node))),
+  q: (scribe, node) => {
+    scribe.writer.raw("“");
+    children(scribe, node);
+    scribe.writer.raw("”");
+  },
+  rt: (scribe, node) => {
+    scribe.writer.raw("(");
+    children(scribe, node);
+    scribe.writer.raw(")");
+  },
+  img: ({ writer }, node) => {
+    const alt = (node.attributes.get("alt") ?? "").replace(/\s+/g, " ").trim();
+    if (alt !== "") writer.text(`[image: ${alt.slice(0, 300)}]`);
+  },
+  input: ({ writer }, node) => writer.raw(node.attributes.has("checked") ? "[x] " : "[ ] "),
+  math: (scribe, node) => {
+    const tex = node.attributes.get("alttext");
+    if (tex) scribe.writer.text(`$${tex}$`);
+    else children(scribe, node);
+  },
+  dt: (scribe, node) => {
+    scribe.writer.endBlock();
+    wrapped(scribe, node, "**");
+    scribe.writer.endTight();
+  },
+  dd: (scribe, node) => {
+    scribe.writer.flush();
+    scribe.writer.within({ first: ": ", rest: "  " }, () => children(scribe, node));
+    scribe.writer.endBlock();
+  },
+};
+
+/** What still makes sense between the bars of a table or behind the marks of a heading. */
+const IN_CELL = new Set(
+  "script style template rp b strong i em cite dfn s del strike a sup br code kbd samp tt q rt img input math table".split(
+    " ",
+  ),
+);
+
+function write(scribe: Scribe, node: HtmlNode): void {
+  const { writer } = scribe;
+  if (writer.size > MOST_CHARS) return;
+  if (typeof node === "string") {
+    writer.text(node);
+    return;
+  }
+  const rule = RULES[node.name];
+  if (rule && (!scribe.cell || IN_CELL.has(node.name))) rule(scribe, node);
+  else if (!BLOCKS.has(node.name)) children(scribe, node);
+  else {
+    // Items of a list that has no list around it, and cells of no table, are blocks like any other.
+    const end = () => (scribe.cell ? writer.text(" ") : writer.endBlock());
+    end();
+    children(scribe, node);
+    end();
+  }
+}
+
+function baseOf(root: HtmlElement, address: string | undefined): string | undefined {
+  for (const node of elementsOf(root)) {
+    if (node.name === "body") break;
+    const href = node.name === "base" ? node.attributes.get("href") : undefined;
+    if (href && URL.canParse(href, address)) return new URL(href, address).href;
+  }
+  return address;
+}
+
+function render(root: HtmlElement, address: string | undefined): MarkdownPage {
+  const title = pageTitle(elementsOf(root));
+  const base = baseOf(root, address);
+  const writer = new MarkdownWriter();
+  const scribe: Scribe = { writer, base, marks: new Set(), cell: false };
+  write(scribe, mainContent(root));
+  return { title, markdown: writer.finish() };
+}
+
+/** Converts a page. `address` is where it came from: relative links are completed with it. Never throws. */
+export function htmlToMarkdown(html: string, address?: string): MarkdownPage {
+  const builder = new HtmlTreeBuilder();
+  for (const token of htmlTokens(html)) builder.push(token);
+  return render(builder.root, address);
+}
+
+/** The same for long pages: reading pauses now and then, so that the program stays responsive. */
+export async function htmlToMarkdownInSlices(html: string, address?: string): Promise<MarkdownPage> {
+  const builder = new HtmlTreeBuilder();
+  let started = performance.now();
+  let count = 0;
+  for (const token of htmlTokens(html)) {
+    builder.push(token);
+    if (++count % 500 !== 0 || performance.now() - started < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    started = performance.now();
+  }
+  return render(builder.root, address);
+}

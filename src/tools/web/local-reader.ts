@@ -1,0 +1,56 @@
+// Reads pages without any service: fetches them under the guard and turns them into Markdown here.
+import type { WebFetch, WebPage, WebProvider } from "../../core/web.ts";
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 4_000_000;
+const HEADERS = {
+  "user-agent": "Mozilla/5.0 (compatible; HermesAgent)",
+  accept:
+    "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.5",
+  "accept-language": "en;q=0.8, *;q=0.5",
+};
+
+export interface LocalReaderParts {
+  /** Guarded: every hop of a redirect is checked. */
+  readonly fetch: WebFetch;
+  readonly timeoutMs?: number;
+}
+
+async function readPage(parts: LocalReaderParts, url: string, signal: AbortSignal): Promise<WebPage> {
+  const answer = await parts.fetch(url, {
+    headers: HEADERS,
+    timeoutMs: parts.timeoutMs ?? TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+    signal,
+  });
+  if (!answer.ok) return { ok: false, url, error: `not fetched: ${answer.reason}` };
+  if (answer.status >= 400) return { ok: false, url, error: `the server answered ${answer.status}` };
+  const { pageText } = await import("./page-text.ts");
+  const text = await pageText({
+    bytes: answer.body,
+    contentType: answer.headers["content-type"] ?? "",
+    url: answer.url,
+  });
+  if (!text.ok) return { ok: false, url, error: text.error };
+  return {
+    ok: true,
+    url,
+    finalUrl: answer.url,
+    title: text.title,
+    content: text.content,
+    ...(answer.truncated ? { truncated: true } : {}),
+  };
+}
+
+export function localReader(parts: LocalReaderParts): WebProvider {
+  return {
+    name: "local",
+    label: "Built-in reader",
+    capabilities: ["extract"],
+    available: () => ({ ok: true }),
+    extract: async (urls, { signal }) => ({
+      ok: true,
+      pages: await Promise.all(urls.map((url) => readPage(parts, url, signal))),
+    }),
+  };
+}

@@ -1,0 +1,125 @@
+// What a server sent, as text: by content type, by encoding, and with a clear word where there is no text.
+import { htmlToMarkdownInSlices } from "./html-to-markdown.ts";
+
+export interface Body {
+  readonly bytes: Uint8Array;
+  readonly contentType: string;
+  readonly url: string;
+}
+
+export type PageText =
+  | { readonly ok: true; readonly title: string; readonly content: string }
+  | { readonly ok: false; readonly error: string };
+
+/** How far a page is searched for its own word about its encoding. */
+const PROLOGUE = 2_048;
+const SNIFFED = 1_024;
+
+function decodedAs(label: string, bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    // An encoding nobody knows: the next guess serves.
+    return null;
+  }
+}
+
+function latin1(bytes: Uint8Array, end: number): string {
+  return new TextDecoder("latin1").decode(bytes.subarray(0, end));
+}
+
+function declared(body: Body): string | undefined {
+  const inHeader = /charset\s*=\s*["']?([\w.:-]+)/i.exec(body.contentType)?.[1];
+  if (inHeader) return inHeader;
+  const start = latin1(body.bytes, PROLOGUE);
+  return (
+    /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(start)?.[1] ??
+    /<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-]+)/i.exec(start)?.[1]
+  );
+}
+
+/** Byte order mark, header, the page's own word, UTF-8 if it is valid, else Windows-1252. */
+export function decodeBody(body: Body): string {
+  const { bytes } = body;
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return new TextDecoder().decode(bytes);
+  const label = declared(body);
+  const named = label ? decodedAs(label, bytes) : null;
+  if (named !== null) return named;
+  try {
+    // Streaming: a character cut in half at the end of what was read is no fault.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    // Not UTF-8, and nothing said what it is: the encoding of the old web.
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
+}
+
+function kindOf(body: Body): "html" | "json" | "text" | "pdf" | "binary" {
+  const type = body.contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const start = latin1(body.bytes, SNIFFED);
+  if (type === "application/pdf" || start.startsWith("%PDF-")) return "pdf";
+  if (type === "text/html" || type === "application/xhtml+xml") return "html";
+  if (type === "application/json" || type.endsWith("+json")) return "json";
+  if (
+    type.startsWith("text/") ||
+    /^application\/(?:xml|javascript|ecmascript|x-yaml|yaml|toml|x-sh|sql|rtf)$/.test(type)
+  )
+    return "text";
+  if (type.endsWith("+xml") && !type.startsWith("image/")) return "text";
+  if (type !== "" && type !== "application/octet-stream") return "binary";
+  if (start.includes("\u0000")) return "binary";
+  return /<(?:!doctype html|html|head|body)\b/i.test(start) ? "html" : "text";
+}
+
+function prettyJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    // Cut off or not quite JSON: the text itself is what there is.
+    return text;
+  }
+}
+
+/** The last part of the path, for what has no title. */
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return decodeURIComponentSafely(pathname.split("/").filter(Boolean).at(-1) ?? host);
+}
+
+function decodeURIComponentSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export async function pageText(body: Body): Promise<PageText> {
+  const kind = kindOf(body);
+  const size = `${body.bytes.length} bytes`;
+  if (kind === "pdf")
+    return {
+      ok: false,
+      error: `This is a PDF (${size}). The local reader does not read PDFs: set up a reading service (firecrawl, tavily, exa, parallel), or download the file and convert it with the terminal tool.`,
+    };
+  if (kind === "binary") {
+    const type = body.contentType.split(";", 1)[0] || "binary data";
+    return {
+      ok: false,
+      error: `This is no text but ${type} (${size}). Download it with the terminal tool if you need it.`,
+    };
+  }
+  const text = decodeBody(body);
+  if (kind === "html") {
+    const page = await htmlToMarkdownInSlices(text, body.url);
+    if (page.markdown !== "") return { ok: true, title: page.title, content: page.markdown };
+    return {
+      ok: false,
+      error:
+        "The page has no readable text; it is probably drawn by scripts. A reading service or the browser may show it.",
+    };
+  }
+  return { ok: true, title: nameOf(body.url), content: kind === "json" ? prettyJson(text) : text };
+}

@@ -1,0 +1,38 @@
+// DuckDuckGo through its page without scripts: no key, few guarantees.
+import type { WebProvider } from "../../../core/web.ts";
+import { baseOf, callForText, type ServiceParts, turnPages } from "../service-call.ts";
+
+const MAX_PAGES = 5;
+const HEADERS = {
+  "content-type": "application/x-www-form-urlencoded",
+  "user-agent": "Mozilla/5.0 (compatible; HermesAgent)",
+  accept: "text/html",
+};
+
+export function ddgs(parts: ServiceParts): WebProvider {
+  return {
+    name: "ddgs",
+    label: "DuckDuckGo",
+    capabilities: ["search"],
+    available: () => ({ ok: true }),
+    search: async (query, { limit, signal }) => {
+      let form: URLSearchParams | null = new URLSearchParams({ q: query, b: "", kl: "" });
+      return turnPages(limit, MAX_PAGES, async () => {
+        const answer = await callForText(parts, {
+          url: `${baseOf(parts, "DDGS_BASE_URL", "https://html.duckduckgo.com")}/html/`,
+          service: "DuckDuckGo",
+          method: "POST",
+          headers: HEADERS,
+          body: String(form),
+          maxRedirects: 3,
+          signal,
+        });
+        if (!answer.ok) return answer;
+        const { readResults } = await import("./ddgs-page.ts");
+        const page = readResults(answer.value);
+        if (page.ok) form = page.value.next;
+        return page;
+      });
+    },
+  };
+}

@@ -1,0 +1,198 @@
+// One call to a web service's API: sends it, and turns every way it can go wrong into a Failure that names the cure.
+import type { Failure, FailureKind } from "../../core/failure.ts";
+import type { WebFetch, WebHit, WebRequest, WebSearchAnswer } from "../../core/web.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 20_000_000;
+const MESSAGE_CHARS = 200;
+
+/** What every provider module is made from. */
+export interface ServiceParts {
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Reaches the services that the person configured, also on the local network. */
+  readonly call: WebFetch;
+  /** Deadline of one call, for services that usually answer at once. */
+  readonly timeoutMs?: number;
+}
+
+export interface ServiceCall extends WebRequest {
+  readonly url: string;
+  /** The service's name in messages. */
+  readonly service: string;
+  /** The variable that holds the key, for the cure. */
+  readonly keyVar?: string;
+  /** Sent as JSON, with POST. */
+  readonly json?: object;
+}
+
+export type ServiceAnswer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: Failure };
+export type Fields = { readonly [key: string]: unknown };
+
+export function fail(
+  kind: FailureKind,
+  message: string,
+  extra: Partial<Failure> = {},
+): { ok: false; failure: Failure } {
+  return { ok: false, failure: { kind, message, ...extra } };
+}
+
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+export function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** An environment variable without the white space that copying a key brings along. */
+export function envValue(parts: ServiceParts, name: string): string {
+  return parts.env[name]?.trim() ?? "";
+}
+
+/** The service's address: the variable when it is set, without trailing slashes. */
+export function baseOf(parts: ServiceParts, name: string, standard: string): string {
+  return (envValue(parts, name) || standard).replace(/\/+$/, "");
+}
+
+export function keyed(parts: ServiceParts, name: string, where: string) {
+  return envValue(parts, name) === ""
+    ? ({ ok: false, reason: `${name} is not set; get a key at ${where} and put it into .env` } as const)
+    : ({ ok: true } as const);
+}
+
+/** The explanation inside an error body: services put it under one of these names, sometimes nested. */
+function explanation(body: string): string {
+  let at: unknown = parseJson(body);
+  for (let depth = 0; depth < 4; depth++) {
+    if (typeof at === "string") return at.replace(/\s+/g, " ").trim().slice(0, MESSAGE_CHARS);
+    if (Array.isArray(at)) at = at[0];
+    const fields = fieldsOf(at);
+    at = fields.detail ?? fields.error ?? fields.message ?? fields.msg ?? fields.code;
+  }
+  return "";
+}
+
+function retryAfter(headers: { readonly [name: string]: string }): number | undefined {
+  const value = headers["retry-after"];
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+const KINDS: { readonly [status: number]: FailureKind } = {
+  401: "auth",
+  402: "billing",
+  403: "auth",
+  408: "timeout",
+  413: "payload_too_large",
+  429: "rate_limit",
+  432: "billing",
+  433: "billing",
+};
+
+function cureFor(kind: FailureKind, call: ServiceCall): string | undefined {
+  if (kind === "auth" && call.keyVar) return `Check ${call.keyVar} in .env.`;
+  if (kind === "billing") return `Look at the plan and credit of your ${call.service} account.`;
+  if (kind === "rate_limit") return "Wait a little, or choose another backend with web.search_backend.";
+  return undefined;
+}
+
+function refused(
+  status: number,
+  answer: { headers: { readonly [name: string]: string }; body: string },
+  call: ServiceCall,
+): { ok: false; failure: Failure } {
+  const said = explanation(answer.body);
+  const badKey = status === 422 && /token|api.?key|credential/i.test(said);
+  const kind = badKey ? "auth" : (KINDS[status] ?? (status >= 500 ? "server_error" : "format_error"));
+  const cure = cureFor(kind, call);
+  const wait = retryAfter(answer.headers);
+  return fail(kind, `${call.service} answered ${status}${said ? `: ${said}` : ""}`, {
+    status,
+    provider: call.service,
+    ...(cure ? { cure } : {}),
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+  });
+}
+
+function unreachable(rule: string, reason: string, call: ServiceCall): { ok: false; failure: Failure } {
+  if (rule === "interrupted") return fail("interrupted", "The call was interrupted.");
+  if (rule === "timeout") return fail("timeout", `${call.service} did not answer in time.`, { provider: call.service });
+  return fail("server_error", `${call.service} cannot be reached: ${reason}`, { provider: call.service });
+}
+
+/** The body of a good answer as text. */
+export async function callForText(parts: ServiceParts, call: ServiceCall): Promise<ServiceAnswer<string>> {
+  const { url, service: _service, keyVar: _keyVar, json, ...request } = call;
+  const answer = await parts.call(url, {
+    timeoutMs: parts.timeoutMs ?? TIMEOUT_MS,
+    maxBytes: MAX_BYTES,
+    maxRedirects: 0,
+    ...request,
+    ...(json ? { method: "POST", body: JSON.stringify(json) } : {}),
+    headers: {
+      accept: "application/json",
+      ...(json ? { "content-type": "application/json" } : {}),
+      ...request.headers,
+    },
+  });
+  if (!answer.ok) return unreachable(answer.rule, answer.reason, call);
+  const body = new TextDecoder().decode(answer.body);
+  if (answer.status < 200 || answer.status > 299) return refused(answer.status, { ...answer, body }, call);
+  if (answer.truncated) return fail("payload_too_large", `${call.service} sent more than ${MAX_BYTES} bytes.`);
+  return { ok: true, value: body };
+}
+
+/** The body of a good answer as a JSON object. */
+export async function callForJson(parts: ServiceParts, call: ServiceCall): Promise<ServiceAnswer<Fields>> {
+  const answer = await callForText(parts, call);
+  if (!answer.ok) return answer;
+  const parsed = parseJson(answer.value);
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
+    return fail("format_error", `${call.service} sent an answer that is not the JSON it promises.`, {
+      provider: call.service,
+    });
+  return { ok: true, value: parsed as Fields };
+}
+
+export interface HitPage {
+  readonly hits: readonly WebHit[];
+  readonly more: boolean;
+}
+
+/**
+ * Turns pages until there are enough hits. Trouble on the first page is the answer; trouble on a later page ends the
+ * turning, and what was found stays. Addresses that come twice or are not http are left out.
+ */
+export async function turnPages(
+  limit: number,
+  maxPages: number,
+  page: (index: number) => Promise<ServiceAnswer<HitPage>>,
+): Promise<WebSearchAnswer> {
+  const found = new Map<string, WebHit>();
+  for (let index = 0; index < maxPages && found.size < limit; index++) {
+    const answer = await page(index);
+    if (!answer.ok) {
+      if (index === 0 || answer.failure.kind === "interrupted") return answer;
+      break;
+    }
+    const before = found.size;
+    for (const hit of answer.value.hits)
+      if (/^https?:\/\//i.test(hit.url) && !found.has(hit.url)) found.set(hit.url, hit);
+    if (!answer.value.more || found.size === before) break;
+  }
+  return { ok: true, hits: [...found.values()].slice(0, limit) };
+}
