@@ -1,14 +1,25 @@
 // The backend that the configuration chooses for commands.
-
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, relative } from "node:path";
 import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
 import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
-import { terminalEnv } from "../security/child-env.ts";
+import { containerEnv, terminalEnv } from "../security/child-env.ts";
 import type { Backend } from "../tools/terminal/backend.ts";
 import type { Home } from "./home.ts";
 
+type TerminalConfig = Config["terminal"];
+type Values = { readonly [name: string]: string };
+
+export interface BackendPlace {
+  readonly cwd: string;
+  /** Variables that loaded skills pass on; asked before every command. */
+  declared(): { readonly [name: string]: string };
+}
+
 /** The environment of commands: everything but secrets, plus what the person lets through by name. */
-function commandEnvironment(home: Home, config: Config): { [name: string]: string } {
+export function commandEnvironment(home: Home, config: Config): { [name: string]: string } {
   return terminalEnv(home.env, {
     blocked: new Set([...knownEnvNames].filter(isSecretEnvName)),
     passthrough: config.terminal.env_passthrough as readonly string[],
@@ -16,18 +27,129 @@ function commandEnvironment(home: Home, config: Config): { [name: string]: strin
   });
 }
 
-export async function openBackend(home: Home, config: Config, cwd: string): Promise<Backend> {
+/** For programs that lead elsewhere: the person's own home, with its keys and known hosts. */
+function clientEnvironment(home: Home, config: Config): { [name: string]: string } {
+  const { HOME, SSH_AUTH_SOCK } = home.env;
+  return {
+    ...commandEnvironment(home, config),
+    ...(HOME ? { HOME } : {}),
+    ...(SSH_AUTH_SOCK ? { SSH_AUTH_SOCK } : {}),
+  };
+}
+
+/** `terminal.cwd` when it names a folder there; relative paths mean this machine. */
+function remoteFolder(terminal: TerminalConfig, otherwise: string): string {
+  return terminal.cwd.startsWith("/") ? terminal.cwd : otherwise;
+}
+
+async function openLocal(home: Home, config: Config, place: BackendPlace): Promise<Backend> {
   const { terminal } = config;
-  if (terminal.backend !== "local") {
-    throw new UserError(`terminal.backend "${terminal.backend}" is not available yet`, {
-      cure: "Use local: hermes config set terminal.backend local",
-    });
-  }
-  const { LocalBackend } = await import("../tools/terminal/local.ts");
-  return new LocalBackend({
-    cwd,
+  const options = {
+    cwd: place.cwd,
+    declared: () => place.declared(),
     env: commandEnvironment(home, config),
     initFiles: terminal.shell_init_files as readonly string[],
     useBashrc: terminal.auto_source_bashrc,
+  };
+  if (terminal.sandbox !== "bubblewrap") {
+    const { LocalBackend } = await import("../tools/terminal/local.ts");
+    return new LocalBackend(options);
+  }
+  const { SandboxedBackend, sandboxAvailable } = await import("../tools/terminal/sandbox.ts");
+  const usable = await sandboxAvailable(options.env);
+  if (!usable.ok)
+    throw new UserError(`terminal.sandbox is bubblewrap, but ${usable.reason}`, {
+      cure: "Install the package bubblewrap, or run without: hermes config set terminal.sandbox none",
+    });
+  return new SandboxedBackend({
+    ...options,
+    home: home.env.HOME ?? homedir(),
+    hidden: [home.path],
+    network: terminal.sandbox_network,
+    writable: (terminal.sandbox_writable as readonly string[]).filter(isAbsolute),
   });
+}
+
+async function openSsh(home: Home, config: Config): Promise<Backend> {
+  const { terminal } = config;
+  const [{ RemoteBackend }, { SshDoor }] = await Promise.all([
+    import("../tools/terminal/remote-shell.ts"),
+    import("../tools/terminal/ssh.ts"),
+  ]);
+  const key = terminal.ssh_key?.replace(/^~(?=\/)/, home.env.HOME ?? homedir());
+  return new RemoteBackend({
+    door: new SshDoor({
+      host: terminal.ssh_host ?? "",
+      ...(terminal.ssh_user ? { user: terminal.ssh_user } : {}),
+      ...(terminal.ssh_port ? { port: terminal.ssh_port } : {}),
+      ...(key ? { keyFile: key } : {}),
+      env: clientEnvironment(home, config),
+    }),
+    cwd: remoteFolder(terminal, ""),
+    values: containerEnv(home.env, { values: {}, forward: terminal.env_passthrough as readonly string[] }),
+  });
+}
+
+/** Files that the person lists, inside the home only; they are mounted read-only at the same place in the container. */
+function credentialFiles(home: Home, terminal: TerminalConfig): { from: string; to: string }[] {
+  const names = (terminal.credential_files ?? []).filter((name): name is string => typeof name === "string");
+  return names
+    .map((name) => join(home.path, name))
+    .filter((path) => !isAbsolute(relative(home.path, path)) && !relative(home.path, path).startsWith(".."))
+    .filter((path) => existsSync(path))
+    .map((from) => ({ from, to: join("/root/.hermes", relative(home.path, from)) }));
+}
+
+async function openContainer(home: Home, config: Config, cwd: string): Promise<Backend> {
+  const { terminal } = config;
+  const [{ RemoteBackend }, { ContainerDoor }] = await Promise.all([
+    import("../tools/terminal/remote-shell.ts"),
+    import("../tools/terminal/container.ts"),
+  ]);
+  const binary = home.env.HERMES_DOCKER_BINARY;
+  const sandboxes = terminal.sandbox_dir || join(home.path, "sandboxes");
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
+  const asHostUser = terminal.docker_run_as_host_user && uid !== undefined && gid !== undefined;
+  return new RemoteBackend({
+    door: new ContainerDoor({
+      image: terminal.docker_image,
+      env: clientEnvironment(home, config),
+      ...(binary ? { binary } : {}),
+      ...(terminal.container_persistent ? { keepIn: join(sandboxes, "docker", "default") } : {}),
+      ...(terminal.docker_mount_cwd_to_workspace ? { workspace: cwd } : {}),
+      volumes: terminal.docker_volumes as readonly string[],
+      readOnly: credentialFiles(home, terminal),
+      extraArgs: terminal.docker_extra_args as readonly string[],
+      ...(asHostUser ? { user: { uid, gid } } : {}),
+      cpus: terminal.container_cpu,
+      memoryMb: terminal.container_memory,
+      diskMb: terminal.container_disk,
+    }),
+    cwd: remoteFolder(terminal, terminal.docker_mount_cwd_to_workspace || asHostUser ? "/workspace" : "/root"),
+    values: containerEnv(home.env, {
+      values: terminal.docker_env as Values,
+      forward: [
+        ...(terminal.docker_forward_env as readonly string[]),
+        ...(terminal.env_passthrough as readonly string[]),
+      ],
+    }),
+  });
+}
+
+/** True when commands and files are not this machine's. */
+export function isRemote(config: Config): boolean {
+  return config.terminal.backend !== "local";
+}
+
+export async function openBackend(home: Home, config: Config, place: BackendPlace): Promise<Backend> {
+  const { backend } = config.terminal;
+  if (backend === "local") return openLocal(home, config, place);
+  if (backend === "ssh") return openSsh(home, config);
+  if (backend === "docker") return openContainer(home, config, place.cwd);
+  throw new UserError(
+    `terminal.backend "${backend}" is not available yet; there are local, ssh and docker (also podman)`,
+    {
+      cure: "Choose one of them: hermes config set terminal.backend local",
+    },
+  );
 }

@@ -55,6 +55,13 @@ const terminal = section("Where commands run", {
   ssh_user: unset(text("", "SSH user")),
   ssh_port: unset(whole(22, "SSH port", { min: 1, max: 65535 })),
   ssh_key: unset(text("", "SSH key file")),
+  sandbox: choice(
+    ["none", "bubblewrap"],
+    "none",
+    "Shut local commands in: the system read-only, your home hidden (Linux)",
+  ),
+  sandbox_network: flag(false, "Let commands in the bubblewrap sandbox use the network"),
+  sandbox_writable: list([], "Folders besides the start folder that the bubblewrap sandbox may write to"),
   sandbox_dir: unset(text("", "Folder for the files of sandboxes")),
   sudo_password: unset(secret("Password for sudo; SUDO_PASSWORD in .env is the better place")),
   credential_files: unset(

@@ -12,6 +12,16 @@ export interface ExecRequest {
   /** Receives everything the command prints; bounded in memory, complete on disk. */
   readonly output: OutputCapture;
   onOutput?(text: string): void;
+  /** Neither begins with the state of the last command nor leaves one: for the file tools' own commands. */
+  readonly stateless?: boolean;
+  /** Asked when a sandbox stops a path; without it the path stays closed. */
+  permit?(wish: PathWish): Promise<"once" | "session" | "deny">;
+}
+
+/** The one permission that a command lacked. */
+export interface PathWish {
+  readonly access: "read" | "write";
+  readonly path: string;
 }
 
 export interface ExecResult {
@@ -21,6 +31,8 @@ export interface ExecResult {
   readonly interrupted: boolean;
   /** The working directory afterwards. */
   readonly cwd: string;
+  /** What the model should know about the place where it ran: a path that a sandbox kept closed. */
+  readonly note?: string;
 }
 
 export interface SpawnRequest {
@@ -42,6 +54,10 @@ export interface RunningProcess {
 
 export interface Backend {
   readonly name: string;
+  /** True when its files are not this machine's: file tools then work through `run`. */
+  readonly remote?: boolean;
+  /** HOME where the commands run; this machine's own when absent. */
+  readonly home?: string;
   available(): Promise<Availability>;
   /** The directory in which the next command starts. */
   readonly cwd: string;

@@ -14,10 +14,12 @@ export interface LocalOptions {
   readonly cwd: string;
   /** Already free of secrets. */
   readonly env: { readonly [name: string]: string };
+  /** Asked before every command: variables that were let through since. */
+  declared?(): { readonly [name: string]: string };
   readonly initFiles?: readonly string[];
   readonly useBashrc?: boolean;
   /** Put before bash: a sandbox. Asked for every command, because permissions may be added. */
-  wrapper?(cwd: string): readonly string[];
+  wrapper?(place: { readonly cwd: string; readonly stateFolder: string }): readonly string[];
 }
 
 function nearestExisting(path: string): string {
@@ -35,7 +37,7 @@ export class LocalBackend implements Backend {
 
   constructor(options: LocalOptions) {
     this.#options = options;
-    this.#state = new ShellState(options.cwd);
+    this.#state = new ShellState(options.cwd, options.env);
   }
 
   get cwd(): string {
@@ -48,22 +50,20 @@ export class LocalBackend implements Backend {
       : { ok: false, reason: "bash is not installed" };
   }
 
-  #env(): Promise<{ [name: string]: string }> {
+  async #env(): Promise<{ [name: string]: string }> {
     const { env, initFiles = [], useBashrc = true } = this.#options;
     this.#environment ??= loginEnvironment({ env, initFiles, useBashrc });
-    return this.#environment;
+    return { ...(await this.#environment), ...this.#options.declared?.() };
   }
 
   async run(request: ExecRequest): Promise<ExecResult> {
     const cwd = nearestExisting(request.cwd ?? this.cwd);
-    const { script, next } = await this.#state.wrap(request.command, cwd);
-    const wrapper = this.#options.wrapper?.(cwd);
-    const child = spawnGroup(script, {
-      cwd,
-      env: await this.#env(),
-      stdin: request.stdin === undefined ? "ignore" : "pipe",
-      ...(wrapper ? { wrapper } : {}),
-    });
+    const env = await this.#env();
+    const { script, next } = request.stateless
+      ? { script: request.command, next: undefined }
+      : this.#state.wrap(request.command, cwd);
+    const stdin = request.stdin === undefined ? "ignore" : "pipe";
+    const child = spawnGroup(script, { cwd, env, stdin, ...this.#wrapper(cwd) });
     const stop = () => endGroup(child);
     this.#live.add(stop);
     let reason: "timeout" | "interrupt" | undefined;
@@ -79,6 +79,7 @@ export class LocalBackend implements Backend {
       child.stdin?.on("error", () => undefined);
       child.stdin?.end(request.stdin);
     }
+    child.stderr?.on("data", (chunk: Buffer) => void request.output.push(chunk));
     child.stdout?.on("data", (chunk: Buffer) => {
       request.onOutput?.(chunk.toString());
       const wait = request.output.push(chunk);
@@ -92,7 +93,8 @@ export class LocalBackend implements Backend {
       child.once("error", () => resolve(127));
       child.once("exit", (exitCode) => {
         const finish = () => resolve(exitCode ?? 137);
-        child.stdout?.once("end", finish);
+        if (child.stdout?.readableEnded) finish();
+        else child.stdout?.once("end", finish);
         setTimeout(finish, DRAIN_MS).unref();
         sweepGroup(child);
       });
@@ -100,7 +102,7 @@ export class LocalBackend implements Backend {
     clearTimeout(timer);
     request.signal.removeEventListener("abort", onAbort);
     this.#live.delete(stop);
-    if (!reason) await this.#state.adopt(next);
+    if (!reason) this.#state.adopt(next);
     return {
       exitCode: reason === "timeout" ? 124 : reason === "interrupt" ? 130 : code,
       timedOut: reason === "timeout",
@@ -111,19 +113,35 @@ export class LocalBackend implements Backend {
 
   async spawn(request: SpawnRequest): Promise<RunningProcess> {
     const cwd = nearestExisting(request.cwd ?? this.cwd);
-    const started = request.pty ? await this.#spawnPty(request, cwd) : await this.#spawnPipe(request, cwd);
-    const kill = () => started.kill();
+    let kill: (() => Promise<void>) | undefined;
+    const watched: SpawnRequest = {
+      ...request,
+      onOutput: (text) => request.onOutput(text),
+      onExit: (code) => {
+        if (kill) this.#live.delete(kill);
+        kill = undefined;
+        request.onExit(code);
+      },
+    };
+    const start = request.pty ? this.#spawnPty(watched, cwd) : this.#spawnPipe(watched, cwd);
+    const started = await start;
+    kill = () => started.kill();
     this.#live.add(kill);
     return started;
   }
 
+  #wrapper(cwd: string): { wrapper?: readonly string[] } {
+    const { wrapper } = this.#options;
+    return wrapper ? { wrapper: wrapper({ cwd, stateFolder: this.#state.folder }) } : {};
+  }
+
   async #spawnPipe(request: SpawnRequest, cwd: string): Promise<RunningProcess> {
-    const { script } = await this.#state.wrap(request.command, cwd);
-    const wrapper = this.#options.wrapper?.(cwd);
     const env = { ...(await this.#env()), PYTHONUNBUFFERED: "1" };
-    const child = spawnGroup(script, { cwd, env, stdin: "pipe", ...(wrapper ? { wrapper } : {}) });
+    const script = this.#state.wrapDetached(request.command, cwd);
+    const child = spawnGroup(script, { cwd, env, stdin: "pipe", ...this.#wrapper(cwd) });
     child.stdin?.on("error", () => undefined);
-    child.stdout?.on("data", (chunk: Buffer) => request.onOutput(chunk.toString()));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (chunk: Buffer) => request.onOutput(chunk.toString()));
     child.once("error", () => request.onExit(127));
     child.once("exit", (code, signal) => {
       sweepGroup(child);
@@ -143,14 +161,10 @@ export class LocalBackend implements Backend {
 
   async #spawnPty(request: SpawnRequest, cwd: string): Promise<RunningProcess> {
     const pty = await import("@lydell/node-pty");
-    const { script } = await this.#state.wrap(request.command, cwd);
-    const terminal = pty.spawn("bash", ["-c", script], {
-      name: "xterm-256color",
-      cols: 120,
-      rows: 30,
-      cwd,
-      env: await this.#env(),
-    });
+    const env = await this.#env();
+    const script = this.#state.wrapDetached(request.command, cwd);
+    const [file = "bash", ...args] = [...(this.#wrapper(cwd).wrapper ?? []), "bash", "-c", script];
+    const terminal = pty.spawn(file, args, { name: "xterm-256color", cols: 120, rows: 30, cwd, env });
     let gone = false;
     const exited = new Promise<void>((resolve) => {
       terminal.onExit(({ exitCode }) => {

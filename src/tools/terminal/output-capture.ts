@@ -76,8 +76,13 @@ export class OutputCapture {
     if (this.#failed || !this.#file || this.#file.write(text)) return undefined;
     const file = this.#file;
     return new Promise((resolve) => {
-      file.once("drain", resolve);
-      file.once("error", () => resolve());
+      const done = () => {
+        file.off("drain", done);
+        file.off("error", done);
+        resolve();
+      };
+      file.once("drain", done);
+      file.once("error", done);
     });
   }
 

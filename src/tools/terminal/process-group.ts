@@ -32,7 +32,8 @@ export function spawnGroup(script: string, options: GroupOptions): ChildProcess 
     cwd: options.cwd,
     env: options.env,
     detached: true,
-    stdio: [options.stdin, "pipe", options.separateErrors ? "pipe" : "ignore", "pipe"],
+    // A wrapper speaks before bash merges the streams: what it complains about must be seen.
+    stdio: [options.stdin, "pipe", options.separateErrors || options.wrapper ? "pipe" : "ignore", "pipe"],
   });
 }
 

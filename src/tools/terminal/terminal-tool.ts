@@ -7,7 +7,7 @@ import type { JsonObject } from "../../core/message.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { stripAnsi } from "./ansi.ts";
-import type { Backend } from "./backend.ts";
+import type { Backend, PathWish } from "./backend.ts";
 import { exitMeaning } from "./exit-meaning.ts";
 import { foregroundProblem } from "./foreground-guard.ts";
 import { OutputCapture } from "./output-capture.ts";
@@ -111,6 +111,24 @@ function lastLineProgress(context: ToolContext): (text: string) => void {
   };
 }
 
+/** Offers the one permission that a sandboxed command lacked. */
+function permitFor(args: TerminalArgs, context: ToolContext): (wish: PathWish) => Promise<"once" | "session" | "deny"> {
+  return async (wish) => {
+    if (!context.human.present) return "deny";
+    const answer = await context.human.approve(
+      {
+        action: `${wish.access} ${wish.path}\nfor: ${args.command}`,
+        reason: "the sandbox stopped this path; when you allow it, the command runs again",
+        intent: `sandbox ${wish.access} ${wish.path}`,
+        choices: ["once", "session", "deny"],
+        toolName: "terminal",
+      },
+      context.signal,
+    );
+    return answer.choice === "once" || answer.choice === "session" ? answer.choice : "deny";
+  };
+}
+
 async function foreground(
   parts: TerminalParts,
   args: TerminalArgs,
@@ -133,6 +151,7 @@ async function foreground(
     signal: context.signal,
     output: capture,
     onOutput: lastLineProgress(context),
+    permit: permitFor(args, context),
   });
   const { text, spill } = await capture.finish();
   const output = await transformed(parts, (text + cleaner.end()).trimEnd(), args, result.exitCode);
@@ -149,6 +168,7 @@ async function foreground(
     error,
     cwd: result.cwd,
     ...(meaning ? { exit_code_meaning: meaning } : {}),
+    ...(result.note ? { sandbox: result.note } : {}),
   };
   return { ...jsonResult(json, { failed: result.exitCode !== 0 }), ...(spill ? { spill } : {}) };
 }

@@ -1,0 +1,194 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { tempFolder } from "../../../test/tool-context.ts";
+import { ContainerDoor, type ContainerOptions, findEngine } from "./container.ts";
+import { OutputCapture } from "./output-capture.ts";
+import { RemoteBackend } from "./remote-shell.ts";
+
+let folder: ReturnType<typeof tempFolder>;
+let bin: string;
+let log: string;
+
+/** Stands in for the engine's program: writes down its arguments, and runs what it is asked to exec right here. */
+function fakeEngine(name: string, options: { answers?: boolean; info?: string; starts?: boolean } = {}): void {
+  const { answers = true, info = "{}", starts = true } = options;
+  const script = `#!/bin/bash
+printf '%s\\n' "$*" | head -1 >> ${log}
+case $1 in
+  version) ${answers ? "echo 28" : "echo 'Cannot connect to the daemon' >&2; exit 1"};;
+  info) echo '${info}';;
+  ps) echo "aaa 999999999"; echo "bbb ${process.pid}";;
+  run) ${starts ? "echo id" : "echo 'no such image' >&2; exit 125"};;
+  exec) shift 3; cd ${folder.path}; HOME=${folder.path} exec "$@";;
+esac
+`;
+  writeFileSync(join(bin, name), script);
+  chmodSync(join(bin, name), 0o755);
+}
+
+const calls = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+const runLine = () => calls().find((line) => line.startsWith("run ")) ?? "";
+
+function door(options: Partial<ContainerOptions> = {}): ContainerDoor {
+  return new ContainerDoor({
+    image: "some/image:1",
+    env: { PATH: `${bin}:/usr/bin:/bin` },
+    cpus: 1,
+    memoryMb: 5120,
+    diskMb: 51_200,
+    ...options,
+  });
+}
+
+beforeEach(() => {
+  folder = tempFolder();
+  bin = join(folder.path, "bin");
+  mkdirSync(bin);
+  log = join(folder.path, "calls");
+});
+afterEach(() => folder.remove());
+
+async function started(options: Partial<ContainerOptions> = {}): Promise<string> {
+  const opened = door(options);
+  await opened.open();
+  await opened.close();
+  return runLine();
+}
+
+describe("containers", () => {
+  it("start hardened", async () => {
+    fakeEngine("docker");
+    const line = await started();
+    expect(line).toMatch(/--name=hermes-[0-9a-f]{8} /);
+    for (const flag of [
+      "--detach",
+      "--init",
+      "--cap-drop=ALL",
+      "--cap-add=DAC_OVERRIDE --cap-add=CHOWN --cap-add=FOWNER --cap-add=SETUID --cap-add=SETGID",
+      "--security-opt=no-new-privileges",
+      "--pids-limit=256",
+      "--tmpfs=/tmp:rw,nosuid,size=512m",
+      "--tmpfs=/var/tmp:rw,noexec,nosuid,size=256m",
+      "--tmpfs=/run:rw,noexec,nosuid,size=64m",
+      "--cpus=1",
+      "--memory=5120m",
+    ])
+      expect(line).toContain(flag);
+    expect(line).toMatch(/some\/image:1 sleep infinity$/);
+    expect(line).not.toContain("--privileged");
+    expect(line).not.toContain("--storage-opt");
+    expect(line).not.toContain("docker.sock");
+  });
+
+  it("keep no files unless told to; then in folders of the home", async () => {
+    fakeEngine("docker");
+    expect(await started()).toContain(
+      "--tmpfs=/workspace:rw,exec,size=10g --tmpfs=/home:rw,exec,size=1g --tmpfs=/root",
+    );
+    expect(calls().at(-1)).toMatch(/^rm --force --volumes hermes-/);
+    writeFileSync(log, "");
+    const keepIn = join(folder.path, "sandboxes", "docker", "default");
+    const line = await started({ keepIn });
+    expect(line).toContain(`--volume=${keepIn}/home:/root --volume=${keepIn}/workspace:/workspace`);
+    expect(existsSync(join(keepIn, "workspace"))).toBe(true);
+    expect(calls().slice(-2)[0]).toMatch(/^stop --time=60 hermes-/);
+  });
+
+  it("take what the person set: mounts, network, user, quota, more arguments", async () => {
+    fakeEngine("docker", {
+      info: '{"Driver":"overlay2","DriverStatus":[["Backing Filesystem","xfs"]]}',
+    });
+    const line = await started({
+      workspace: "/srv/project",
+      volumes: ["/data:/data:ro"],
+      readOnly: [{ from: "/h/token.json", to: "/root/.hermes/token.json" }],
+      network: false,
+      user: { uid: 1000, gid: 1001 },
+      extraArgs: ["--gpus=all"],
+    });
+    expect(line).toContain("--volume=/srv/project:/workspace");
+    expect(line).toContain(
+      "--volume=/h/token.json:/root/.hermes/token.json:ro --volume=/data:/data:ro --gpus=all some/",
+    );
+    expect(line).toContain("--network=none --user=1000:1001");
+    expect(line).not.toContain("SETUID");
+    expect(line).toContain("--storage-opt=size=51200m");
+  });
+
+  it("remove the containers of programs that were killed, and only those", async () => {
+    fakeEngine("docker");
+    await started();
+    expect(calls()).toContain("rm --force aaa");
+    expect(runLine()).toContain(`--label=hermes-agent.owner=${process.pid}`);
+  });
+
+  it("get variables on the line to them, never in arguments", async () => {
+    fakeEngine("docker");
+    const backend = new RemoteBackend({ door: door(), cwd: "", values: { API_TOKEN: "open sesame" } });
+    const output = new OutputCapture({ limit: 1_000, spillPath: join(folder.path, "spill") });
+    const signal = new AbortController().signal;
+    await backend.run({ command: "cd /usr && export B=2", timeoutMs: 10_000, signal, output });
+    await backend.run({ command: 'echo "$API_TOKEN $B $PWD [$VITEST]"', timeoutMs: 10_000, signal, output });
+    expect((await output.finish()).text).toBe("open sesame 2 /usr []\n");
+    await backend.close();
+    expect(readFileSync(log, "utf8")).not.toContain("sesame");
+  });
+
+  it("use docker, else podman, or the program that was named; and say why they cannot be used", async () => {
+    const env = { PATH: bin };
+    expect(findEngine(env)).toBeUndefined();
+    expect(await door({ env }).available()).toMatchObject({ reason: "neither docker nor podman is installed" });
+    fakeEngine("podman");
+    expect(findEngine(env)).toBe(join(bin, "podman"));
+    expect(door({ env }).name).toBe("podman");
+    fakeEngine("docker", { answers: false });
+    expect(findEngine(env)).toBe(join(bin, "docker"));
+    expect(await door().available()).toMatchObject({ ok: false, reason: expect.stringContaining("Cannot connect") });
+    expect(findEngine(env, "podman")).toBe(join(bin, "podman"));
+    expect(await door({ env, binary: "/no/engine" }).available()).toMatchObject({
+      reason: expect.stringContaining("HERMES_DOCKER_BINARY"),
+    });
+    fakeEngine("docker", { starts: false });
+    await expect(door().open()).rejects.toThrow(/did not start: no such image/);
+  });
+});
+
+function whyNoEngine(): string | undefined {
+  try {
+    const images = execFileSync("docker", ["images", "--format", "{{.Repository}}:{{.Tag}}"], { stdio: "pipe" });
+    return images.toString().includes("nikolaik/python-nodejs") ? undefined : "the default image is not here";
+  } catch {
+    return "no container engine answers";
+  }
+}
+const reason = whyNoEngine();
+if (reason) process.stderr.write(`skipped: a real container, because ${reason}\n`);
+
+it.skipIf(reason !== undefined)(
+  "runs in a real container",
+  async () => {
+    const image = "nikolaik/python-nodejs:python3.11-nodejs20";
+    const backend = new RemoteBackend({
+      door: new ContainerDoor({
+        image,
+        env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+        cpus: 1,
+        memoryMb: 512,
+        diskMb: 1_000,
+      }),
+      cwd: "/workspace",
+      values: {},
+    });
+    const output = new OutputCapture({ limit: 1_000, spillPath: join(folder.path, "spill") });
+    const signal = new AbortController().signal;
+    try {
+      await backend.run({ command: "echo hi > note; cat note; pwd", timeoutMs: 60_000, signal, output });
+      expect((await output.finish()).text).toBe("hi\n/workspace\n");
+    } finally {
+      await backend.close();
+    }
+  },
+  180_000,
+);

@@ -1,0 +1,232 @@
+// A container of its own for the commands of a conversation, started hardened by docker or podman.
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { UserError } from "../../core/failure.ts";
+import type { Availability } from "../../core/tool.ts";
+import type { Door } from "./remote-command.ts";
+
+const START_MS = 120_000;
+const STOP_SECONDS = 60;
+const ASK_MS = 10_000;
+const LABEL = "hermes-agent.owner";
+const MAC_PATHS = ["/Applications/Docker.app/Contents/Resources/bin/docker", "/opt/homebrew/bin/podman"];
+
+export interface ContainerOptions {
+  readonly image: string;
+  /** The environment of the engine's client. */
+  readonly env: { readonly [name: string]: string };
+  /** HERMES_DOCKER_BINARY: instead of looking for one. */
+  readonly binary?: string;
+  /** Where the files of the sandbox are kept between sessions; absent: they go with the container. */
+  readonly keepIn?: string;
+  /** Mounted at /workspace, when that was asked for. */
+  readonly workspace?: string;
+  readonly volumes?: readonly string[];
+  /** Read-only files: host path and path in the container. */
+  readonly readOnly?: readonly { readonly from: string; readonly to: string }[];
+  readonly extraArgs?: readonly string[];
+  readonly user?: { readonly uid: number; readonly gid: number };
+  readonly cpus: number;
+  readonly memoryMb: number;
+  readonly diskMb: number;
+  readonly network?: boolean;
+}
+
+function executable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The engine's program: the one that was named, or the first that is found. */
+export function findEngine(env: { readonly [name: string]: string }, binary?: string): string | undefined {
+  const folders = (env.PATH ?? "").split(delimiter).filter(isAbsolute);
+  const named = binary ? [isAbsolute(binary) ? binary : "", ...folders.map((folder) => join(folder, binary))] : [];
+  const found = ["docker", "podman"].flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [...named, ...(binary ? [] : [...found, ...MAC_PATHS])].find((path) => path !== "" && executable(path));
+}
+
+/** What an agent's commands need is little; everything else is taken away. */
+function hardening(options: ContainerOptions): string[] {
+  const added = ["DAC_OVERRIDE", "CHOWN", "FOWNER", ...(options.user ? [] : ["SETUID", "SETGID"])];
+  return [
+    "--init",
+    "--cap-drop=ALL",
+    ...added.map((capability) => `--cap-add=${capability}`),
+    "--security-opt=no-new-privileges",
+    "--pids-limit=256",
+    "--tmpfs=/tmp:rw,nosuid,size=512m",
+    "--tmpfs=/var/tmp:rw,noexec,nosuid,size=256m",
+    "--tmpfs=/run:rw,noexec,nosuid,size=64m",
+    ...(options.cpus > 0 ? [`--cpus=${options.cpus}`] : []),
+    `--memory=${options.memoryMb}m`,
+    ...(options.network === false ? ["--network=none"] : []),
+    ...(options.user ? [`--user=${options.user.uid}:${options.user.gid}`, "--env=HOME=/workspace"] : []),
+  ];
+}
+
+function mounts(options: ContainerOptions): string[] {
+  const { keepIn, workspace } = options;
+  const bind = (from: string, to: string) => `--volume=${from}:${to}`;
+  const own = workspace ? [bind(workspace, "/workspace")] : [];
+  const kept = keepIn
+    ? [bind(join(keepIn, "home"), "/root"), ...(workspace ? [] : [bind(join(keepIn, "workspace"), "/workspace")])]
+    : [
+        ...(workspace ? [] : ["--tmpfs=/workspace:rw,exec,size=10g"]),
+        "--tmpfs=/home:rw,exec,size=1g",
+        "--tmpfs=/root:rw,exec,size=1g",
+      ];
+  return [
+    ...own,
+    ...kept,
+    ...(options.readOnly ?? []).map(({ from, to }) => `--volume=${from}:${to}:ro`),
+    ...(options.volumes ?? []).map((volume) => `--volume=${volume}`),
+  ];
+}
+
+interface EngineInfo {
+  readonly Driver?: string;
+  readonly DriverStatus?: readonly (readonly string[])[] | null;
+}
+
+/** A quota is possible on this one combination only; elsewhere the engine would refuse to start. */
+function quota(info: EngineInfo | undefined, diskMb: number): string[] {
+  const onXfs = info?.DriverStatus?.some(([key, value]) => key === "Backing Filesystem" && value === "xfs");
+  return info?.Driver === "overlay2" && onXfs ? [`--storage-opt=size=${diskMb}m`] : [];
+}
+
+function alive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+interface Answer {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+export class ContainerDoor implements Door {
+  readonly #options: ContainerOptions;
+  readonly #engine: string | undefined;
+  readonly #container = `hermes-${randomBytes(4).toString("hex")}`;
+  #running = false;
+
+  constructor(options: ContainerOptions) {
+    this.#options = options;
+    this.#engine = findEngine(options.env, options.binary);
+  }
+
+  get name(): string {
+    return this.#engine?.endsWith("podman") ? "podman" : "docker";
+  }
+
+  get place(): string {
+    return `container ${this.#container}`;
+  }
+
+  get clientEnv(): { readonly [name: string]: string } {
+    return this.#options.env;
+  }
+
+  #ask(args: readonly string[], timeout = ASK_MS): Promise<Answer> {
+    return new Promise((resolve) => {
+      execFile(
+        this.#engine ?? "docker",
+        [...args],
+        { env: this.#options.env, timeout, maxBuffer: 4 * 1024 * 1024 },
+        (failure, out, error) => {
+          const code = typeof failure?.code === "number" ? failure.code : failure ? 1 : 0;
+          resolve({ code, out, error: error.trim() || (failure?.message ?? "") });
+        },
+      );
+    });
+  }
+
+  async available(): Promise<Availability> {
+    if (!this.#engine) {
+      const wanted = this.#options.binary;
+      return {
+        ok: false,
+        reason: wanted ? `HERMES_DOCKER_BINARY is not a program: ${wanted}` : "neither docker nor podman is installed",
+      };
+    }
+    const { code, error } = await this.#ask(["version", "--format", "{{.Server.Version}}"]);
+    return code === 0 ? { ok: true } : { ok: false, reason: `${this.name} does not answer: ${error.slice(-300)}` };
+  }
+
+  async #info(): Promise<EngineInfo | undefined> {
+    const { code, out } = await this.#ask(["info", "--format", "{{json .}}"]);
+    if (code !== 0) return undefined;
+    try {
+      return JSON.parse(out) as EngineInfo;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Containers whose program was killed: nobody else would ever remove them. */
+  async #sweep(): Promise<void> {
+    const { out } = await this.#ask([
+      "ps",
+      "--all",
+      `--filter=label=${LABEL}`,
+      `--format={{.ID}} {{.Label "${LABEL}"}}`,
+    ]);
+    const orphans = out
+      .split("\n")
+      .map((line) => line.trim().split(" "))
+      .filter(([id, owner]) => id && owner && /^\d+$/.test(owner) && !alive(Number(owner)));
+    if (orphans.length > 0) await this.#ask(["rm", "--force", ...orphans.map(([id]) => id ?? "")], START_MS);
+  }
+
+  async open(): Promise<void> {
+    const options = this.#options;
+    await this.#sweep();
+    if (options.keepIn)
+      for (const folder of ["home", "workspace"])
+        mkdirSync(join(options.keepIn, folder), { recursive: true, mode: 0o700 });
+    const args = [
+      "run",
+      "--detach",
+      `--name=${this.#container}`,
+      `--label=${LABEL}=${process.pid}`,
+      "--workdir=/workspace",
+      ...hardening(options),
+      ...quota(await this.#info(), options.diskMb),
+      ...mounts(options),
+      ...(options.extraArgs ?? []),
+      options.image,
+      "sleep",
+      "infinity",
+    ];
+    this.#running = true;
+    const { code, error } = await this.#ask(args, START_MS);
+    if (code === 0) return;
+    await this.close();
+    throw new UserError(`the container did not start: ${error.slice(-500)}`, {
+      cure: `Check terminal.docker_image (${options.image}) and that ${this.name} can run it: ${this.name} run --rm ${options.image} true`,
+    });
+  }
+
+  argv(script: string): readonly string[] {
+    return [this.#engine ?? "docker", "exec", "--interactive", this.#container, "bash", "-c", script];
+  }
+
+  async close(): Promise<void> {
+    if (!this.#running) return;
+    this.#running = false;
+    // What is to be kept lies in mounted folders, so that programs get time to write; otherwise nothing is worth a wait.
+    if (this.#options.keepIn)
+      await this.#ask(["stop", `--time=${STOP_SECONDS}`, this.#container], (STOP_SECONDS + 10) * 1000);
+    await this.#ask(["rm", "--force", "--volumes", this.#container], STOP_SECONDS * 1000);
+  }
+}

@@ -1,0 +1,182 @@
+// Commands behind a door (ssh, a container): one bash for each, in its own process group there, with the state of the last one.
+import { randomBytes } from "node:crypto";
+import { UserError } from "../../core/failure.ts";
+import type { Availability } from "../../core/tool.ts";
+import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
+import { type Door, type RemoteEnd, RunningCommand } from "./remote-command.ts";
+import { EXPORTS } from "./remote-script.ts";
+import { shellQuote } from "./shell-state.ts";
+
+const START_MS = 30_000;
+
+export interface RemoteOptions {
+  readonly door: Door;
+  /** Where to begin; empty for the home there. */
+  readonly cwd: string;
+  /** Variables handed over on purpose. They travel on the line, never in arguments. */
+  readonly values: { readonly [name: string]: string };
+}
+
+export class RemoteBackend implements Backend {
+  readonly remote = true;
+  readonly #options: RemoteOptions;
+  readonly #folder = `/tmp/hermes-${randomBytes(12).toString("hex")}`;
+  readonly #live = new Set<RunningCommand>();
+  #starting: Promise<void> | undefined;
+  #cwd: string;
+  #home = "/";
+
+  constructor(options: RemoteOptions) {
+    this.#options = options;
+    this.#cwd = options.cwd;
+  }
+
+  get name(): string {
+    return this.#options.door.name;
+  }
+
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  get home(): string {
+    return this.#home;
+  }
+
+  available(): Promise<Availability> {
+    return this.#options.door.available();
+  }
+
+  /** Connects and learns where it is. A failure is told, and the next call tries again. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start().catch((error) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    const { door, values, cwd } = this.#options;
+    const usable = await door.available();
+    if (!usable.ok) throw new UserError(`the ${door.name} terminal cannot be used: ${usable.reason}`);
+    await door.open();
+    const exports = Object.entries(values).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`);
+    const command = [
+      '. /dev/stdin; bash -l -c \'printf "%s\\n" "$HOME" > "$0/home"; ',
+      `${EXPORTS}' "$__h_d" > "$__h_d/state" 2>/dev/null </dev/null`,
+      `\ncd -- ${shellQuote(cwd || ".")} 2>/dev/null || cd\npwd -P; cat "$__h_d/home"`,
+    ].join("");
+    let output = "";
+    const running = this.#launch({ command, cwd: "", input: true, state: "none" }, (chunk) => {
+      output += chunk.toString();
+      return undefined;
+    });
+    running.write(exports.join(""));
+    running.closeInput();
+    const timer = setTimeout(() => void running.stop(), START_MS);
+    const end = await running.ended;
+    clearTimeout(timer);
+    const [start, home] = output.trimEnd().split("\n").slice(-2);
+    if (end.exitCode === undefined || !start?.startsWith("/"))
+      throw new UserError(`${door.place} did not answer: ${(end.clientError || output).trim() || "no shell there"}`, {
+        cure: "Check that bash is installed there and that the settings under terminal are right",
+      });
+    this.#cwd = start;
+    this.#home = home?.startsWith("/") ? home : start;
+  }
+
+  #launch(
+    wish: Omit<ConstructorParameters<typeof RunningCommand>[1], "folder">,
+    onOutput: ConstructorParameters<typeof RunningCommand>[2],
+  ): RunningCommand {
+    const running = new RunningCommand(this.#options.door, { ...wish, folder: this.#folder }, onOutput);
+    this.#live.add(running);
+    void running.ended.then(() => this.#live.delete(running));
+    return running;
+  }
+
+  async run(request: ExecRequest): Promise<ExecResult> {
+    await this.start();
+    const running = this.#launch(
+      {
+        command: request.command,
+        cwd: request.cwd ?? this.#cwd,
+        input: request.stdin !== undefined,
+        state: request.stateless ? "none" : "keep",
+      },
+      (chunk) => {
+        if (chunk.length > 0) request.onOutput?.(chunk.toString());
+        return request.output.push(chunk);
+      },
+    );
+    let reason: "timeout" | "interrupt" | undefined;
+    const stop = (why: "timeout" | "interrupt") => {
+      reason ??= why;
+      void running.stop();
+    };
+    const timer = setTimeout(() => stop("timeout"), request.timeoutMs);
+    const onAbort = () => stop("interrupt");
+    if (request.signal.aborted) onAbort();
+    request.signal.addEventListener("abort", onAbort, { once: true });
+    if (request.stdin !== undefined) {
+      running.write(request.stdin);
+      running.closeInput();
+    }
+    const end = await running.ended;
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", onAbort);
+    if (end.cwd.startsWith("/") && !reason) this.#cwd = end.cwd;
+    if (end.exitCode === undefined && !reason) request.output.push(Buffer.from(this.#broken(end)));
+    return {
+      exitCode: reason === "timeout" ? 124 : reason === "interrupt" ? 130 : (end.exitCode ?? 255),
+      timedOut: reason === "timeout",
+      interrupted: reason === "interrupt",
+      cwd: this.#cwd,
+    };
+  }
+
+  #broken(end: RemoteEnd): string {
+    return `\n[the line to ${this.#options.door.place} broke: ${end.clientError || "no reason given"}]\n`;
+  }
+
+  async spawn(request: SpawnRequest): Promise<RunningProcess> {
+    await this.start();
+    const running = this.#launch(
+      {
+        command: request.command,
+        cwd: request.cwd ?? this.#cwd,
+        input: true,
+        state: "use",
+        pty: request.pty,
+      },
+      (chunk) => {
+        if (chunk.length > 0) request.onOutput(chunk.toString());
+        return undefined;
+      },
+    );
+    void running.ended.then((end) => {
+      if (end.exitCode === undefined) request.onOutput(this.#broken(end));
+      request.onExit(end.exitCode ?? 255);
+    });
+    return {
+      pid: await running.started,
+      write: (data) => running.write(data),
+      closeStdin: () => running.closeInput(),
+      kill: () => running.stop(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#live].map((running) => running.stop()));
+    if (this.#starting) {
+      const running = this.#launch(
+        { command: `rm -rf ${this.#folder}`, cwd: "", input: false, state: "none" },
+        () => undefined,
+      );
+      await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 3_000).unref())]);
+    }
+    this.#starting = undefined;
+    await this.#options.door.close();
+  }
+}

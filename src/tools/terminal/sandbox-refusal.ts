@@ -1,0 +1,57 @@
+// Reads from what a failed command printed which path the sandbox kept from it.
+import { accessSync, constants, existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { PathWish } from "./backend.ts";
+
+const PATTERNS: readonly RegExp[] = [
+  /(?:EROFS|EACCES|ENOENT)[^\n]*?'([^'\n]+)'/g,
+  /\[Errno (?:2|13|30)\][^\n]*?: '([^'\n]+)'/g,
+  /(?:^|[\s:])['"‘]([^'"’\n]+)['"’]: (?:Read-only file system|Permission denied|No such file or directory)/gm,
+  /(?:^|: )([^:'"\n]+): (?:Read-only file system|Permission denied|No such file or directory)/gm,
+];
+
+function possible(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A file that exists, or the folder in which it would be made. */
+function nearest(path: string): string {
+  let found = path;
+  while (!existsSync(found) && dirname(found) !== found) found = dirname(found);
+  return found;
+}
+
+export interface Limits {
+  canRead(path: string): boolean;
+  canWrite(path: string): boolean;
+}
+
+/** The first path in the output that the person could use and the sandbox could not. */
+export function refusedPath(output: string, folders: readonly string[], limits: Limits): PathWish | undefined {
+  for (const pattern of PATTERNS) {
+    for (const match of output.matchAll(pattern)) {
+      for (const folder of folders) {
+        const wish = judge(resolve(folder, (match[1] ?? "").trim()), match[0], limits);
+        if (wish) return wish;
+      }
+    }
+  }
+  return undefined;
+}
+
+function judge(path: string, message: string, limits: Limits): PathWish | undefined {
+  const missing = /No such file|ENOENT|Errno 2\]/.test(message);
+  if (existsSync(path) && !limits.canRead(path) && possible(path, constants.R_OK)) {
+    const access = /Read-only|EROFS|Errno 30/.test(message) ? "write" : "read";
+    return { access, path };
+  }
+  if (missing) return undefined;
+  const target = nearest(path);
+  if (target === "/" || limits.canWrite(target) || !possible(target, constants.W_OK)) return undefined;
+  return { access: "write", path: target };
+}
