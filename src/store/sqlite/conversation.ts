@@ -17,7 +17,7 @@ const MEMORY_FENCE = new RegExp(`</?${S}memory-context${S}>`, "gi");
 
 /** Removes recalled memory that leaked into a transcript: whole blocks, the note about them, stray tags. */
 export function scrubMemory(text: string): string {
-  if (!/memory/i.test(text)) return text;
+  if (!/memory-context|recalled memory/i.test(text)) return text;
   return text.replace(MEMORY_BLOCK, "").replace(MEMORY_NOTE, "").replace(MEMORY_FENCE, "");
 }
 
@@ -75,7 +75,9 @@ type ReplayedRow = Omit<StoredMessage, "id" | "session_id" | "timestamp" | "toke
 
 function rowsOfChain(context: StoreContext, ids: readonly string[]): ReplayedRow[] {
   return context.db
-    .prepare<ReplayedRow>(`SELECT ${REPLAYED} FROM messages WHERE session_id IN (${marks(ids)}) ORDER BY id`)
+    .prepare<ReplayedRow>(
+      `SELECT ${REPLAYED} FROM messages WHERE session_id ${ids.length === 1 ? "= ?" : `IN (${marks(ids)})`} ORDER BY id`,
+    )
     .all(...ids);
 }
 

@@ -47,7 +47,7 @@ function filterOf(options: ListOptions): Filter {
 
 function shorten(text: string): string {
   const clean = trim(text);
-  return lengthOf(clean) <= PREVIEW ? clean : `${cut(clean, PREVIEW)}...`;
+  return clean.length <= PREVIEW || lengthOf(clean) <= PREVIEW ? clean : `${cut(clean, PREVIEW)}...`;
 }
 
 /** SQL text functions stop at the NUL of structured content, so such a preview is made here. */
@@ -61,7 +61,9 @@ function finish(context: StoreContext, row: RawSummary): SessionSummary {
   const raw = row.preview === null ? null : String(row.preview);
   const preview = raw === null ? "" : raw === "" ? structuredPreview(context, row.id) : shorten(raw);
   // In place: copying thirty columns would cost more than reading them.
-  return Object.assign(row, { preview });
+  const summary = row as { preview: string };
+  summary.preview = preview;
+  return summary as SessionSummary;
 }
 
 /** One row of the list by id. */
@@ -112,7 +114,11 @@ function project(context: StoreContext, root: SessionSummary): SessionSummary {
 }
 
 export function listSessions(context: StoreContext, options: ListOptions = {}): SessionSummary[] {
-  return consistent(context.db, () => readList(context, options));
+  const projecting = !options.includeChildren && (options.projectCompressionTips ?? true);
+  const rows = readList(context, options);
+  if (!projecting || !rows.some((row) => row.end_reason === "compression")) return rows;
+  // Chains take further statements: then the whole list is read again on one state.
+  return consistent(context.db, () => readList(context, options).map((row) => project(context, row)));
 }
 
 function readList(context: StoreContext, options: ListOptions): SessionSummary[] {
@@ -121,9 +127,7 @@ function readList(context: StoreContext, options: ListOptions): SessionSummary[]
   const rows = options.orderByLastActive
     ? context.db.prepare<RawSummary>(CHAIN_ACTIVITY(filter.where)).all(...filter.params, ...page)
     : byStart(context, filter, page);
-  const summaries = rows.map((row) => finish(context, row));
-  const projected = !options.includeChildren && (options.projectCompressionTips ?? true);
-  return projected ? summaries.map((row) => project(context, row)) : summaries;
+  return rows.map((row) => finish(context, row));
 }
 
 /** Sessions by latest activity, children included. */

@@ -5,13 +5,20 @@ export const SPACE = "\\t\\n\\v\\f\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200
 
 const IS_SPACE = new RegExp(`[${SPACE}]`);
 
+/** Most texts begin and end with a plain letter: no pattern is needed to know. */
+function isSpaceAt(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  if (code > 0x20 && code < 0x7f) return false;
+  return code === 0x20 || IS_SPACE.test(text.charAt(index));
+}
+
 /** Looks at the edges only: a pattern for the end would try every space of a long text. */
 export function trim(text: string): string {
   let start = 0;
   let end = text.length;
-  while (start < end && IS_SPACE.test(text.charAt(start))) start++;
-  while (end > start && IS_SPACE.test(text.charAt(end - 1))) end--;
-  return text.slice(start, end);
+  while (start < end && isSpaceAt(text, start)) start++;
+  while (end > start && isSpaceAt(text, end - 1)) end--;
+  return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
 /** Code points, not UTF-16 units. */
