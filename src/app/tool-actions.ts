@@ -9,7 +9,7 @@ import { extraToolsets, toolNames } from "./conversation-settings.ts";
 import type { Home } from "./home.ts";
 import type { ToolState } from "./registry.ts";
 import { openSettings } from "./settings.ts";
-import { leafToolsets, platforms, selection, switchOff, switchOn } from "./toolset-choice.ts";
+import { ALWAYS_ON, leafToolsets, platforms, selection, switchOff, switchOn } from "./toolset-choice.ts";
 
 export interface ToolRow {
   readonly name: string;
@@ -27,6 +27,8 @@ export interface ToolsetRow {
   readonly name: string;
   readonly description: string;
   readonly on: "yes" | "no" | "partly";
+  /** Part of every conversation: it cannot be switched. */
+  readonly fixed: boolean;
   readonly tools: readonly ToolRow[];
 }
 
@@ -90,6 +92,7 @@ function toolsetRow(name: string, looked: Looked): ToolsetRow {
   return {
     name,
     description: TOOLSETS[name]?.description ?? "",
+    fixed: ALWAYS_ON.includes(name),
     on: lit === 0 ? "no" : lit === tools.length ? "yes" : "partly",
     tools,
   };
@@ -98,7 +101,7 @@ function toolsetRow(name: string, looked: Looked): ToolsetRow {
 /** Toolsets with their tools. Without `all`, only what is built. */
 export async function listToolsets(home: Home, ask: { platform: string; all: boolean }): Promise<ToolsetRow[]> {
   const looked = await look(home, ask.platform);
-  const rows = leafToolsets(looked.extra).map((name) => toolsetRow(name, looked));
+  const rows = [...leafToolsets(looked.extra), ...ALWAYS_ON].map((name) => toolsetRow(name, looked));
   if (ask.all) return rows;
   return rows
     .map((row) => ({ ...row, tools: row.tools.filter((tool) => tool.built) }))
@@ -126,6 +129,8 @@ export async function showTool(home: Home, name: string, platform: string): Prom
 
 function checkNames(names: readonly string[], looked: Looked): void {
   for (const name of names) {
+    if (ALWAYS_ON.includes(name))
+      throw new UserError(`${name} is part of every conversation; it is not switched`, { exitCode: 2 });
     if (isToolset(name, looked.extra) && name !== "all" && name !== "*") continue;
     const tool = looked.states.get(name);
     if (tool)

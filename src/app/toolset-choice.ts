@@ -8,7 +8,14 @@ const NOT_LEAVES = ["debugging", "safe", "search"];
 /** The toolsets that a person switches one by one. */
 export function leafToolsets(extra: ExtraToolsets): string[] {
   const own = Object.keys(TOOLSETS).filter((name) => !name.startsWith("hermes-") && !NOT_LEAVES.includes(name));
-  return [...own, ...[...extra.keys()].filter((name) => !(name in TOOLSETS))];
+  return [...own, ...pluginToolsets(extra)];
+}
+
+/** Added to every conversation, whatever is switched. */
+export const ALWAYS_ON: readonly string[] = ["context"];
+
+function pluginToolsets(extra: ExtraToolsets): string[] {
+  return [...extra.keys()].filter((name) => !(name in TOOLSETS) && !ALWAYS_ON.includes(name));
 }
 
 export function platforms(config: Config): string[] {
@@ -26,8 +33,7 @@ function bundleOf(platform: string): string {
 /** What the configuration names for the platform, or what it has without being named. */
 export function selection(config: Config, platform: string, extra: ExtraToolsets): string[] {
   const named = (config.platform_toolsets as { readonly [name: string]: readonly string[] | undefined })[platform];
-  const plugins = [...extra.keys()].filter((name) => !(name in TOOLSETS));
-  return [...(named ?? [bundleOf(platform), ...plugins])];
+  return [...(named ?? [bundleOf(platform), ...pluginToolsets(extra)])];
 }
 
 function covered(name: string, extra: ExtraToolsets): string[] {

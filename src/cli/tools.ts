@@ -46,7 +46,7 @@ async function list(context: CliContext): Promise<number> {
     context.terminal,
     [
       { title: "Toolset", value: (row) => row.name },
-      { title: "On", value: (row) => row.on },
+      { title: "On", value: (row) => (row.fixed ? "always" : row.tools.some((tool) => tool.built) ? row.on : "–") },
       {
         title: "Tools",
         value: (row) =>
@@ -115,7 +115,7 @@ async function disable(context: CliContext): Promise<number> {
 async function choose(context: CliContext): Promise<number> {
   if (!context.terminal.interactive) return list(context);
   const platform = platformOf(context);
-  const rows = await listToolsets(context.home, { platform, all: false });
+  const rows = (await listToolsets(context.home, { platform, all: false })).filter((row) => !row.fixed);
   const before = new Map(rows.map((row) => [row.name, row.on !== "no"]));
   const now = new Map(before);
   const title = `Toolsets of ${platform} (Enter switches, Esc leaves everything as it is)`;
