@@ -1,8 +1,23 @@
 // What a plugin author imports: `import { defineTool, Type } from "hermes-ts/plugin"`.
 export { Type } from "typebox";
-export type { ContextEngine, CompressOptions, CompressOutcome } from "./core/context.ts";
+export type { CompressOptions, CompressOutcome, ContextEngine } from "./core/context.ts";
 export type { HookAnswer, HookName } from "./core/hook.ts";
 export type { MemoryInit, MemoryProvider, MemoryWrite } from "./core/memory.ts";
 export type { Content, ContentPart, Json, JsonObject, Message, ToolCall } from "./core/message.ts";
+export type {
+  CliRun,
+  EngineWish,
+  HookCallback,
+  ModelProviderRow,
+  NamedProvider,
+  PluginCliCommand,
+  PluginContext,
+  PluginContextEngine,
+  PluginDatabase,
+  PluginMemoryProvider,
+  PluginRegister,
+  PluginSlashCommand,
+} from "./core/plugin.ts";
 export type { ToolSchema } from "./core/provider.ts";
 export { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "./core/tool.ts";
+export type { WebProvider } from "./core/web.ts";

@@ -84,6 +84,20 @@ function contextFor(scope: CallScope, prepared: PreparedCall, deadline: Deadline
   };
 }
 
+/** What an external memory keeps is as durable as a note: the gate is asked in the same words. */
+async function callMemory(prepared: PreparedCall, scope: CallScope, context: ToolContext): Promise<ToolResult> {
+  const { name } = prepared.call.function;
+  const { memory, gate } = scope.parts;
+  if (gate && memory.writes?.(name, prepared.args)) {
+    const { sessionId, human, tainted, signal } = context;
+    const summary = `${name} ${JSON.stringify(prepared.args)}`.slice(0, 300);
+    const intent = { kind: "durable", what: "memory", summary } as const;
+    const verdict = await gate.check(intent, { sessionId, toolName: name, human, tainted, signal });
+    if (!verdict.allowed) return toolError(verdict.message, { status: verdict.status });
+  }
+  return { content: await memory.callTool(name, prepared.args) };
+}
+
 async function dispatch(
   home: ToolHome,
   prepared: PreparedCall,
@@ -91,7 +105,7 @@ async function dispatch(
   context: ToolContext,
 ): Promise<ToolResult> {
   const { name } = prepared.call.function;
-  const { engine, memory } = scope.parts;
+  const { engine } = scope.parts;
   if (home.kind === "tool") {
     const schema = home.tool.parameters as unknown as JsonObject;
     const args = coerceArguments(prepared.args, schema);
@@ -106,7 +120,7 @@ async function dispatch(
     });
     return call === undefined ? toolError(`${name} is not available.`) : { content: await call };
   }
-  if (home.kind === "memory") return { content: await memory.callTool(name, prepared.args) };
+  if (home.kind === "memory") return callMemory(prepared, scope, context);
   if (home.kind === "unknown") return toolError(`There is no tool named "${name}".`);
   return toolError(home.reason);
 }

@@ -1,6 +1,6 @@
 // The memory of a conversation: the home's notes and, when one is chosen, an external provider.
 import { join } from "node:path";
-import type { Memory } from "../core/memory.ts";
+import type { Memory, MemoryProvider } from "../core/memory.ts";
 import type { Tool } from "../core/tool.ts";
 import type { ConversationWish } from "./app.ts";
 import type { Services } from "./services.ts";
@@ -15,6 +15,15 @@ export interface OpenedMemory {
 function notesDir(services: Services, wish: ConversationWish): string {
   const shared = join(services.home.path, "memories");
   return wish.userId ? join(shared, "users", wish.userId.replaceAll(/[^\w-]/g, "_")) : shared;
+}
+
+/** The external provider that `memory.provider` names. */
+async function chosenProvider(services: Services): Promise<MemoryProvider | undefined> {
+  const name = services.config.memory.provider.trim();
+  if (name === "") return undefined;
+  const provider = await services.plugins?.memoryProvider(name);
+  if (!provider) services.notice(`There is no memory provider "${name}". See: hermes memory status`);
+  return provider;
 }
 
 export async function openMemory(services: Services, wish: ConversationWish): Promise<OpenedMemory> {
@@ -34,8 +43,10 @@ export async function openMemory(services: Services, wish: ConversationWish): Pr
     scan: services.scan,
   });
   const platform = wish.platform ?? "cli";
+  const provider = off ? undefined : await chosenProvider(services);
   const service = await MemoryService.open({
     notes,
+    providers: provider ? [provider] : [],
     init: {
       sessionId: wish.resume ?? "",
       hermesHome: services.home.path,

@@ -18,11 +18,24 @@ function report(terminal: Terminal, error: unknown): number {
   return 70;
 }
 
+/** A plugin's own command; undefined when there is none of this name. */
+async function runForeign(home: Home, terminal: Terminal, argv: readonly string[]): Promise<number | undefined> {
+  const { runPluginCommand } = await import("../app/plugin-cli.ts");
+  const [word = "", ...rest] = argv;
+  return runPluginCommand(home, word, {
+    argv: rest,
+    out: (text) => terminal.out(text),
+    err: (text) => terminal.err(text),
+  });
+}
+
 async function runLine(home: Home, terminal: Terminal, rest: readonly string[]): Promise<number> {
   const word = rest[0];
   const named = word !== undefined && !word.startsWith("-") ? word : undefined;
   const entry = commands[named ?? DEFAULT_COMMAND];
   if (!entry) {
+    const code = named ? await runForeign(home, terminal, [named, ...rest.slice(1)]) : undefined;
+    if (code !== undefined) return code;
     const guess = nearest(named ?? "", Object.keys(commands));
     throw new UserError(`unknown command "${named ?? DEFAULT_COMMAND}"${guess ? `; did you mean "${guess}"?` : ""}`, {
       cure: "See: hermes --help",

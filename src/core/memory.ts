@@ -51,6 +51,8 @@ export interface MemoryProvider {
   syncTurn(user: string, assistant: string, sessionId: string): void;
   getToolSchemas(): readonly ToolSchema[];
   handleToolCall(name: string, args: JsonObject): Promise<string>;
+  /** Does this call keep something? Then a turn that has read untrusted text asks first. Yes, when it does not say. */
+  writes?(name: string, args: JsonObject): boolean;
   shutdown(): Promise<void>;
   getConfigSchema?(): readonly ConfigField[];
   saveConfig?(values: { readonly [key: string]: string }, home: string): Promise<void>;
@@ -85,5 +87,7 @@ export interface Memory {
   /** Tools of the external provider. */
   readonly toolSchemas: readonly ToolSchema[];
   callTool(name: string, args: JsonObject): Promise<string>;
+  /** True when the call keeps something for later conversations. */
+  writes?(name: string, args: JsonObject): boolean;
   close(): Promise<void>;
 }

@@ -144,6 +144,15 @@ export class MemoryService implements Memory {
     return this.#call(`tool ${name}`, failed, () => provider.handleToolCall(name, args), this.#deadlines.tool);
   }
 
+  writes(name: string, args: JsonObject): boolean {
+    try {
+      return this.#provider?.writes?.(name, args) ?? true;
+    } catch (error) {
+      this.#warn(`Memory provider ${this.#provider?.name}: ${error instanceof Error ? error.message : String(error)}`);
+      return true;
+    }
+  }
+
   /** Changes the notes; provider and hooks hear of it only when the file has changed. */
   async write(target: NoteTarget, change: NoteAction, metadata: MemoryWrite["metadata"]): Promise<NotesResult> {
     const source = metadata.session_id === undefined ? "assistant" : `session ${metadata.session_id}`;

@@ -119,6 +119,7 @@ export const agentKeys = {
   plugins: section("Plugins", {
     enabled: list([], "Plugins that are loaded"),
     disabled: list([], "Plugins that are never loaded"),
+    hook_timeout: whole(5, "Seconds for one hook of a plugin", { min: 1, max: 300 }),
     entries: freeMap("Settings of plugins, by plugin"),
   }),
   mcp_servers: named("MCP servers, by name", mcpServer(), { open: true }),

@@ -1,0 +1,374 @@
+// The host of plugins: knows what each brings from its manifest and last run, imports its code at first use.
+import { createHash } from "node:crypto";
+import type { Config } from "../config/schema/config.ts";
+import type { SlashCommand } from "../core/command.ts";
+import type { ContextEngine } from "../core/context.ts";
+import type { MemoryProvider } from "../core/memory.ts";
+import type { JsonObject } from "../core/message.ts";
+import type { EngineWish, ModelProviderRow, NamedProvider, PluginCliCommand, Seam } from "../core/plugin.ts";
+import type { WebProvider } from "../core/web.ts";
+import type { Home } from "./home.ts";
+import type { HookRunner } from "./hooks-runner.ts";
+import { adaptEngine, adaptMemory } from "./plugin-adapt.ts";
+import { PluginCache, type Registrations } from "./plugin-cache.ts";
+import { type Collected, emptyCollection, type PluginParts, pluginContext } from "./plugin-context.ts";
+import { discoverPlugins, type FoundPlugin } from "./plugin-discovery.ts";
+import { describe, lazyCommand, lazyTool } from "./plugin-known.ts";
+import { importPlugin } from "./plugin-module.ts";
+import { chosenEngine, manifestProblem, runs, type Standing, standingOf } from "./plugin-standing.ts";
+import type { Registry } from "./registry.ts";
+
+const LOAD_MS = 10_000;
+const CLOSE_MS = 2_000;
+/** Made for each conversation and so not in the registry: a plugin must say override to replace them too. */
+const RESERVED: ReadonlySet<string> = new Set(["memory", "session_search", "recall_context", "delegate_task"]);
+
+interface Active {
+  readonly plugin: FoundPlugin;
+  readonly config: JsonObject;
+  readonly stamp: string;
+  known: Registrations | undefined;
+  problem: string | undefined;
+  /** Milliseconds for import and `register`; of an earlier run until the code is loaded. */
+  ms: number | undefined;
+  loading: Promise<Collected | undefined> | undefined;
+  collected: Collected | undefined;
+}
+
+export interface PluginRow {
+  readonly key: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly author: string;
+  readonly kind: string;
+  readonly source: string;
+  readonly dir: string;
+  readonly standing: Standing;
+  /** Why it does not work. */
+  readonly problem?: string;
+  readonly remarks: readonly string[];
+  readonly missingEnv: readonly string[];
+  readonly brings?: Registrations;
+  readonly provides: { readonly [sort: string]: readonly string[] };
+  readonly loadMs?: number;
+}
+
+export interface HostOptions {
+  readonly home: Home;
+  readonly config: Config;
+  readonly parts: PluginParts;
+}
+
+async function within<T>(work: Promise<T>, ms: number, problem: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(problem)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function settingsOf(config: Config, plugin: FoundPlugin): JsonObject {
+  const entries = config.plugins.entries as { readonly [name: string]: unknown };
+  const found = entries[plugin.key] ?? entries[plugin.manifest.name];
+  return found !== null && typeof found === "object" && !Array.isArray(found) ? (found as JsonObject) : {};
+}
+
+export class PluginHost {
+  readonly #options: HostOptions;
+  readonly #cache: PluginCache;
+  readonly #found: ReadonlyMap<string, FoundPlugin>;
+  readonly #active: readonly Active[];
+  readonly #registered = new Set<string>();
+  #parts: PluginParts;
+
+  private constructor(options: HostOptions, cache: PluginCache, found: ReadonlyMap<string, FoundPlugin>) {
+    this.#options = options;
+    this.#parts = options.parts;
+    this.#cache = cache;
+    this.#found = found;
+    this.#active = this.#activate();
+  }
+
+  /** Looks for manifests; imports nothing. */
+  static async open(options: HostOptions): Promise<PluginHost> {
+    const cache = PluginCache.open(options.home.path);
+    return new PluginHost(options, cache, await discoverPlugins(options.home, cache));
+  }
+
+  /** In the order of `plugins.enabled`, then the selected ones. */
+  #activate(): Active[] {
+    const { config } = this.#options;
+    const order = config.plugins.enabled as readonly string[];
+    const rank = (plugin: FoundPlugin) => {
+      const at = [order.indexOf(plugin.manifest.name), order.indexOf(plugin.key)].filter((index) => index >= 0);
+      return at.length > 0 ? Math.min(...at) : order.length;
+    };
+    return [...this.#found.values()]
+      .filter((plugin) => runs(standingOf(plugin, config)))
+      .sort((a, b) => rank(a) - rank(b))
+      .map((plugin) => {
+        const settings = settingsOf(config, plugin);
+        const digest = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 12);
+        const stamp = `${plugin.stamp}+${digest}`;
+        const cached = this.#cache.registrations(plugin.dir, stamp);
+        return {
+          plugin,
+          config: settings,
+          stamp,
+          known:
+            plugin.entry === null && plugin.manifest.modelProviders.length > 0
+              ? describe(emptyCollection())
+              : cached?.registrations,
+          problem: manifestProblem(plugin),
+          ms: cached?.ms,
+          loading: undefined,
+          collected: undefined,
+        };
+      });
+  }
+
+  /** Hands over what plugins may use once it is open. */
+  lend(parts: Partial<PluginParts>): void {
+    this.#parts = { ...this.#parts, ...parts };
+  }
+
+  /** One source for each plugin, in order; code that is needed is loaded when its hook first runs. */
+  listen(runner: HookRunner): void {
+    for (const active of this.#active) {
+      if (active.problem) continue;
+      runner.add({
+        owner: `plugin ${active.plugin.manifest.name}`,
+        get names() {
+          return active.known?.hooks ?? [];
+        },
+        listeners: async (name) => (await this.#load(active))?.hooks.filter((hook) => hook.name === name) ?? [],
+      });
+    }
+  }
+
+  /** Makes sure that what every plugin registers is known: those that changed or are new are imported now. */
+  async settle(): Promise<void> {
+    for (const active of this.#active) {
+      if (active.problem) this.#tell(active, active.problem);
+      else if (!active.known) await this.#load(active);
+    }
+    this.#refuseEngines();
+    await this.#cache.save();
+  }
+
+  #tell(active: Active, problem: string): void {
+    const key = `problem:${active.plugin.dir}`;
+    if (this.#registered.has(key)) return;
+    this.#registered.add(key);
+    this.#parts.notice(`Plugin ${active.plugin.manifest.name} is left out: ${problem}`);
+  }
+
+  #load(active: Active): Promise<Collected | undefined> {
+    active.loading ??= this.#import(active);
+    return active.loading;
+  }
+
+  async #import(active: Active): Promise<Collected | undefined> {
+    const { plugin, config } = active;
+    const { home } = this.#options;
+    const began = performance.now();
+    const collected = emptyCollection();
+    const work = async () => {
+      const register = await importPlugin(plugin, home.path);
+      await register(pluginContext({ plugin, home, config, parts: this.#parts }, collected));
+    };
+    try {
+      await within(work(), LOAD_MS, `it did not finish loading within ${LOAD_MS / 1000} s`);
+    } catch (error) {
+      active.problem = error instanceof Error ? error.message : String(error);
+      active.known = undefined;
+      this.#tell(active, active.problem);
+      return undefined;
+    }
+    active.ms = Math.round((performance.now() - began) * 10) / 10;
+    active.collected = collected;
+    active.known = describe(collected);
+    for (const problem of collected.problems) this.#parts.notice(`Plugin ${plugin.manifest.name}: ${problem}`);
+    this.#cache.keepRegistrations(plugin.dir, { stamp: active.stamp, registrations: active.known, ms: active.ms });
+    return collected;
+  }
+
+  /** Who may bring the context engine: the one that the configuration names, else the first. */
+  #engineOwner(): Active | undefined {
+    const bringing = this.#active.filter((active) => (active.known?.contextEngines.length ?? 0) > 0);
+    const chosen = chosenEngine(this.#options.config);
+    return bringing.find((active) => active.known?.contextEngines.includes(chosen ?? "")) ?? bringing[0];
+  }
+
+  #refuseEngines(): void {
+    const owner = this.#engineOwner();
+    for (const active of this.#active) {
+      if (!owner || active === owner || !active.known?.contextEngines.length) continue;
+      const key = `engine:${active.plugin.dir}`;
+      if (this.#registered.has(key)) continue;
+      this.#registered.add(key);
+      const first = owner.known?.contextEngines[0];
+      this.#parts.notice(
+        `Context engine "${active.known.contextEngines[0]}" of plugin ${active.plugin.manifest.name} is refused: "${first}" of ${owner.plugin.manifest.name} is registered, and only one can be.`,
+      );
+    }
+  }
+
+  /** Offers the tools of all plugins; call after `settle`. Each is offered once. */
+  registerTools(registry: Registry): void {
+    for (const active of this.#active) {
+      const owner = active.plugin.manifest.name;
+      for (const known of active.known?.tools ?? []) {
+        const key = `tool:${known.name}:${active.plugin.dir}`;
+        if (this.#registered.has(key)) continue;
+        this.#registered.add(key);
+        const tool = lazyTool(known, () => this.#load(active), owner);
+        const taken = RESERVED.has(known.name) && !known.override;
+        const outcome = taken
+          ? { ok: false as const, reason: `tool "${known.name}" is built in; plugin ${owner} must pass override` }
+          : registry.register(tool, { owner: `plugin ${owner}`, override: known.override });
+        if (!outcome.ok) this.#parts.notice(`Plugin ${owner}: ${outcome.reason}`);
+      }
+    }
+  }
+
+  /** Slash commands of plugins; a name that is taken already stays with its owner. */
+  commands(taken: readonly SlashCommand[]): SlashCommand[] {
+    const names = new Set(taken.flatMap((command) => [command.name, ...(command.aliases ?? [])]));
+    const found: SlashCommand[] = [];
+    for (const active of this.#active) {
+      for (const known of active.known?.commands ?? []) {
+        if (names.has(known.name)) continue;
+        names.add(known.name);
+        found.push(lazyCommand(known, () => this.#load(active), active.plugin.manifest.name));
+      }
+    }
+    return found;
+  }
+
+  async #firstWith<T>(has: (known: Registrations) => boolean, get: (collected: Collected) => T | undefined) {
+    for (const active of this.#active) {
+      if (active.problem || !active.known || !has(active.known)) continue;
+      const collected = await this.#load(active);
+      const value = collected ? get(collected) : undefined;
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+
+  /** Undefined when no plugin brings an engine of this name. */
+  async contextEngine(name: string, wish: EngineWish): Promise<ContextEngine | undefined> {
+    const owner = this.#engineOwner();
+    const make = owner ? (await this.#load(owner))?.contextEngines.get(name) : undefined;
+    return make ? adaptEngine(make(wish), wish.contextLength) : undefined;
+  }
+
+  async memoryProvider(name: string): Promise<MemoryProvider | undefined> {
+    const make = await this.#firstWith(
+      (known) => known.memoryProviders.includes(name),
+      (collected) => collected.memoryProviders.get(name),
+    );
+    return make ? adaptMemory(make()) : undefined;
+  }
+
+  cliCommand(name: string): Promise<PluginCliCommand | undefined> {
+    return this.#firstWith(
+      (known) => known.cliCommands.some((command) => command.name === name),
+      (collected) => collected.cliCommands.find((command) => command.name === name),
+    );
+  }
+
+  webSearchProvider(name: string): Promise<WebProvider | undefined> {
+    return this.#firstWith(
+      (known) => known.webProviders.includes(name),
+      (collected) => collected.webProviders.findLast((provider) => provider.name === name),
+    );
+  }
+
+  /** A browser, image, video, platform or dashboard provider by name. */
+  provider(seam: Seam, name: string): Promise<NamedProvider | undefined> {
+    return this.#firstWith(
+      (known) => known.providers.includes(`${seam}:${name}`),
+      (collected) =>
+        collected.providers.findLast((entry) => entry.seam === seam && entry.provider.name === name)?.provider,
+    );
+  }
+
+  /** Names by sort, without loading code: `web`, and the seams. */
+  providerNames(sort: "web" | Seam): string[] {
+    return this.#active.flatMap(({ known }) =>
+      sort === "web"
+        ? [...(known?.webProviders ?? [])]
+        : (known?.providers ?? []).filter((id) => id.startsWith(`${sort}:`)).map((id) => id.slice(sort.length + 1)),
+    );
+  }
+
+  get skills(): readonly { readonly name: string; readonly path: string; readonly description: string }[] {
+    return this.#active.flatMap(({ known }) => known?.skills ?? []);
+  }
+
+  get skillRoots(): readonly string[] {
+    return this.#active.flatMap(({ known }) => known?.skillRoots ?? []);
+  }
+
+  /** Catalog rows: from manifests without code, and from the code of plugins that say they bring some. */
+  async modelProviders(): Promise<readonly ModelProviderRow[]> {
+    const rows: ModelProviderRow[] = [];
+    for (const active of this.#active) {
+      const { manifest } = active.plugin;
+      rows.push(...manifest.modelProviders);
+      const promised = (manifest.provides.model_providers?.length ?? 0) > manifest.modelProviders.length;
+      if (!active.known && promised && !active.problem) await this.#load(active);
+      rows.push(...(active.known?.modelProviders ?? []));
+    }
+    return rows;
+  }
+
+  /** Every plugin that was found, running or not. */
+  rows(): PluginRow[] {
+    const { config, home } = this.#options;
+    return [...this.#found.values()].map((plugin) => {
+      const active = this.#active.find((entry) => entry.plugin === plugin);
+      const { manifest } = plugin;
+      const problem = active?.problem ?? manifestProblem(plugin) ?? (plugin.entry ? undefined : noEntry(plugin));
+      return {
+        key: plugin.key,
+        name: manifest.name,
+        version: manifest.version,
+        description: manifest.description,
+        author: manifest.author,
+        kind: manifest.kind,
+        source: plugin.source,
+        dir: plugin.dir,
+        standing: standingOf(plugin, config),
+        ...(problem ? { problem } : {}),
+        remarks: manifest.problems,
+        missingEnv: manifest.requiresEnv.map(({ name }) => name).filter((name) => !home.env[name]),
+        ...(active?.known ? { brings: active.known } : {}),
+        provides: manifest.provides,
+        ...(active?.ms === undefined ? {} : { loadMs: active.ms }),
+      };
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const { collected } of this.#active) {
+      for (const closer of collected?.closers.toReversed() ?? []) {
+        const work = (async () => closer())();
+        await within(work, CLOSE_MS, "late").catch((error: unknown) => {
+          this.#parts.notice(`A plugin did not close cleanly: ${error instanceof Error ? error.message : error}`);
+        });
+      }
+    }
+    await this.#cache.save();
+  }
+}
+
+function noEntry(plugin: FoundPlugin): string | undefined {
+  return plugin.manifest.modelProviders.length > 0 ? undefined : "it has no entry file (index.js, index.mjs, index.ts)";
+}

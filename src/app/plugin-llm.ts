@@ -1,0 +1,97 @@
+// Model calls of plugins: the person's own model, a line in the ledger under the plugin's name, nothing else by default.
+import { UserError } from "../core/failure.ts";
+import { type Json, type JsonObject, type Message, textOf } from "../core/message.ts";
+import type { PluginLlm, PluginLlmAnswer, PluginLlmRequest } from "../core/plugin.ts";
+import { parseJson } from "../lib/parse-json.ts";
+import type { Models } from "../providers/connect.ts";
+
+const DEFAULT_MS = 60_000;
+
+export interface PluginLlmOptions {
+  readonly plugin: string;
+  /** `plugins.entries.<name>.llm`. */
+  readonly trust: JsonObject;
+  models(): Promise<Models>;
+}
+
+/** A list lets its members through, `*` everybody; no list sets no limit. */
+function listed(list: unknown, word: string): boolean {
+  if (!Array.isArray(list)) return true;
+  const allowed = list.map((item) => String(item).toLowerCase());
+  return allowed.includes("*") || allowed.includes(word.toLowerCase());
+}
+
+function checkTrust(options: PluginLlmOptions, request: PluginLlmRequest): void {
+  const { trust, plugin } = options;
+  const refuse = (what: "provider" | "model", value: string) => {
+    throw new UserError(`plugin ${plugin} may not choose the ${what} "${value}"`, {
+      cure: `Allow it with plugins.entries.${plugin}.llm.allow_${what}_override: true (and allowed_${what}s)`,
+    });
+  };
+  const { provider, model } = request;
+  if (provider && !(trust.allow_provider_override === true && listed(trust.allowed_providers, provider)))
+    refuse("provider", provider);
+  if (model && !(trust.allow_model_override === true && listed(trust.allowed_models, model))) refuse("model", model);
+}
+
+function messagesOf(request: PluginLlmRequest): readonly Message[] {
+  const messages = request.messages ?? (request.prompt ? [{ role: "user" as const, content: request.prompt }] : []);
+  if (messages.length === 0) throw new UserError("a model call needs a prompt or messages");
+  return messages;
+}
+
+async function complete(options: PluginLlmOptions, request: PluginLlmRequest): Promise<PluginLlmAnswer> {
+  checkTrust(options, request);
+  const models = await options.models();
+  const { provider, model } = request;
+  const connected = await models.connect({ ...(provider ? { provider } : {}), ...(model ? { model } : {}) });
+  const limit = AbortSignal.timeout(request.timeoutMs ?? DEFAULT_MS);
+  const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit;
+  const all = messagesOf(request);
+  const system = [request.system, ...all.map((one) => (one.role === "system" ? textOf(one.content) : undefined))];
+  connected.provider.beginTurn();
+  const stream = connected.provider.stream(
+    {
+      system: system.filter(Boolean).join("\n\n"),
+      messages: all.filter((message) => message.role !== "system"),
+      tools: [],
+      conversationId: `plugin-${options.plugin}`,
+      purpose: `plugin:${options.plugin}`,
+      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    },
+    signal,
+  );
+  for await (const event of stream) {
+    if (event.type === "failed") throw new UserError(event.failure.message);
+    if (event.type !== "done") continue;
+    const { message, identity, usage } = event.response;
+    return {
+      text: textOf(message.content),
+      provider: identity.provider,
+      model: identity.model,
+      usage: { inputTokens: usage.input, outputTokens: usage.output },
+    };
+  }
+  throw new UserError("the model gave no answer");
+}
+
+/** The JSON value of an answer, with or without a code fence around it. */
+function parsedAnswer(text: string): Json {
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/.exec(text)?.[1];
+  const value = parseJson(fenced ?? text);
+  if (value === undefined) throw new UserError("the model's answer is not JSON");
+  return value as Json;
+}
+
+export function pluginLlm(options: PluginLlmOptions): PluginLlm {
+  return {
+    complete: (request) => complete(options, request),
+    completeStructured: async (request) => {
+      const schema = request.jsonSchema ? ` that fits this schema:\n${JSON.stringify(request.jsonSchema)}` : "";
+      const system = [request.system, `Answer with one JSON value and nothing else${schema || "."}`];
+      const answer = await complete(options, { ...request, system: system.filter(Boolean).join("\n\n") });
+      return { ...answer, parsed: parsedAnswer(answer.text) };
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// Plugins and hooks of a program. Without any, this is a few comparisons and nothing is imported.
+import type { Config } from "../config/schema/config.ts";
+import { UserError } from "../core/failure.ts";
+import { type Hooks, noHooks } from "../core/hook.ts";
+import type { Models } from "../providers/connect.ts";
+import type { Home } from "./home.ts";
+import type { ShellHookOptions } from "./hooks-open.ts";
+import type { PluginHost } from "./plugin-host.ts";
+import { wantsNoPlugins } from "./plugin-standing.ts";
+import type { Registry } from "./registry.ts";
+
+export interface Extensions {
+  readonly hooks: Hooks;
+  /** Null when the configuration asks for no plugin. */
+  readonly plugins: PluginHost | null;
+}
+
+export interface ExtensionOptions extends ShellHookOptions {
+  /** Undefined until the models are open. */
+  models(): Models | undefined;
+}
+
+export async function openExtensions(home: Home, config: Config, options: ExtensionOptions): Promise<Extensions> {
+  const shell = Object.keys(config.hooks).length > 0;
+  if (wantsNoPlugins(config) && !shell) return { hooks: noHooks, plugins: null };
+  const { HookRunner } = await import("./hooks-runner.ts");
+  const { notice } = options;
+  const models = async () => {
+    const open = options.models();
+    if (open) return open;
+    throw new UserError("models can be called once the program is open, not while a plugin registers");
+  };
+  const runner = new HookRunner({ notice, timeoutMs: config.plugins.hook_timeout * 1000 });
+  let plugins: PluginHost | null = null;
+  if (!wantsNoPlugins(config)) {
+    const host = await import("./plugin-host.ts");
+    plugins = await host.PluginHost.open({ home, config, parts: { models, notice } });
+    plugins.listen(runner);
+  }
+  if (shell) {
+    const { openShellHooks } = await import("./hooks-open.ts");
+    for (const source of await openShellHooks(home, config, options)) runner.add(source);
+  }
+  return { hooks: runner, plugins };
+}
+
+/** Catalog rows of plugins as named endpoints of the configuration; the person's own endpoints go first. */
+export async function withModelProviders(config: Config, plugins: PluginHost | null): Promise<Config> {
+  const rows = (await plugins?.modelProviders()) ?? [];
+  if (rows.length === 0) return config;
+  const providers = Object.fromEntries(
+    rows.map((row) => [
+      row.name,
+      {
+        name: row.label ?? row.name,
+        base_url: row.baseUrl,
+        ...(row.apiMode ? { api_mode: row.apiMode } : {}),
+        ...(row.keyVar ? { key_env: row.keyVar } : {}),
+        ...(row.model ? { model: row.model } : {}),
+        ...(row.contextLength ? { context_length: row.contextLength } : {}),
+      },
+    ]),
+  );
+  return { ...config, providers: { ...providers, ...config.providers } } as Config;
+}
+
+/** Before tools are counted: what every plugin brings is known and in the registry. */
+export async function readyPlugins(plugins: PluginHost | null, registry: Registry): Promise<void> {
+  await plugins?.settle();
+  plugins?.registerTools(registry);
+}

@@ -1,0 +1,237 @@
+// A plugin: what its manifest says, what it may register, and which API level it was written for.
+import type { CommandAnswer, CommandContext } from "./command.ts";
+import type { CompressOptions, CompressOutcome, ContextEngine } from "./context.ts";
+import type { Intent, Verdict } from "./gate.ts";
+import type { HookAnswer, HookName } from "./hook.ts";
+import type { MemoryProvider } from "./memory.ts";
+import type { Json, JsonObject, Message } from "./message.ts";
+import type { Tool, ToolContext, ToolResult } from "./tool.ts";
+import type { WebProvider } from "./web.ts";
+
+/** The API that this program serves. Within a major version nothing is taken away; older majors stay served for two. */
+export const PLUGIN_API_VERSION = "1.0.0";
+const SERVED_MAJORS: readonly number[] = [1];
+
+export const PLUGIN_KINDS = [
+  "standalone",
+  "backend",
+  "exclusive",
+  "platform",
+  "model-provider",
+  "memory",
+  "context-engine",
+  "dashboard",
+] as const;
+export type PluginKind = (typeof PLUGIN_KINDS)[number];
+
+/** A variable that the plugin wants set; it is the only part of the environment that the plugin is handed. */
+export interface PluginVariable {
+  readonly name: string;
+  readonly description?: string;
+  readonly url?: string;
+  readonly secret?: boolean;
+}
+
+/** A row for the model catalog. */
+export interface ModelProviderRow {
+  readonly name: string;
+  readonly label?: string;
+  readonly baseUrl: string;
+  /** `chat_completions`, `anthropic_messages` or `codex_responses`. */
+  readonly apiMode?: string;
+  readonly keyVar?: string;
+  readonly model?: string;
+  readonly contextLength?: number;
+}
+
+/** plugin.yaml, checked. */
+export interface PluginManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly author: string;
+  readonly kind: PluginKind;
+  /** As written: `1`, `"1.0"`, `"^1.0"`. Absent means 1. */
+  readonly api: string;
+  /** Entry file inside the folder; found by name when the manifest does not say. */
+  readonly main?: string;
+  readonly requiresEnv: readonly PluginVariable[];
+  readonly optionalEnv: readonly PluginVariable[];
+  /** What the plugin says it brings, by sort: `tools`, `hooks`, `commands`, `web_providers` … */
+  readonly provides: { readonly [sort: string]: readonly string[] };
+  /** Catalog rows that need no code. */
+  readonly modelProviders: readonly ModelProviderRow[];
+  /** What was odd about the file, for listings. */
+  readonly problems: readonly string[];
+}
+
+/** Why a plugin written for `wanted` cannot run here; undefined when it can. */
+export function apiProblem(wanted: string): string | undefined {
+  const match = /^\s*(?:\^|~|>=\s*|v)?(\d+)(?:\.(\d+|x))?(?:\.(\d+|x))?\s*$/.exec(wanted);
+  const newest = `${PLUGIN_API_VERSION.split(".")[0]}.${PLUGIN_API_VERSION.split(".")[1]}`;
+  if (!match) return `api "${wanted}" is not a version; write api: ${newest.split(".")[0]}`;
+  const major = Number(match[1]);
+  const minor = Number(match[2] ?? 0) || 0;
+  const [ourMajor = 1, ourMinor = 0] = PLUGIN_API_VERSION.split(".").map(Number);
+  if (!SERVED_MAJORS.includes(major)) {
+    const cure = major > ourMajor ? "update Hermes" : "update the plugin";
+    return `it needs plugin API ${wanted}, and this Hermes serves ${SERVED_MAJORS.map((served) => `${served}.x`).join(", ")}: ${cure}`;
+  }
+  if (major === ourMajor && minor > ourMinor)
+    return `it needs plugin API ${wanted}, and this Hermes serves up to ${newest}: update Hermes`;
+  return undefined;
+}
+
+/** A context engine as a plugin may write it: what is missing gets the usual behaviour. */
+export type PluginContextEngine = Partial<Omit<ContextEngine, "name" | "compress">> & {
+  readonly name: string;
+  compress(
+    messages: readonly Message[],
+    options: CompressOptions,
+  ): Promise<readonly Message[] | CompressOutcome> | readonly Message[] | CompressOutcome;
+};
+
+export interface EngineWish {
+  readonly contextLength: number;
+  readonly model: string;
+}
+
+/** A memory provider as a plugin may write it; everything but the name has a do-nothing default. */
+export type PluginMemoryProvider = Partial<Omit<MemoryProvider, "name">> & { readonly name: string };
+
+/** Kinds whose consumers live elsewhere: kept by name and handed out as they are. */
+export interface NamedProvider {
+  readonly name: string;
+  readonly label?: string;
+  isAvailable?(): boolean;
+  readonly [more: string]: unknown;
+}
+export const SEAMS = ["browser", "image", "video", "platform", "dashboard"] as const;
+export type Seam = (typeof SEAMS)[number];
+
+export interface PluginSlashCommand {
+  readonly name: string;
+  readonly summary?: string;
+  readonly args?: string;
+  readonly aliases?: readonly string[];
+  readonly whileBusy?: boolean;
+  /** A text is shown as it is; null shows nothing. */
+  run(args: string, context: CommandContext): Promise<CommandAnswer | string | null> | CommandAnswer | string | null;
+}
+
+export interface CliRun {
+  readonly argv: readonly string[];
+  readonly home: string;
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** `hermes <name> …`. The words after the name come as they were typed. */
+export interface PluginCliCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly help?: string;
+  /** The exit code; nothing means 0. */
+  run(context: CliRun): Promise<number | undefined> | number | undefined;
+}
+
+export interface PluginLlmRequest {
+  readonly prompt?: string;
+  readonly messages?: readonly Message[];
+  readonly system?: string;
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly timeoutMs?: number;
+  /** Only when `plugins.entries.<name>.llm` allows it. */
+  readonly provider?: string;
+  readonly model?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface PluginLlmAnswer {
+  readonly text: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+}
+
+/** Model calls of a plugin; each is in the usage ledger under `plugin:<name>`. Rejects with the reason on failure. */
+export interface PluginLlm {
+  complete(request: PluginLlmRequest): Promise<PluginLlmAnswer>;
+  /** The answer parsed as JSON; rejects when it is none. `jsonSchema` is shown to the model. */
+  completeStructured(
+    request: PluginLlmRequest & { readonly jsonSchema?: JsonObject },
+  ): Promise<PluginLlmAnswer & { readonly parsed: Json }>;
+}
+
+export type SqlValue = string | number | bigint | null | Uint8Array;
+
+/** A SQLite file of the plugin's own, inside the home. Closed by the host. */
+export interface PluginDatabase {
+  exec(sql: string): void;
+  all<Row = { [column: string]: SqlValue }>(sql: string, ...params: SqlValue[]): Row[];
+  get<Row = { [column: string]: SqlValue }>(sql: string, ...params: SqlValue[]): Row | undefined;
+  run(sql: string, ...params: SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
+  /** All or nothing; waits for other writers. */
+  transaction<T>(body: () => T): T;
+  close(): void;
+}
+
+export interface PluginLog {
+  debug(text: string): void;
+  info(text: string): void;
+  warn(text: string): void;
+  /** Also shown to the person. */
+  error(text: string): void;
+}
+
+export type HookCallback = (args: JsonObject) => HookAnswer | null | Promise<HookAnswer | null>;
+
+/** A tool in the words of the Python API: `{ name, schema, handler, check_fn }`. */
+export interface HandlerTool {
+  readonly name: string;
+  readonly toolset?: string;
+  readonly description?: string;
+  readonly schema: { readonly description?: string; readonly parameters?: JsonObject };
+  handler(args: JsonObject, context: ToolContext): Promise<string | ToolResult> | string | ToolResult;
+  check_fn?(): boolean;
+}
+
+/** What `register(ctx)` is handed. What is registered must not change from start to start unless `config` changes. */
+export interface PluginContext {
+  readonly name: string;
+  /** The plugin's own folder, and the home. */
+  readonly dir: string;
+  readonly home: string;
+  /** `plugins.entries.<name>` of config.yaml. */
+  readonly config: JsonObject;
+  /** The variables that the manifest names, and no others. */
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly log: PluginLog;
+  readonly llm: PluginLlm;
+  registerTool(
+    tool: (Omit<Tool, "toolset"> & { readonly toolset?: string }) | HandlerTool,
+    options?: { readonly override?: boolean },
+  ): void;
+  registerHook(name: HookName, callback: HookCallback, options?: { readonly timeoutMs?: number }): void;
+  registerCommand(command: PluginSlashCommand): void;
+  registerCliCommand(command: PluginCliCommand): void;
+  /** A function is called for every conversation; an object is shared by all of them. */
+  registerContextEngine(engine: PluginContextEngine | ((wish: EngineWish) => PluginContextEngine), name?: string): void;
+  registerMemoryProvider(provider: PluginMemoryProvider | (() => PluginMemoryProvider), name?: string): void;
+  registerModelProvider(row: ModelProviderRow): void;
+  registerWebSearchProvider(provider: WebProvider): void;
+  /** A SKILL.md of the plugin, called `<plugin>:<name>`. */
+  registerSkill(name: string, path: string, description?: string): void;
+  /** A folder of skills, as one more root. */
+  registerSkillRoot(path: string): void;
+  registerProvider(seam: Seam, provider: NamedProvider): void;
+  /** Asks the gate, as every built-in tool does before it executes, writes or fetches. */
+  check(intent: Intent, context: ToolContext): Promise<Verdict>;
+  /** A SQLite file; a relative path is inside the home, and so must every other be. */
+  openDatabase(path: string): PluginDatabase;
+  /** Called when the program ends, newest first. */
+  onClose(work: () => Promise<void> | void): void;
+}
+
+export type PluginRegister = (context: PluginContext) => Promise<void> | void;
