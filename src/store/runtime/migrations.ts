@@ -73,4 +73,40 @@ export const RUNTIME_MIGRATIONS: readonly (readonly string[])[] = [
     "CREATE INDEX gateway_outbox_sent ON gateway_outbox(platform, done_at, message_id) WHERE message_id IS NOT NULL",
     "CREATE TABLE gateway_memory (platform TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (platform, key)) WITHOUT ROWID",
   ],
+  [
+    // One row per occurrence of a scheduled job; the unique pair is the claim. Times are milliseconds.
+    `CREATE TABLE cron_runs (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      job_id TEXT NOT NULL,
+      job_name TEXT NOT NULL,
+      occurrence INTEGER NOT NULL,
+      until INTEGER NOT NULL,
+      count INTEGER NOT NULL DEFAULT 1,
+      trigger TEXT NOT NULL,
+      state TEXT NOT NULL,
+      reason TEXT,
+      owner TEXT,
+      lease_until INTEGER,
+      claimed_at INTEGER NOT NULL,
+      started_at INTEGER,
+      ended_at INTEGER,
+      session_id TEXT,
+      document TEXT,
+      delivery_error TEXT,
+      alert TEXT NOT NULL DEFAULT 'none',
+      alert_until INTEGER,
+      settled INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (job_id, occurrence)
+    )`,
+    "CREATE INDEX cron_runs_open ON cron_runs(id) WHERE state = 'running'",
+    "CREATE INDEX cron_runs_unsettled ON cron_runs(id) WHERE settled = 0",
+    "CREATE INDEX cron_runs_alerts ON cron_runs(id) WHERE alert IN ('due', 'sending')",
+    "CREATE INDEX cron_runs_ended ON cron_runs(ended_at)",
+    `CREATE TABLE cron_tickers (
+      owner TEXT PRIMARY KEY,
+      started_at INTEGER NOT NULL,
+      ticked_at INTEGER NOT NULL,
+      trouble TEXT NOT NULL
+    ) WITHOUT ROWID`,
+  ],
 ];

@@ -1,0 +1,182 @@
+// Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the door by which results leave.
+
+/** `tz` is the IANA zone whose wall clock a cron expression means; without it the configured zone applies. */
+export type Schedule =
+  | { readonly kind: "once"; readonly run_at: string; readonly display: string }
+  | { readonly kind: "interval"; readonly minutes: number; readonly display: string }
+  | { readonly kind: "cron"; readonly expr: string; readonly display: string; readonly tz?: string };
+
+export type JobState = "scheduled" | "running" | "paused" | "completed" | "error";
+
+/** What happens to occurrences that nobody ran in time: none, the newest one, or all of them up to a limit. */
+export type CatchUp = "skip" | "latest" | "all";
+
+/** The chat in which a job was made. */
+export interface JobOrigin {
+  readonly platform: string;
+  readonly chat_id: string;
+  readonly chat_name?: string | null;
+  readonly thread_id?: string | null;
+}
+
+/** One job as jobs.json holds it. Fields that are not listed here are kept as they are. */
+export interface Job {
+  readonly id: string;
+  readonly name: string;
+  readonly prompt: string;
+  readonly skills: readonly string[];
+  /** Legacy; mirrors the first of `skills`. */
+  readonly skill: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly base_url: string | null;
+  readonly script: string | null;
+  readonly no_agent: boolean;
+  readonly context_from: readonly string[] | null;
+  readonly schedule: Schedule;
+  readonly schedule_display: string;
+  readonly repeat: { readonly times: number | null; readonly completed: number };
+  readonly enabled: boolean;
+  readonly state: JobState;
+  readonly paused_at: string | null;
+  readonly paused_reason: string | null;
+  readonly created_at: string | null;
+  readonly next_run_at: string | null;
+  readonly last_run_at: string | null;
+  readonly last_status: "ok" | "error" | null;
+  readonly last_error: string | null;
+  readonly last_delivery_error: string | null;
+  readonly deliver: string;
+  readonly origin: JobOrigin | null;
+  readonly enabled_toolsets: readonly string[] | null;
+  readonly workdir: string | null;
+  readonly catch_up?: CatchUp;
+  /** Missed occurrences that `all` runs at most. */
+  readonly catch_up_limit?: number;
+  /** The newest run of the ledger that is counted in `repeat` and the `last_…` fields. */
+  readonly counted_run?: number;
+}
+
+/** `running` is open; every other state is an end, and a row gets exactly one. */
+export type RunState = "running" | "ran" | "caught_up" | "failed" | "skipped" | "abandoned";
+export type RunEnd = Exclude<RunState, "running">;
+
+/** One occurrence of a job. Times are milliseconds since the epoch. */
+export interface JobRun {
+  readonly id: number;
+  readonly jobId: string;
+  readonly jobName: string;
+  /** The instant that the schedule named; for a run by hand the moment of the order. */
+  readonly occurrence: number;
+  /** A row may stand for several occurrences that were missed together: how many, and the last of them. */
+  readonly count: number;
+  readonly until: number;
+  readonly trigger: "schedule" | "catch_up" | "manual";
+  readonly state: RunState;
+  /** Why it was skipped, failed or abandoned. */
+  readonly reason: string | null;
+  readonly owner: string | null;
+  readonly claimedAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly sessionId: string | null;
+  readonly document: string | null;
+  readonly deliveryError: string | null;
+  /** `due` and `sending` until somebody was told. */
+  readonly alert: "none" | "due" | "sending" | "sent";
+}
+
+export interface MissedRuns {
+  readonly occurrence: number;
+  readonly until: number;
+  readonly count: number;
+  readonly reason: string;
+  /** Somebody should hear of it. */
+  readonly alert: boolean;
+}
+
+export interface RunClaim {
+  readonly job: { readonly id: string; readonly name: string };
+  readonly now: number;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly missed?: readonly MissedRuns[];
+  readonly run?: { readonly occurrence: number; readonly trigger: JobRun["trigger"] };
+}
+
+export interface RunOutcome {
+  readonly state: Exclude<RunEnd, "skipped">;
+  readonly now: number;
+  readonly reason?: string;
+  readonly sessionId?: string;
+  readonly document?: string;
+  readonly deliveryError?: string;
+  /** The person was told already, or need not be. */
+  readonly told: boolean;
+}
+
+/** A process that ticks, as its last sign of life describes it. */
+export interface TickerSign {
+  readonly owner: string;
+  readonly startedAt: number;
+  readonly tickedAt: number;
+  /** What the ticker reported about itself: empty, or the trouble of the last tick. */
+  readonly trouble: string;
+}
+
+/** The durable record of occurrences. A claim is a unique insert: whoever makes the row owns the run. */
+export interface JobLedger {
+  /** Writes the missed rows and, if nobody has it, the run. Answers with the run's id when it is ours. */
+  claim(claim: RunClaim): Promise<number | null>;
+  started(id: number, now: number): Promise<void>;
+  /** False when the row is not ours any more: stop the work. */
+  renew(id: number, owner: string, leaseUntil: number): Promise<boolean>;
+  /** False when the row has an end already. */
+  finish(id: number, owner: string, outcome: RunOutcome): Promise<boolean>;
+  /** Runs without an end. */
+  open(): Promise<readonly (JobRun & { readonly leaseUntil: number })[]>;
+  /** Ends a run whose owner is gone; false when it has an end already. */
+  abandon(id: number, now: number, reason: string): Promise<boolean>;
+  /** Ended runs that jobs.json does not count yet, oldest first. */
+  unsettled(): Promise<readonly JobRun[]>;
+  settle(ids: readonly number[]): Promise<void>;
+  /** Takes the alerts that are due, so that nobody else sends them for `leaseMs`. */
+  takeAlerts(now: number, leaseMs: number): Promise<readonly JobRun[]>;
+  alertSent(id: number, deliveryError?: string): Promise<void>;
+  /** Newest first. */
+  history(filter: { readonly jobId?: string; readonly limit: number }): Promise<readonly JobRun[]>;
+  beat(sign: TickerSign): Promise<void>;
+  unbeat(owner: string): Promise<void>;
+  signs(): Promise<readonly TickerSign[]>;
+  /** Forgets ended runs from before. */
+  prune(before: number): Promise<number>;
+  close(): void;
+}
+
+export interface DeliveryTarget {
+  readonly platform: string;
+  readonly chatId: string;
+  readonly threadId?: string;
+}
+
+export interface DeliveryMessage {
+  readonly text: string;
+  /** Files to send along, by path. */
+  readonly media: readonly string[];
+  /** Where the message comes from; deliveries of jobs are never mirrored into the chat's history. */
+  readonly jobId: string;
+}
+
+/** How results reach chats. The gateway supplies one; without it only `local` works. */
+export interface Deliverer {
+  /** Every platform that can be named, configured or not. */
+  known(): readonly string[];
+  /** Why nothing can be sent there, with the cure; undefined when it can. */
+  problem(platform: string): string | undefined;
+  /** The home channel of a platform. */
+  home(platform: string): DeliveryTarget | undefined;
+  /** The chat id that a reference such as `#engineering` means; undefined when there is none. */
+  resolve(platform: string, reference: string): Promise<string | undefined>;
+  /** Undefined when it was sent or durably queued, else one sentence about what went wrong. */
+  send(target: DeliveryTarget, message: DeliveryMessage): Promise<string | undefined>;
+}

@@ -1,0 +1,128 @@
+// Where results go: the words of the `deliver` field, checked when a job is made and resolved when it fires.
+import { UserError } from "../core/failure.ts";
+import type { Deliverer, DeliveryTarget, Job, JobOrigin } from "../core/job.ts";
+import { nearest } from "../lib/nearest.ts";
+
+export type TargetWord =
+  | { readonly kind: "local" | "origin" | "all" }
+  | { readonly kind: "platform"; readonly platform: string; readonly reference?: string; readonly thread?: string };
+
+/** Matrix and Yuanbao ids have colons of their own. */
+function splitReference(platform: string, rest: string): { reference: string; thread?: string } {
+  if (platform === "matrix") {
+    const [reference = rest, thread] = rest.split(/:(?=\$)/);
+    return { reference, ...(thread ? { thread } : {}) };
+  }
+  const prefix = platform === "yuanbao" ? (/^(?:group|direct):/.exec(rest)?.[0] ?? "") : "";
+  const [reference = "", ...thread] = rest.slice(prefix.length).split(":");
+  return { reference: prefix + reference, ...(thread.length > 0 && thread[0] ? { thread: thread.join(":") } : {}) };
+}
+
+/** One word per target, doubles removed; an empty text means `local`. */
+export function parseTargets(deliver: string): TargetWord[] {
+  const words = [...new Set(deliver.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+  return (words.length > 0 ? words : ["local"]).map((word) => {
+    const lower = word.toLowerCase();
+    if (lower === "local" || lower === "origin" || lower === "all") return { kind: lower };
+    const colon = word.indexOf(":");
+    if (colon < 0) return { kind: "platform", platform: lower };
+    const platform = lower.slice(0, colon);
+    return { kind: "platform", platform, ...splitReference(platform, word.slice(colon + 1)) };
+  });
+}
+
+function homes(deliverer: Deliverer): DeliveryTarget[] {
+  return deliverer
+    .known()
+    .filter((platform) => deliverer.problem(platform) === undefined)
+    .flatMap((platform) => deliverer.home(platform) ?? []);
+}
+
+function originTarget(origin: JobOrigin): DeliveryTarget {
+  return {
+    platform: origin.platform,
+    chatId: origin.chat_id,
+    ...(origin.thread_id ? { threadId: origin.thread_id } : {}),
+  };
+}
+
+type Resolved = DeliveryTarget | { readonly error: string };
+
+async function platformTarget(
+  word: Extract<TargetWord, { kind: "platform" }>,
+  origin: JobOrigin | null,
+  deliverer: Deliverer,
+): Promise<Resolved> {
+  const { platform, reference, thread } = word;
+  if (!deliverer.known().includes(platform)) {
+    const guess = nearest(platform, ["local", "origin", "all", ...deliverer.known()]);
+    return { error: `there is no platform "${platform}"${guess ? `; did you mean "${guess}"?` : ""}` };
+  }
+  const problem = deliverer.problem(platform);
+  if (problem !== undefined) return { error: problem };
+  if (reference === undefined || reference === "") {
+    if (origin?.platform === platform) return originTarget(origin);
+    return (
+      deliverer.home(platform) ?? {
+        error: `${platform} has no home channel: name a chat (${platform}:<chat>) or set its home channel`,
+      }
+    );
+  }
+  const chatId = await deliverer.resolve(platform, reference);
+  if (chatId === undefined) return { error: `${platform} knows no chat "${reference}"` };
+  return { platform, chatId, ...(thread ? { threadId: thread } : {}) };
+}
+
+async function wordTargets(word: TargetWord, origin: JobOrigin | null, deliverer: Deliverer): Promise<Resolved[]> {
+  switch (word.kind) {
+    case "local":
+      return [];
+    case "platform":
+      return [await platformTarget(word, origin, deliverer)];
+    case "all": {
+      const all = homes(deliverer);
+      return all.length > 0 ? all : [{ error: "no platform has a home channel, so `all` reaches nobody" }];
+    }
+    case "origin": {
+      if (origin) {
+        const problem = deliverer.problem(origin.platform);
+        return [problem === undefined ? originTarget(origin) : { error: problem }];
+      }
+      const [home] = homes(deliverer);
+      return [home ?? { error: "this job was not made in a chat and no platform has a home channel" }];
+    }
+    default:
+      return [];
+  }
+}
+
+export interface ResolvedTargets {
+  readonly targets: readonly DeliveryTarget[];
+  readonly errors: readonly string[];
+}
+
+/** The chats that a job's result goes to now, each once, and what cannot be reached. */
+export async function resolveTargets(
+  job: Pick<Job, "deliver" | "origin">,
+  deliverer: Deliverer,
+): Promise<ResolvedTargets> {
+  const targets = new Map<string, DeliveryTarget>();
+  const errors: string[] = [];
+  for (const word of parseTargets(job.deliver)) {
+    for (const found of await wordTargets(word, job.origin, deliverer)) {
+      if ("error" in found) errors.push(found.error);
+      else targets.set([found.platform, found.chatId, found.threadId ?? ""].join("\n"), found);
+    }
+  }
+  return { targets: [...targets.values()], errors };
+}
+
+/** Throws UserError when a target cannot be reached as things stand. */
+export async function checkTargets(job: Pick<Job, "deliver" | "origin">, deliverer: Deliverer): Promise<void> {
+  const { errors } = await resolveTargets(job, deliverer);
+  if (errors.length === 0) return;
+  throw new UserError(`The result cannot be delivered to "${job.deliver}": ${errors.join("; ")}.`, {
+    cure: "Use local (a file only), origin (this chat), all, or platform[:chat[:thread]] of a platform that is set up.",
+    exitCode: 2,
+  });
+}

@@ -1,0 +1,110 @@
+// jobs.json: read at any time, changed as a whole under a lock, never overwritten when it cannot be understood.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { UserError } from "../core/failure.ts";
+import type { Job } from "../core/job.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { withFileLock } from "../lib/file-lock.ts";
+import { parseJson } from "../lib/parse-json.ts";
+import { readJob } from "./job-record.ts";
+import { isoIn } from "./zone.ts";
+
+/** A string with raw control characters in it, as other programs write them, with the characters escaped. */
+function escapeControls(text: string): string {
+  let result = "";
+  let quoted = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? "";
+    if (character === '"') quoted = !quoted;
+    if (quoted && character === "\\") {
+      result += character + (text[++at] ?? "");
+    } else if (quoted && character < " ") {
+      result += `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    } else result += character;
+  }
+  return result;
+}
+
+interface JobFileContent {
+  readonly jobs: readonly Job[];
+  /** Entries that are no jobs to us, and fields beside the list: written back as they were. */
+  readonly foreign: readonly unknown[];
+  readonly rest: { readonly [key: string]: unknown };
+}
+
+const EMPTY: JobFileContent = { jobs: [], foreign: [], rest: {} };
+
+export class JobFile {
+  readonly path: string;
+  readonly #zone: () => string;
+
+  constructor(folder: string, zone: () => string) {
+    this.path = join(folder, "jobs.json");
+    this.#zone = zone;
+  }
+
+  async #read(): Promise<JobFileContent> {
+    let text: string;
+    try {
+      text = await readFile(this.path, "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return EMPTY;
+      throw error;
+    }
+    const clean = text.replace(/^\ufeff/, "");
+    const parsed = parseJson(clean) ?? parseJson(escapeControls(clean));
+    if (typeof parsed !== "object" || parsed === null || !Array.isArray((parsed as { jobs?: unknown }).jobs)) {
+      throw new UserError(`${this.path} is damaged and is left as it is: it is not a list of jobs in JSON.`, {
+        cure: "Repair it by hand, or move it away to start with an empty list.",
+      });
+    }
+    const { jobs: entries, ...rest } = parsed as { jobs: unknown[] };
+    const jobs: Job[] = [];
+    const foreign: unknown[] = [];
+    for (const entry of entries) {
+      const job = readJob(entry);
+      if (job) jobs.push(job);
+      else foreign.push(entry);
+    }
+    return { jobs, foreign, rest };
+  }
+
+  /** Reading never changes the file. */
+  async list(): Promise<readonly Job[]> {
+    return (await this.#read()).jobs;
+  }
+
+  /**
+   * Runs `work` while nobody else changes the file; what it returns as `jobs` replaces the list. `work` may take its
+   * time, but a lock older than a minute is taken over.
+   */
+  async change<T>(
+    work: (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>,
+  ): Promise<T> {
+    return withFileLock(
+      this.path,
+      async () => {
+        const content = await this.#read();
+        const { jobs, result } = await work(content.jobs);
+        if (jobs && jobs !== content.jobs) {
+          const updated_at = isoIn(Date.now(), this.#zone());
+          const whole = { jobs: [...jobs, ...content.foreign], ...content.rest, updated_at };
+          await atomicWrite(this.path, `${JSON.stringify(whole, null, 2)}\n`, 0o600);
+        }
+        return result;
+      },
+      { timeoutMs: 15_000 },
+    );
+  }
+
+  /** Replaces one job; answers with the new record, or undefined when it is gone. */
+  async edit(id: string, edit: (job: Job, all: readonly Job[]) => Job): Promise<Job | undefined> {
+    return this.change(async (jobs) => {
+      const job = jobs.find((entry) => entry.id === id);
+      if (!job) return { result: undefined };
+      const edited = edit(job, jobs);
+      if (edited === job) return { result: job };
+      return { jobs: jobs.map((entry) => (entry === job ? edited : entry)), result: edited };
+    });
+  }
+}

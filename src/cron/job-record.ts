@@ -1,0 +1,103 @@
+// One entry of jobs.json as a Job: older forms are brought up to date, unknown fields stay where they are.
+import type { CatchUp, Job, JobOrigin, JobState, Schedule } from "../core/job.ts";
+
+type Raw = { readonly [key: string]: unknown };
+
+function isRaw(value: unknown): value is Raw {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function texts(value: unknown): string[] {
+  if (typeof value === "string") return value.trim() === "" ? [] : [value.trim()];
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string" && item !== "") : [];
+}
+
+function count(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+const STATES: readonly string[] = ["scheduled", "running", "paused", "completed", "error"];
+const CATCH_UPS: readonly string[] = ["skip", "latest", "all"];
+
+function stateOf(raw: Raw): JobState {
+  if (STATES.includes(String(raw.state))) return raw.state as JobState;
+  return raw.enabled === false ? "paused" : "scheduled";
+}
+
+function repeatOf(raw: Raw): Job["repeat"] {
+  const repeat = isRaw(raw.repeat) ? raw.repeat : {};
+  const times = count(repeat.times);
+  return { ...repeat, times: times !== null && times > 0 ? times : null, completed: count(repeat.completed) ?? 0 };
+}
+
+function originOf(raw: Raw): JobOrigin | null {
+  const { origin } = raw;
+  if (!isRaw(origin) || typeof origin.platform !== "string" || origin.chat_id === undefined) return null;
+  const thread = origin.thread_id;
+  return {
+    ...origin,
+    platform: origin.platform,
+    chat_id: String(origin.chat_id),
+    ...(thread === undefined || thread === null ? {} : { thread_id: String(thread) }),
+  };
+}
+
+function defaultName(raw: Raw, skills: readonly string[]): string {
+  const prompt = typeof raw.prompt === "string" ? raw.prompt.trim() : "";
+  return prompt.slice(0, 50) || skills[0] || text(raw.script) || "job";
+}
+
+function extrasOf(raw: Raw): Partial<Job> {
+  const limit = count(raw.catch_up_limit);
+  const counted = count(raw.counted_run);
+  return {
+    ...(CATCH_UPS.includes(String(raw.catch_up)) ? { catch_up: raw.catch_up as CatchUp } : {}),
+    ...(limit === null ? {} : { catch_up_limit: limit }),
+    ...(counted === null ? {} : { counted_run: counted }),
+  };
+}
+
+/** Undefined for an entry that is no job at all: it has no usable id. */
+export function readJob(raw: unknown): Job | undefined {
+  if (!isRaw(raw) || typeof raw.id !== "string" || !/^[\w-]{1,64}$/.test(raw.id)) return undefined;
+  const skills = texts(raw.skills).length > 0 ? texts(raw.skills) : texts(raw.skill);
+  const schedule = (isRaw(raw.schedule) ? raw.schedule : { kind: "none" }) as unknown as Schedule;
+  const contextFrom = texts(raw.context_from);
+  const toolsets = texts(raw.enabled_toolsets);
+  return {
+    ...raw,
+    id: raw.id,
+    name: text(raw.name) ?? defaultName(raw, skills),
+    prompt: typeof raw.prompt === "string" ? raw.prompt : "",
+    skills,
+    skill: skills[0] ?? null,
+    model: text(raw.model),
+    provider: text(raw.provider),
+    base_url: text(raw.base_url),
+    script: text(raw.script),
+    no_agent: raw.no_agent === true,
+    context_from: contextFrom.length > 0 ? contextFrom : null,
+    schedule,
+    schedule_display: text(raw.schedule_display) ?? text(schedule.display) ?? "?",
+    repeat: repeatOf(raw),
+    enabled: raw.enabled !== false,
+    state: stateOf(raw),
+    paused_at: text(raw.paused_at),
+    paused_reason: text(raw.paused_reason),
+    created_at: text(raw.created_at),
+    next_run_at: text(raw.next_run_at),
+    last_run_at: text(raw.last_run_at),
+    last_status: raw.last_status === "ok" || raw.last_status === "error" ? raw.last_status : null,
+    last_error: text(raw.last_error),
+    last_delivery_error: text(raw.last_delivery_error),
+    deliver: texts(raw.deliver).join(",") || "local",
+    origin: originOf(raw),
+    enabled_toolsets: toolsets.length > 0 ? toolsets : null,
+    workdir: text(raw.workdir),
+    ...extrasOf(raw),
+  };
+}

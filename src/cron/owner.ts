@@ -1,0 +1,35 @@
+// Who runs a job: a name for this process that others can check for life.
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+
+export interface Owners {
+  /** `host:pid:token`: unique for this process. */
+  readonly self: string;
+  /** `unknown` for a process on another machine. */
+  lives(owner: string): "yes" | "no" | "unknown";
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+export function processOwner(): Owners {
+  const host = hostname().replaceAll(":", "_");
+  const self = `${host}:${process.pid}:${randomBytes(6).toString("hex")}`;
+  return {
+    self,
+    lives: (owner) => {
+      const [ownerHost, pid] = owner.split(":");
+      if (owner === self) return "yes";
+      if (ownerHost !== host) return "unknown";
+      // The same number with another token was an earlier process, as in a container that started again.
+      if (Number(pid) === process.pid) return "no";
+      return isAlive(Number(pid)) ? "yes" : "no";
+    },
+  };
+}

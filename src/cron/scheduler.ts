@@ -1,0 +1,218 @@
+// The scheduler: finds what is due, claims it in the ledger before it starts, runs it, and brings every run to its end.
+import { UserError } from "../core/failure.ts";
+import type { Job, JobLedger, JobRun, RunOutcome } from "../core/job.ts";
+import { type ClaimedRun, claimByHand, claimDue } from "./claim.ts";
+import type { JobFile } from "./job-file.ts";
+import type { Owners } from "./owner.ts";
+import { settleRun } from "./settle.ts";
+import { Slots } from "./slots.ts";
+
+/** How a run went; the runner saved the document and delivered the result or the failure. */
+export interface JobResult {
+  readonly ok: boolean;
+  readonly error?: string;
+  readonly sessionId?: string;
+  readonly document?: string;
+  readonly deliveryError?: string;
+  /** Somebody was told about a failure. */
+  readonly told: boolean;
+}
+
+export interface SchedulerParts {
+  readonly file: JobFile;
+  readonly ledger: JobLedger;
+  readonly owners: Owners;
+  /** The zone for schedules that name none. */
+  zone(): string;
+  now(): number;
+  /** Stops when the signal fires. */
+  run(job: Job, run: ClaimedRun["run"], signal: AbortSignal): Promise<JobResult>;
+  /** Tells the person about a run that went wrong; answers with what went wrong with that. */
+  alert(run: JobRun, job: Job | undefined): Promise<string | undefined>;
+  notice(text: string): void;
+  /** Runs at the same time; 0 for no limit. */
+  readonly maxParallel: number;
+  readonly leaseMs?: number;
+  readonly renewMs?: number;
+}
+
+export interface TickReport {
+  readonly started: number;
+  readonly missed: number;
+  readonly abandoned: number;
+}
+
+const LEASE_MS = 60_000;
+const RENEW_MS = 15_000;
+/** A process that lives keeps its runs this much longer: a laptop that slept has not renewed anything. */
+const SLEEP_MS = 600_000;
+const ALERT_LEASE_MS = 120_000;
+
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  readonly #slots: Slots;
+  readonly #active = new Map<number, { readonly stop: AbortController; readonly work: Promise<void> }>();
+  #recovering: Promise<number> | undefined;
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+    this.#slots = new Slots(parts.maxParallel);
+  }
+
+  /** Runs that this process has begun and not ended. */
+  get running(): number {
+    return this.#active.size;
+  }
+
+  /** Starts what is due and returns; `idle` waits for the runs. */
+  async tick(): Promise<TickReport> {
+    const abandoned = await this.recover();
+    const { runs, missed } = await claimDue(this.#claiming());
+    for (const claimed of runs) this.#begin(claimed);
+    if (missed > 0) await this.#settleAndTell();
+    return { started: runs.length, missed, abandoned };
+  }
+
+  async idle(): Promise<void> {
+    while (this.#active.size > 0) await Promise.all([...this.#active.values()].map(({ work }) => work));
+  }
+
+  /** Runs a job now, whatever its schedule says; resolves when it has ended. */
+  async runNow(id: string): Promise<JobRun> {
+    await this.recover();
+    const claimed = await claimByHand(this.#claiming(), id);
+    this.#begin(claimed);
+    await this.#active.get(claimed.run.id)?.work;
+    const [row] = (await this.#parts.ledger.history({ jobId: claimed.job.id, limit: 50 })).filter(
+      (entry) => entry.id === claimed.run.id,
+    );
+    if (!row) throw new UserError("The run is not in the ledger any more.");
+    return row;
+  }
+
+  /** Ends runs whose owner is gone, counts what is not counted, tells what nobody was told. */
+  recover(): Promise<number> {
+    this.#recovering ??= this.#recover().finally(() => {
+      this.#recovering = undefined;
+    });
+    return this.#recovering;
+  }
+
+  /** Interrupts the runs of this process; each still gets its end. */
+  async stop(): Promise<void> {
+    for (const { stop } of this.#active.values()) stop.abort(new Error("Hermes was shut down before the job was done"));
+    await this.idle();
+  }
+
+  #claiming() {
+    const { file, ledger, zone, now, owners } = this.#parts;
+    return { file, ledger, zone, now, owner: owners.self, leaseMs: this.#parts.leaseMs ?? LEASE_MS };
+  }
+
+  async #recover(): Promise<number> {
+    const { ledger, now } = this.#parts;
+    let abandoned = 0;
+    for (const run of await ledger.open()) {
+      if (this.#active.has(run.id) || !this.#isLost(run.owner ?? "", run.leaseUntil)) continue;
+      const where = run.startedAt === null ? "before it had begun" : "before it had finished";
+      const reason = `the process that ran it ended ${where}; it was not started again`;
+      if (await ledger.abandon(run.id, now(), reason)) abandoned += 1;
+    }
+    await this.#settleAndTell();
+    return abandoned;
+  }
+
+  #isLost(owner: string, leaseUntil: number): boolean {
+    const lives = this.#parts.owners.lives(owner);
+    if (lives === "no") return true;
+    return this.#parts.now() > leaseUntil + (lives === "yes" ? SLEEP_MS : 0);
+  }
+
+  #begin(claimed: ClaimedRun): void {
+    const stop = new AbortController();
+    const work = this.#work(claimed, stop).finally(() => this.#active.delete(claimed.run.id));
+    this.#active.set(claimed.run.id, { stop, work });
+  }
+
+  /** Never rejects: trouble with the ledger is noticed, and the row is ended by whoever recovers next. */
+  async #work(claimed: ClaimedRun, stop: AbortController): Promise<void> {
+    const parts = this.#parts;
+    const renewal = setInterval(() => void this.#renew(claimed.run.id, stop), parts.renewMs ?? RENEW_MS);
+    try {
+      const outcome = await this.#slots.use(() => this.#perform(claimed, stop.signal));
+      await parts.ledger.finish(claimed.run.id, parts.owners.self, outcome);
+      await this.#settleAndTell();
+      if (claimed.more && !stop.signal.aborted) {
+        const { runs } = await claimDue(this.#claiming(), claimed.job.id);
+        for (const next of runs) this.#begin(next);
+      }
+    } catch (error) {
+      parts.notice(`The job ${claimed.job.name} could not be recorded: ${wordsOf(error)}`);
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+
+  async #perform(claimed: ClaimedRun, signal: AbortSignal): Promise<RunOutcome> {
+    const { ledger, now, run } = this.#parts;
+    let result: JobResult;
+    try {
+      signal.throwIfAborted();
+      await ledger.started(claimed.run.id, now());
+      result = await run(claimed.job, claimed.run, signal);
+    } catch (error) {
+      result = { ok: false, error: wordsOf(error), told: false };
+    }
+    const good = claimed.run.trigger === "catch_up" ? "caught_up" : "ran";
+    return {
+      state: result.ok ? good : "failed",
+      now: now(),
+      told: result.ok || result.told,
+      ...(result.ok ? {} : { reason: result.error ?? "it failed without saying why" }),
+      ...(result.sessionId === undefined ? {} : { sessionId: result.sessionId }),
+      ...(result.document === undefined ? {} : { document: result.document }),
+      ...(result.deliveryError === undefined ? {} : { deliveryError: result.deliveryError }),
+    };
+  }
+
+  async #renew(id: number, stop: AbortController): Promise<void> {
+    const { ledger, owners, now, leaseMs, notice } = this.#parts;
+    try {
+      if (await ledger.renew(id, owners.self, now() + (leaseMs ?? LEASE_MS))) return;
+      if (this.#active.has(id)) stop.abort(new Error("the run was taken for abandoned and given up"));
+    } catch (error) {
+      notice(`A running job could not be renewed: ${wordsOf(error)}`);
+    }
+  }
+
+  async #settleAndTell(): Promise<void> {
+    const { file, ledger, zone, now, alert, notice } = this.#parts;
+    const ended = await ledger.unsettled();
+    if (ended.length > 0) {
+      await file.change(async (jobs) => {
+        const settled = jobs.map((job) =>
+          ended.filter((run) => run.jobId === job.id).reduce((record, run) => settleRun(record, run, zone()), job),
+        );
+        const changed = settled.some((job, index) => job !== jobs[index]);
+        return changed ? { jobs: settled, result: undefined } : { result: undefined };
+      });
+      await ledger.settle(ended.map((run) => run.id));
+    }
+    const due = await ledger.takeAlerts(now(), ALERT_LEASE_MS);
+    if (due.length === 0) return;
+    const jobs = await file.list();
+    for (const run of due) {
+      try {
+        const job = jobs.find((entry) => entry.id === run.jobId);
+        await ledger.alertSent(run.id, await alert(run, job));
+      } catch (error) {
+        notice(`Nobody could be told about the job ${run.jobName}: ${wordsOf(error)}`);
+      }
+    }
+  }
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof UserError && error.cure) return `${error.message} ${error.cure}`;
+  return error instanceof Error ? error.message : String(error);
+}
