@@ -43,4 +43,8 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     summary: "Snapshots of projects before the agent changed them: list, compare, restore",
     load: async () => (await import("./checkpoints.ts")).checkpointsCommand,
   },
+  api: {
+    summary: "Serve the agent to OpenAI clients",
+    load: async () => (await import("./api.ts")).apiCommand,
+  },
 };

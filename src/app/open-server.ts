@@ -1,0 +1,86 @@
+// The API server of a home: the agent behind it, its key, its settings. Alone, or as a platform of the gateway.
+import { join } from "node:path";
+import type { AgentDoor } from "../core/agent-door.ts";
+import type { JsonObject } from "../core/message.ts";
+import type { Platform, PlatformSetting } from "../core/platform.ts";
+import type { ResponseStore } from "../core/response-store.ts";
+import type { App } from "./app.ts";
+import { ensureApiKey } from "./server-actions.ts";
+
+export interface RunningServer {
+  /** `http://127.0.0.1:8642` */
+  readonly url: string;
+  readonly modelName: string;
+  close(): Promise<void>;
+}
+
+export interface OpenServerOptions {
+  readonly host?: string;
+  readonly port?: number;
+  onLog?(level: "info" | "warning" | "error", text: string): void;
+}
+
+function doorOf(app: App): AgentDoor {
+  return { store: app.store, open: (wish) => app.openConversation(wish) };
+}
+
+async function openResponses(app: App): Promise<ResponseStore> {
+  const { openResponseStore } = await import("../store/response-store.ts");
+  return openResponseStore(join(app.home.path, "response_store.db"));
+}
+
+function approvalMs(app: App): number {
+  return app.config.approvals.gateway_timeout * 1000;
+}
+
+/** The environment first, then the platform's section of config.yaml; `extra` of `platforms.<name>` counts too. */
+export function settingOf(app: App, name: string, settings: readonly PlatformSetting[]) {
+  const tree = app.config as unknown as { readonly [key: string]: { readonly [key: string]: unknown } | undefined };
+  const nested = app.config.platforms[name] as { readonly extra?: { readonly [key: string]: unknown } } | undefined;
+  const section = { ...nested?.extra, ...nested, ...tree[name] } as { readonly [key: string]: unknown };
+  return (variable: string): string | undefined => {
+    const own = app.home.env[variable];
+    if (own !== undefined && own !== "") return own;
+    const key = settings.find((setting) => setting.env === variable)?.key;
+    const value = key === undefined ? undefined : section[key];
+    if (value === undefined || value === null) return undefined;
+    return Array.isArray(value) ? value.join(",") : String(value);
+  };
+}
+
+/** Listens until closed. The key is made and kept in `.env` when there is none. */
+export async function openServer(app: App, options: OpenServerOptions = {}): Promise<RunningServer> {
+  const [{ startApiServer }, { API_SERVER_SETTINGS, readApiServerSettings }] = await Promise.all([
+    import("../platforms/api-server/server.ts"),
+    import("../platforms/api-server/settings.ts"),
+  ]);
+  const { key } = await ensureApiKey(app.home);
+  const found = settingOf(app, "api_server", API_SERVER_SETTINGS);
+  const asked = (name: string) => {
+    if (name === "API_SERVER_HOST" && options.host !== undefined) return options.host;
+    if (name === "API_SERVER_PORT" && options.port !== undefined) return String(options.port);
+    return found(name);
+  };
+  const settings = readApiServerSettings(asked, found("API_SERVER_KEY") ?? key);
+  const server = await startApiServer({
+    door: doorOf(app),
+    responses: await openResponses(app),
+    settings,
+    approvalMs: approvalMs(app),
+    state: () => ({ pid: process.pid, gateway_state: "standalone" }),
+    ...(options.onLog ? { log: options.onLog } : {}),
+  });
+  return { url: server.url, modelName: settings.modelName, close: () => server.close() };
+}
+
+/** The same server as a platform of the gateway; `state` is the gateway's own, for `/health/detailed`. */
+export async function openApiServerPlatform(app: App, state?: () => JsonObject): Promise<Platform> {
+  const { apiServerPlatform } = await import("../platforms/api-server/platform.ts");
+  return apiServerPlatform({
+    door: doorOf(app),
+    openResponses: () => openResponses(app),
+    ensureKey: async () => (await ensureApiKey(app.home)).key,
+    approvalMs: approvalMs(app),
+    ...(state ? { state } : {}),
+  });
+}

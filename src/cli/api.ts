@@ -1,0 +1,102 @@
+// `hermes api`: the OpenAI-compatible server, its key, and whether it answers.
+import { openApp } from "../app/compose.ts";
+import { openServer } from "../app/open-server.ts";
+import { ensureApiKey, serverState } from "../app/server-actions.ts";
+import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
+
+const DEFAULT_PORT = 8642;
+
+const WHERE = {
+  host: { type: "string", value: "ADDRESS", help: "Address to listen on (127.0.0.1)" },
+  port: { type: "string", value: "PORT", help: "Port to listen on (8642)" },
+} as const;
+
+function untilStopped(): Promise<string> {
+  return new Promise((resolve) => {
+    const stop = (name: NodeJS.Signals) => resolve(name);
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, stop);
+  });
+}
+
+async function run(context: CliContext): Promise<number> {
+  const { terminal, home } = context;
+  const key = await ensureApiKey(home);
+  // The rest of the program must know the key to keep it out of logs.
+  const knowing = { ...home, env: { ...home.env, API_SERVER_KEY: key.key } };
+  const app = await openApp(knowing, { host: "worker", onNotice: (text) => terminal.err(`notice: ${text}`) });
+  try {
+    for (const warning of app.warnings) terminal.err(`warning: ${warning}`);
+    const host = textOption(context, "host");
+    const port = integerOption(context, "port", { default: -1, max: 65_535 });
+    const server = await openServer(app, {
+      ...(host === undefined ? {} : { host }),
+      ...(context.values.port === undefined ? {} : { port }),
+      onLog: (level, text) => terminal.err(`${level}: ${text}`),
+    });
+    terminal.err(`API server at ${server.url}/v1 (model ${server.modelName})`);
+    terminal.err(key.made ? `A key was made; it is kept in ${key.path}` : `The key is kept in ${key.path}`);
+    terminal.err("Stop with Ctrl-C.");
+    await untilStopped();
+    terminal.err("Stopping …");
+    await server.close();
+    return 0;
+  } finally {
+    await app.close();
+  }
+}
+
+async function key(context: CliContext): Promise<number> {
+  const { terminal, home } = context;
+  const made = await ensureApiKey(home, { renew: Boolean(context.values.new) });
+  if (context.values.show) terminal.out(made.key);
+  else terminal.out(`${made.made ? "A new key was made; it" : "The key"} is kept in ${made.path} as API_SERVER_KEY.`);
+  if (context.values.new) terminal.err("Restart a server that is running: it still has the old key.");
+  return 0;
+}
+
+async function status(context: CliContext): Promise<number> {
+  const { terminal, home } = context;
+  const asked = textOption(context, "host") ?? home.env.API_SERVER_HOST ?? "127.0.0.1";
+  const host = asked === "0.0.0.0" || asked === "::" ? "127.0.0.1" : asked;
+  const fallback = Number(home.env.API_SERVER_PORT) || DEFAULT_PORT;
+  const state = await serverState(home, {
+    host,
+    port: integerOption(context, "port", { default: fallback, max: 65_535 }),
+  });
+  if (context.values.json) terminal.out(JSON.stringify(state, null, 2));
+  else if (state.problem) terminal.out(`${state.url}: ${state.problem}`);
+  else terminal.out(`${state.url}: ok ${JSON.stringify(state.detail)}`);
+  return state.problem ? 1 : 0;
+}
+
+export const apiCommand: CliCommand = {
+  name: "api",
+  summary: "Serve the agent to OpenAI clients",
+  subcommands: [
+    {
+      name: "run",
+      summary: "Serve until stopped",
+      maxPositionals: 0,
+      options: WHERE,
+      examples: ["hermes api run", "hermes api run --host 0.0.0.0 --port 9000"],
+      run,
+    },
+    {
+      name: "key",
+      summary: "Where the key is kept; made when there is none",
+      maxPositionals: 0,
+      options: {
+        show: { type: "boolean", help: "Print the key itself" },
+        new: { type: "boolean", help: "Make a new key; the old one stops working" },
+      },
+      run: key,
+    },
+    {
+      name: "status",
+      summary: "Ask the server whether it works",
+      maxPositionals: 0,
+      options: { ...WHERE, ...JSON_OPTION },
+      run: status,
+    },
+  ],
+};

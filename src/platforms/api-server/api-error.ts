@@ -1,0 +1,59 @@
+// Trouble in the form that OpenAI clients understand.
+import { UserError } from "../../core/failure.ts";
+
+export interface ApiErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
+}
+
+/** Thrown by the routes and answered by the server; its text is for the client. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | null;
+
+  constructor(status: number, code: string, message: string, param: string | null = null) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.param = param;
+  }
+
+  get body(): ApiErrorBody {
+    return errorBody(this.status, this.code, this.message, this.param);
+  }
+}
+
+const TYPES: { readonly [status: number]: string } = {
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  409: "conflict_error",
+  429: "rate_limit_error",
+};
+
+export function errorBody(status: number, code: string, message: string, param: string | null = null): ApiErrorBody {
+  const type = TYPES[status] ?? (status >= 500 ? "server_error" : "invalid_request_error");
+  return { error: { message, type, param, code } };
+}
+
+export function invalid(code: string, message: string, param: string | null = null): ApiError {
+  return new ApiError(400, code, message, param);
+}
+
+/** Any error as a client may see it: bugs keep their text to themselves. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof UserError)
+    return new ApiError(500, "agent_error", [error.message, error.cure].filter(Boolean).join(" "));
+  return new ApiError(500, "internal_error", "The server met an error of its own; its log has the details.");
+}
+
+export function bodyOf(error: unknown): ApiErrorBody {
+  return apiErrorOf(error).body;
+}

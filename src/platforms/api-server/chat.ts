@@ -1,0 +1,183 @@
+// POST /v1/chat/completions: the agent as a chat model, whole or streamed with the progress of its tools.
+import type { Context } from "hono";
+import type { AgentEvent } from "../../core/event.ts";
+import { nobody } from "../../core/human.ts";
+import { ApiError } from "./api-error.ts";
+import { type ClientInput, readMessages } from "./content.ts";
+import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, userOf } from "./desk.ts";
+import type { Idempotency } from "./idempotency.ts";
+import { fingerprint, type OpenedSession, userMessage } from "./sessions.ts";
+import { type Sse, sse } from "./sse.ts";
+import { chatUsage, isShown, runTurn, type TurnResult } from "./turn.ts";
+
+interface ChatRequest {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+  readonly client: ClientInput;
+  readonly userId: string | undefined;
+  readonly session: OpenedSession;
+}
+
+async function openChat(desk: Desk, context: Context, body: Body): Promise<ChatRequest> {
+  const client = readMessages(body.messages);
+  const userId = userOf(context);
+  const sessionId = sessionHeader(context);
+  const known = client.history.length > 0 && sessionId === undefined;
+  const session = await desk.sessions.open({
+    client,
+    human: nobody,
+    prefix: "api-",
+    ...(userId ? { userId } : {}),
+    ...(sessionId ? { sessionId } : {}),
+    thread: known ? desk.responses.thread(fingerprint(client.instructions, client.history, userId)) : null,
+  });
+  const created = Math.floor(desk.now() / 1000);
+  return { id: newId("chatcmpl-", 29), created, model: modelNameFor(desk, body), client, userId, session };
+}
+
+/** The client sends `said` back as the assistant's message next time: by it the session is found again. */
+async function remember(desk: Desk, request: ChatRequest, said: string): Promise<void> {
+  const { client, userId, session } = request;
+  if (said.trim() === "") return;
+  const visible = [...client.history, userMessage(client.input), { role: "assistant", content: said } as const];
+  const thread = await desk.sessions.threadOf(session.opened.conversation.sessionId);
+  desk.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
+}
+
+function extras(result: TurnResult) {
+  return {
+    session_id: result.sessionId,
+    completed: result.end === "done",
+    partial: result.end !== "done" && result.text !== "",
+    ...(result.problem ? { error: result.problem } : {}),
+  };
+}
+
+function resultHeaders(request: ChatRequest, result: TurnResult): { [name: string]: string } {
+  return {
+    "x-hermes-session-id": result.sessionId,
+    ...(request.userId ? { "x-hermes-session-key": encodeURIComponent(request.userId) } : {}),
+    "x-hermes-completed": String(result.end === "done"),
+    "x-hermes-partial": String(result.end !== "done" && result.text !== ""),
+    ...(result.problem ? { "x-hermes-error": encodeURIComponent(result.problem).slice(0, 500) } : {}),
+  };
+}
+
+async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Response> {
+  const request = await openChat(desk, context, body);
+  try {
+    const signal = AbortSignal.any([context.req.raw.signal, desk.stopping]);
+    const result = await runTurn(request.session, signal);
+    if (result.text === "" && result.end !== "done")
+      throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
+    await remember(desk, request, result.text);
+    return Response.json(
+      {
+        id: request.id,
+        object: "chat.completion",
+        created: request.created,
+        model: request.model,
+        choices: [
+          {
+            index: 0,
+            message: { role: "assistant", content: result.text, refusal: null },
+            logprobs: null,
+            finish_reason: result.finishReason,
+          },
+        ],
+        usage: chatUsage(result.usage),
+        hermes: extras(result),
+      },
+      { headers: resultHeaders(request, result) },
+    );
+  } finally {
+    request.session.release();
+  }
+}
+
+/** Writes one turn as chunks. Client libraries read every event as a chunk, so each one has its form. */
+class ChunkWriter {
+  readonly #request: ChatRequest;
+  readonly #stream: Sse;
+  #said = "";
+  #gap = false;
+
+  constructor(request: ChatRequest, stream: Sse) {
+    this.#request = request;
+    this.#stream = stream;
+  }
+
+  get said(): string {
+    return this.#said;
+  }
+
+  #chunk(choices: readonly unknown[], more: object = {}): object {
+    const { id, created, model } = this.#request;
+    return { id, object: "chat.completion.chunk", created, model, choices, ...more };
+  }
+
+  delta(delta: object, finish: string | null = null, more: object = {}): Promise<void> {
+    return this.#stream.send(this.#chunk([{ index: 0, delta, logprobs: null, finish_reason: finish }], more));
+  }
+
+  text(text: string): Promise<void> {
+    const shown = this.#gap && this.#said !== "" ? `\n\n${text}` : text;
+    this.#gap = false;
+    this.#said += shown;
+    return this.delta({ content: shown });
+  }
+
+  progress(event: Extract<AgentEvent, { type: "tool_started" | "tool_ended" }>): Promise<void> {
+    const running = event.type === "tool_started";
+    return this.#stream.send(
+      this.#chunk([], {
+        tool: event.name,
+        emoji: "⚙️",
+        label: event.preview,
+        toolCallId: event.callId,
+        status: running ? "running" : "completed",
+        ...(event.type === "tool_ended" ? { failed: event.failed, durationMs: Math.round(event.durationMs) } : {}),
+      }),
+      { event: "hermes.tool.progress" },
+    );
+  }
+
+  async show(event: AgentEvent): Promise<void> {
+    if (event.type === "delta" && event.kind === "text") await this.text(event.text);
+    else if (event.type === "restarted" || event.type === "message") this.#gap = true;
+    else if ((event.type === "tool_started" || event.type === "tool_ended") && isShown(event.name))
+      await this.progress(event);
+  }
+}
+
+async function streamTurn(desk: Desk, request: ChatRequest, stream: Sse): Promise<void> {
+  const writer = new ChunkWriter(request, stream);
+  try {
+    await writer.delta({ role: "assistant", content: "" });
+    const result = await runTurn(request.session, stream.signal, (event) => writer.show(event));
+    // Some providers do not stream: then the whole text comes at the end.
+    if (writer.said === "" && result.text !== "") await writer.text(result.text);
+    if (writer.said === "" && result.problem)
+      await stream.send({
+        error: { message: result.problem, type: "server_error", param: null, code: "agent_incomplete" },
+      });
+    await remember(desk, request, writer.said);
+    await writer.delta({}, result.finishReason, { usage: chatUsage(result.usage), hermes: extras(result) });
+    await stream.raw("data: [DONE]\n\n");
+  } finally {
+    request.session.release();
+  }
+}
+
+export async function chatCompletions(desk: Desk, idempotency: Idempotency, context: Context): Promise<Response> {
+  const body = await readBody(context);
+  if (body.stream !== true) return idempotency.once(context, body, () => wholeAnswer(desk, context, body));
+  const request = await openChat(desk, context, body);
+  const headers = { "x-hermes-session-id": request.session.sessionId };
+  return sse(
+    context,
+    { headers, stopping: desk.stopping, ...(desk.keepAliveMs ? { keepAliveMs: desk.keepAliveMs } : {}) },
+    (stream) => streamTurn(desk, request, stream),
+  );
+}

@@ -1,0 +1,73 @@
+// `api_server`: the OpenAI-compatible API as one more platform of the gateway. It has no chats to send to.
+import type { AgentDoor } from "../../core/agent-door.ts";
+import type { JsonObject } from "../../core/message.ts";
+import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
+import type { ResponseStore } from "../../core/response-store.ts";
+import { API_SERVER_SETTINGS, readApiServerSettings } from "./settings.ts";
+
+export interface ApiServerPlatformParts {
+  readonly door: AgentDoor;
+  openResponses(): Promise<ResponseStore>;
+  /** Makes and keeps a key when none is set. */
+  ensureKey(): Promise<string>;
+  readonly approvalMs?: number;
+  /** The gateway's own state, for `/health/detailed`. */
+  state?(): JsonObject;
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !["", "0", "false", "no", "off"].includes(value.trim().toLowerCase());
+}
+
+async function connect(parts: ApiServerPlatformParts, context: PlatformContext): Promise<PlatformConnection> {
+  const { startApiServer } = await import("./server.ts");
+  const key = context.setting("API_SERVER_KEY") || (await parts.ensureKey());
+  const settings = readApiServerSettings((name) => context.setting(name), key);
+  const server = await startApiServer({
+    door: parts.door,
+    responses: await parts.openResponses(),
+    settings,
+    log: (level, text) => context.log(level, text),
+    now: () => context.now(),
+    ...(parts.approvalMs ? { approvalMs: parts.approvalMs } : {}),
+    ...(parts.state ? { state: parts.state } : {}),
+  });
+  context.log("info", `API server at ${server.url}/v1`);
+  context.signal.addEventListener("abort", () => void server.close(), { once: true });
+  return {
+    account: `${server.host}:${server.port}`,
+    accountName: settings.modelName,
+    send: async () => ({ ok: false, kind: "refused", reason: "API clients cannot be written to" }),
+    // A listening socket is its own proof.
+    health: () => ({ state: "ok", provenAt: context.now() }),
+    close: () => server.close(),
+  };
+}
+
+export function apiServerPlatform(parts: ApiServerPlatformParts): Platform {
+  return {
+    name: "api_server",
+    label: "API server",
+    maxLength: 0,
+    lengthUnit: "codepoints",
+    capabilities: {
+      edit: false,
+      delete: false,
+      buttons: false,
+      threads: false,
+      typing: false,
+      reactions: false,
+      media: [],
+    },
+    promptHint: "A program talks to you over an API. Markdown is fine unless it asks for another form.",
+    settings: API_SERVER_SETTINGS,
+    secretPatterns: [],
+    toolProgress: "all",
+    enabled: ({ setting }) => {
+      const switched = setting("API_SERVER_ENABLED");
+      if (isOn(switched) || (switched === undefined && Boolean(setting("API_SERVER_KEY")))) return { ok: true };
+      return { ok: false, reason: "set API_SERVER_ENABLED=true to serve the API from the gateway" };
+    },
+    connect: (context) => connect(parts, context),
+  };
+}

@@ -1,0 +1,99 @@
+// The objects of the Responses dialect, made from a turn.
+import type { JsonObject, Message } from "../../core/message.ts";
+import { textOf } from "../../core/message.ts";
+import { newId } from "./desk.ts";
+import { isShown, responsesUsage, type TurnResult } from "./turn.ts";
+
+const MAX_ARGUMENTS = 500;
+const MAX_OUTPUT = 1000;
+
+export interface ResponseHead {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly model: string;
+  readonly instructions: string | null;
+  readonly previousId: string | null;
+  readonly store: boolean;
+  readonly metadata: JsonObject;
+}
+
+export function textPart(text: string): JsonObject {
+  return { type: "output_text", text, annotations: [], logprobs: [] };
+}
+
+export function messageItem(id: string, text: string | null, status: string): JsonObject {
+  return { id, type: "message", role: "assistant", status, content: text === null ? [] : [textPart(text)] };
+}
+
+function cut(text: string, limit: number): string {
+  return text.length > limit ? `${text.slice(0, limit)}…` : text;
+}
+
+/** Items of one stored message: a text, calls, or the result of a call. */
+export function itemsOf(message: Message): JsonObject[] {
+  const text = textOf(message.content);
+  if (message.role === "tool") {
+    if (!isShown(message.tool_name)) return [];
+    const output = cut(text, MAX_OUTPUT);
+    return [
+      {
+        id: newId("fco_", 28),
+        type: "function_call_output",
+        call_id: message.tool_call_id,
+        output,
+        status: "completed",
+      },
+    ];
+  }
+  if (message.role !== "assistant") return [];
+  const items = text.trim() === "" ? [] : [messageItem(newId("msg_", 28), text, "completed")];
+  for (const call of message.tool_calls ?? []) {
+    if (!isShown(call.function.name)) continue;
+    items.push({
+      id: newId("fc_", 28),
+      type: "function_call",
+      call_id: call.id,
+      name: call.function.name,
+      arguments: cut(call.function.arguments, MAX_ARGUMENTS),
+      status: "completed",
+    });
+  }
+  return items;
+}
+
+export function responseObject(
+  head: ResponseHead,
+  state: { readonly status: string; readonly output: readonly JsonObject[]; readonly result?: TurnResult },
+): JsonObject {
+  const { result } = state;
+  const failed = state.status === "failed";
+  return {
+    id: head.id,
+    object: "response",
+    created_at: head.createdAt,
+    status: state.status,
+    error: failed ? { code: "server_error", message: result?.problem ?? "The run failed." } : null,
+    incomplete_details: state.status === "incomplete" ? { reason: "max_output_tokens" } : null,
+    instructions: head.instructions,
+    metadata: head.metadata,
+    model: head.model,
+    output: state.output,
+    parallel_tool_calls: true,
+    previous_response_id: head.previousId,
+    store: head.store,
+    temperature: null,
+    text: { format: { type: "text" } },
+    tool_choice: "auto",
+    tools: [],
+    top_p: null,
+    truncation: "disabled",
+    usage: result ? responsesUsage(result.usage) : null,
+    ...(result ? { hermes: { session_id: result.sessionId } } : {}),
+  };
+}
+
+/** `incomplete` when the reader left or the budget ran out before the answer was whole. */
+export function statusOf(result: TurnResult): "completed" | "failed" | "incomplete" {
+  if (result.end === "failed") return "failed";
+  return result.end === "interrupted" || result.finishReason === "length" ? "incomplete" : "completed";
+}

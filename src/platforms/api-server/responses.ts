@@ -1,0 +1,143 @@
+// /v1/responses: answers that the server keeps, so that a client goes on by naming the last one.
+import type { Context } from "hono";
+import { nobody } from "../../core/human.ts";
+import type { JsonObject, Message } from "../../core/message.ts";
+import type { StoredResponse } from "../../core/response-store.ts";
+import { ApiError, invalid } from "./api-error.ts";
+import { type ClientInput, isObject, readHistory, readResponsesInput } from "./content.ts";
+import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, textField, userOf } from "./desk.ts";
+import type { Idempotency } from "./idempotency.ts";
+import { itemsOf, type ResponseHead, responseObject, statusOf } from "./response-object.ts";
+import { ResponseWriter } from "./response-stream.ts";
+import { type OpenedSession, userMessage } from "./sessions.ts";
+import { sse } from "./sse.ts";
+import { runTurn, type TurnResult } from "./turn.ts";
+
+const TRUNCATED_HISTORY = 100;
+
+export interface ResponseRequest {
+  readonly head: ResponseHead;
+  readonly client: ClientInput;
+  readonly session: OpenedSession;
+  readonly conversation: string | undefined;
+}
+
+function previousOf(desk: Desk, body: Body): { stored: StoredResponse | null; conversation: string | undefined } {
+  const id = textField(body, "previous_response_id");
+  const named = isObject(body.conversation) ? textField(body.conversation, "id") : textField(body, "conversation");
+  if (id !== undefined && named !== undefined)
+    throw invalid("invalid_request", "give previous_response_id or conversation, not both", "conversation");
+  const known = id ?? (named === undefined ? undefined : (desk.responses.newestOf(named) ?? undefined));
+  if (known === undefined) return { stored: null, conversation: named };
+  const stored = desk.responses.get(known);
+  if (!stored && id !== undefined)
+    throw new ApiError(404, "response_not_found", `there is no stored response ${id}`, "previous_response_id");
+  return { stored, conversation: named };
+}
+
+/** The whole conversation that the request means: stored, sent along, and the new message. */
+export function clientOf(body: Body, stored: StoredResponse | null): ClientInput {
+  const own = readResponsesInput(body.input);
+  const given = readHistory(body.conversation_history, "conversation_history");
+  const past: readonly Message[] = [...(given.length > 0 ? given : (stored?.history ?? [])), ...own.history];
+  const instructions = [textField(body, "instructions") ?? stored?.instructions ?? "", own.instructions];
+  return {
+    instructions: instructions.filter((text) => text !== "").join("\n\n"),
+    history: body.truncation === "auto" ? past.slice(-TRUNCATED_HISTORY) : past,
+    input: own.input,
+  };
+}
+
+/** The session of the stored answer is gone on with only when nothing but the new message is added to it. */
+export function continues(body: Body, client: ClientInput, stored: StoredResponse | null): StoredResponse | null {
+  if (!stored || stored.sessionId === "") return null;
+  const added = client.history.length - stored.history.length;
+  return Array.isArray(body.conversation_history) || added !== 0 ? null : stored;
+}
+
+async function openResponse(desk: Desk, context: Context, body: Body): Promise<ResponseRequest> {
+  const { stored, conversation } = previousOf(desk, body);
+  const client = clientOf(body, stored);
+  const sessionId = sessionHeader(context);
+  const userId = userOf(context);
+  const session = await desk.sessions.open({
+    client,
+    human: nobody,
+    prefix: "api-",
+    thread: continues(body, client, stored),
+    ...(userId ? { userId } : {}),
+    ...(sessionId ? { sessionId } : {}),
+  });
+  const head: ResponseHead = {
+    id: newId("resp_", 28),
+    createdAt: Math.floor(desk.now() / 1000),
+    model: modelNameFor(desk, body),
+    instructions: client.instructions === "" ? null : client.instructions,
+    previousId: stored?.id ?? null,
+    store: body.store !== false,
+    metadata: isObject(body.metadata) ? (body.metadata as JsonObject) : {},
+  };
+  return { head, client, session, conversation };
+}
+
+async function keep(desk: Desk, request: ResponseRequest, response: JsonObject, result: TurnResult): Promise<void> {
+  const { head, client } = request;
+  if (!head.store) return;
+  const answer: readonly Message[] = result.text === "" ? [] : [{ role: "assistant", content: result.text }];
+  const thread = await desk.sessions.threadOf(result.sessionId);
+  desk.responses.put(
+    {
+      id: head.id,
+      response,
+      history: [...client.history, userMessage(client.input), ...answer],
+      instructions: head.instructions,
+      sessionId: thread.sessionId,
+      messageCount: thread.messageCount,
+    },
+    request.conversation,
+  );
+}
+
+async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<Response> {
+  const request = await openResponse(desk, context, body);
+  try {
+    const result = await runTurn(request.session, AbortSignal.any([context.req.raw.signal, desk.stopping]));
+    if (result.text === "" && result.end === "failed")
+      throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
+    const output = result.messages.flatMap(itemsOf);
+    const response = responseObject(request.head, { status: statusOf(result), output, result });
+    await keep(desk, request, response, result);
+    return Response.json(response, { headers: { "x-hermes-session-id": result.sessionId } });
+  } finally {
+    request.session.release();
+  }
+}
+
+export async function createResponse(desk: Desk, idempotency: Idempotency, context: Context): Promise<Response> {
+  const body = await readBody(context);
+  if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(desk, context, body));
+  const request = await openResponse(desk, context, body);
+  const headers = { "x-hermes-session-id": request.session.sessionId };
+  const keepAlive = desk.keepAliveMs ? { keepAliveMs: desk.keepAliveMs } : {};
+  return sse(context, { headers, stopping: desk.stopping, ...keepAlive }, async (stream) => {
+    const writer = new ResponseWriter(request.head, stream);
+    try {
+      await writer.begin();
+      const result = await runTurn(request.session, stream.signal, (event) => writer.show(event));
+      await keep(desk, request, await writer.end(result), result);
+    } finally {
+      request.session.release();
+    }
+  });
+}
+
+export function getResponse(desk: Desk, id: string): Response {
+  const stored = desk.responses.get(id);
+  if (!stored) throw new ApiError(404, "response_not_found", `there is no stored response ${id}`);
+  return Response.json(stored.response);
+}
+
+export function deleteResponse(desk: Desk, id: string): Response {
+  if (!desk.responses.delete(id)) throw new ApiError(404, "response_not_found", `there is no stored response ${id}`);
+  return Response.json({ id, object: "response.deleted", deleted: true });
+}

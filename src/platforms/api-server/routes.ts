@@ -1,0 +1,210 @@
+// The API server's routes, behind one door: Host, Origin, key, size, in that order.
+import type { Context, Hono, Next } from "hono";
+import type { JsonObject } from "../../core/message.ts";
+import { hostAllowed, originAllowed, sameSecret } from "../http/guards.ts";
+import { ApiError, apiErrorOf, errorBody, invalid } from "./api-error.ts";
+import { chatCompletions } from "./chat.ts";
+import { type Desk, modelNameFor, readBody, sessionHeader, textField, userOf } from "./desk.ts";
+import { Idempotency } from "./idempotency.ts";
+import { clientOf, continues, createResponse, deleteResponse, getResponse } from "./responses.ts";
+import { answerApproval, type Run, type Runs } from "./runs.ts";
+import type { ApiServerSettings } from "./settings.ts";
+import { sse } from "./sse.ts";
+
+const METHODS = "GET, POST, DELETE, OPTIONS";
+const ALLOWED_HEADERS =
+  "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key, Last-Event-ID";
+const OPEN_PATHS = new Set(["/health", "/v1/health"]);
+
+export interface RouteParts {
+  readonly desk: Desk;
+  readonly runs: Runs;
+  readonly settings: ApiServerSettings;
+  /** More about the program that serves, for `/health/detailed`. */
+  state?(): JsonObject;
+}
+
+function refuse(status: number, code: string, message: string): Response {
+  return Response.json(errorBody(status, code, message), { status });
+}
+
+function isKnown(context: Context, key: string): boolean {
+  const [scheme, given] = (context.req.header("authorization") ?? "").split(/\s+/, 2);
+  return scheme?.toLowerCase() === "bearer" && sameSecret(given ?? "", key);
+}
+
+function cors(headers: Headers, origin: string): void {
+  headers.set("access-control-allow-origin", origin);
+  headers.set("vary", "Origin");
+  headers.set("access-control-expose-headers", "X-Hermes-Session-Id, X-Hermes-Completed, X-Hermes-Partial");
+}
+
+function preflight(origin: string): Response {
+  const response = new Response(null, { status: 204 });
+  cors(response.headers, origin);
+  response.headers.set("access-control-allow-methods", METHODS);
+  response.headers.set("access-control-allow-headers", ALLOWED_HEADERS);
+  response.headers.set("access-control-max-age", "600");
+  return response;
+}
+
+/** What stands before every route; the answer when a request may not pass. */
+function judge(context: Context, settings: ApiServerSettings): Response | null {
+  const origin = context.req.header("origin");
+  if (!hostAllowed(context.req.header("host"), settings.allowedHosts))
+    return refuse(
+      403,
+      "host_not_allowed",
+      "this server does not answer to that Host; allow it with API_SERVER_ALLOWED_HOSTS",
+    );
+  if (!originAllowed(origin, settings.corsOrigins))
+    return refuse(403, "origin_not_allowed", "this Origin may not call; allow it with API_SERVER_CORS_ORIGINS");
+  if (context.req.method === "OPTIONS" && origin !== undefined) return preflight(origin);
+  if (OPEN_PATHS.has(context.req.path)) return null;
+  if (!isKnown(context, settings.key)) {
+    const response = refuse(401, "invalid_api_key", "a valid key is required: Authorization: Bearer …");
+    response.headers.set("www-authenticate", "Bearer");
+    return response;
+  }
+  return null;
+}
+
+async function guard(context: Context, next: Next, settings: ApiServerSettings): Promise<Response | undefined> {
+  const refusal = judge(context, settings);
+  if (refusal) context.res = refusal;
+  else await next();
+  const origin = context.req.header("origin");
+  const { headers } = context.res;
+  headers.set("x-content-type-options", "nosniff");
+  headers.set("referrer-policy", "no-referrer");
+  if (origin !== undefined && originAllowed(origin, settings.corsOrigins)) cors(headers, origin);
+  return undefined;
+}
+
+function capabilities(modelName: string): JsonObject {
+  return {
+    object: "hermes.api_server.capabilities",
+    model: modelName,
+    auth: { type: "bearer", required: true },
+    runtime: { agent: true, tools: "server" },
+    features: {
+      chat_completions: true,
+      responses: true,
+      stored_responses: true,
+      runs: true,
+      run_events: true,
+      run_approvals: true,
+      streaming: true,
+      tool_progress_events: true,
+      session_header: "X-Hermes-Session-Id",
+      session_key_header: "X-Hermes-Session-Key",
+      idempotency_key: true,
+      image_input: true,
+    },
+    endpoints: [
+      "GET /health",
+      "GET /health/detailed",
+      "GET /v1/models",
+      "GET /v1/capabilities",
+      "POST /v1/chat/completions",
+      "POST /v1/responses",
+      "GET /v1/responses/{id}",
+      "DELETE /v1/responses/{id}",
+      "POST /v1/runs",
+      "GET /v1/runs/{id}",
+      "GET /v1/runs/{id}/events",
+      "POST /v1/runs/{id}/approval",
+      "POST /v1/runs/{id}/stop",
+    ],
+  };
+}
+
+async function startRun({ desk, runs }: RouteParts, context: Context): Promise<Response> {
+  const body = await readBody(context);
+  const previous = textField(body, "previous_response_id");
+  const stored = previous === undefined ? null : desk.responses.get(previous);
+  if (previous !== undefined && !stored)
+    throw new ApiError(404, "response_not_found", `there is no stored response ${previous}`, "previous_response_id");
+  const client = clientOf(body, stored);
+  const sessionId = textField(body, "session_id") ?? sessionHeader(context);
+  const userId = userOf(context);
+  const run = runs.start({
+    client,
+    model: modelNameFor(desk, body),
+    thread: continues(body, client, stored),
+    ...(sessionId ? { sessionId } : {}),
+    ...(userId ? { userId } : {}),
+  });
+  return Response.json({ run_id: run.id, status: "started" }, { status: 202 });
+}
+
+/** Everything from the start, or after `Last-Event-ID`; ends with the run. */
+function runEvents(desk: Desk, run: Run, context: Context): Response {
+  const last = Number(context.req.header("last-event-id") ?? "-1");
+  if (!Number.isInteger(last)) throw invalid("invalid_event_id", "Last-Event-ID must be a number");
+  const keepAlive = desk.keepAliveMs ? { keepAliveMs: desk.keepAliveMs } : {};
+  return sse(context, { stopping: desk.stopping, ...keepAlive }, async (stream) => {
+    let index = last + 1;
+    while (!stream.signal.aborted) {
+      const event = run.events[index];
+      if (event) await stream.send(event, { id: String(index++) });
+      else if (!run.active) return;
+      else await run.changed(stream.signal);
+    }
+  });
+}
+
+function health(parts: RouteParts): JsonObject {
+  const { desk, runs } = parts;
+  return {
+    status: "ok",
+    platform: "hermes-agent",
+    active_agents: desk.sessions.active,
+    active_runs: runs.active,
+    updated_at: new Date(desk.now()).toISOString(),
+    ...parts.state?.(),
+  };
+}
+
+function addRunRoutes(app: Hono, parts: RouteParts): void {
+  const { desk, runs } = parts;
+  app.post("/v1/runs", (context) => startRun(parts, context));
+  app.get("/v1/runs/:id", (context) => Response.json(runs.get(context.req.param("id")).toJson()));
+  app.get("/v1/runs/:id/events", (context) => runEvents(desk, runs.get(context.req.param("id")), context));
+  app.post("/v1/runs/:id/approval", async (context) =>
+    Response.json(answerApproval(runs.get(context.req.param("id")), await readBody(context))),
+  );
+  app.post("/v1/runs/:id/stop", async (context) => {
+    const run = runs.get(context.req.param("id"));
+    await run.stop();
+    return Response.json({ run_id: run.id, status: run.status });
+  });
+}
+
+export async function apiServerApp(parts: RouteParts): Promise<Hono> {
+  const { Hono } = await import("hono");
+  const { desk, settings } = parts;
+  const app = new Hono();
+  const idempotency = new Idempotency(desk.now);
+  app.use("*", (context, next) => guard(context, next, settings));
+  for (const path of ["/health", "/v1/health"])
+    app.get(path, () => Response.json({ status: "ok", platform: "hermes-agent" }));
+  app.get("/health/detailed", () => Response.json(health(parts)));
+  app.get("/v1/models", () => {
+    const model = { id: settings.modelName, object: "model", created: 0, owned_by: "hermes" };
+    return Response.json({ object: "list", data: [model] });
+  });
+  app.get("/v1/capabilities", () => Response.json(capabilities(settings.modelName)));
+  app.post("/v1/chat/completions", (context) => chatCompletions(desk, idempotency, context));
+  app.post("/v1/responses", (context) => createResponse(desk, idempotency, context));
+  app.get("/v1/responses/:id", (context) => getResponse(desk, context.req.param("id")));
+  app.delete("/v1/responses/:id", (context) => deleteResponse(desk, context.req.param("id")));
+  addRunRoutes(app, parts);
+  app.notFound((context) => refuse(404, "not_found", `there is no ${context.req.method} ${context.req.path}`));
+  app.onError((error) => {
+    const shown = apiErrorOf(error);
+    if (shown.code === "internal_error") desk.log("error", error.stack ?? String(error));
+    return Response.json(shown.body, { status: shown.status });
+  });
+  return app;
+}

@@ -1,0 +1,67 @@
+// The API server as one value: starts listening, and ends in order.
+import type { AgentDoor } from "../../core/agent-door.ts";
+import type { JsonObject } from "../../core/message.ts";
+import type { ResponseStore } from "../../core/response-store.ts";
+import { type Listening, listen } from "../http/listen.ts";
+import type { Desk } from "./desk.ts";
+import { apiServerApp } from "./routes.ts";
+import { Runs } from "./runs.ts";
+import { Sessions } from "./sessions.ts";
+import type { ApiServerSettings } from "./settings.ts";
+
+const APPROVAL_MS = 300_000;
+const GRACE_MS = 2_000;
+
+export interface ApiServerParts {
+  readonly door: AgentDoor;
+  /** Closed together with the server. */
+  readonly responses: ResponseStore;
+  readonly settings: ApiServerSettings;
+  readonly approvalMs?: number;
+  readonly keepAliveMs?: number;
+  /** More about the program that serves, for `/health/detailed`. */
+  state?(): JsonObject;
+  log?(level: "info" | "warning" | "error", text: string): void;
+  now?(): number;
+}
+
+export interface ApiServer extends Omit<Listening, "close"> {
+  /** Stops runs, lets answers finish, stores what happened. Idempotent. */
+  close(): Promise<void>;
+}
+
+export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> {
+  const { door, responses, settings } = parts;
+  const stopping = new AbortController();
+  const sessions = new Sessions(door);
+  const desk: Desk = {
+    sessions,
+    responses,
+    modelName: settings.modelName,
+    approvalMs: parts.approvalMs ?? APPROVAL_MS,
+    ...(parts.keepAliveMs ? { keepAliveMs: parts.keepAliveMs } : {}),
+    stopping: stopping.signal,
+    log: parts.log ?? (() => undefined),
+    now: parts.now ?? Date.now,
+  };
+  const runs = new Runs(desk);
+  const app = await apiServerApp({ desk, runs, settings, ...(parts.state ? { state: parts.state } : {}) });
+  const listening = await listen(app, { host: settings.host, port: settings.port, setting: "API_SERVER_PORT" });
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    stopping.abort();
+    await runs.stopAll();
+    await listening.close(GRACE_MS);
+    await sessions.settle();
+    responses.close();
+  };
+  return {
+    host: listening.host,
+    port: listening.port,
+    url: listening.url,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,162 @@
+// Which stored session a request belongs to: named by header, known by its history, or new and seeded.
+import { createHash, randomBytes } from "node:crypto";
+import type { AgentDoor, DoorWish } from "../../core/agent-door.ts";
+import type { OpenedConversation } from "../../core/conversation.ts";
+import type { Human } from "../../core/human.ts";
+import { type Content, type Message, textOf } from "../../core/message.ts";
+import type { ChatThread, ResponseStore } from "../../core/response-store.ts";
+import { ApiError, invalid } from "./api-error.ts";
+import type { ClientInput } from "./content.ts";
+
+export const SOURCE = "api_server";
+const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
+
+export interface SessionWish {
+  readonly client: ClientInput;
+  readonly human: Human;
+  /** Named by the client: goes on there, or starts there. */
+  readonly sessionId?: string;
+  /** Where the client's history was said before, when that is known. */
+  readonly thread?: ChatThread | null;
+  readonly userId?: string;
+  /** How the id of a new session starts. */
+  readonly prefix: string;
+}
+
+export interface OpenedSession {
+  readonly opened: OpenedConversation;
+  readonly sessionId: string;
+  /** The message to send: with the request's own instructions in front when the session began with others. */
+  readonly input: ClientInput["input"];
+  /** Frees the session for the next request; the conversation closes in the background. */
+  release(): void;
+}
+
+/** The same visible conversation gives the same text, whatever tools ran in between. */
+export function fingerprint(instructions: string, messages: readonly Message[], userId: string | undefined): string {
+  const hash = createHash("sha256").update(JSON.stringify([userId ?? "", instructions.trim()]));
+  for (const message of messages) hash.update(JSON.stringify([message.role, textOf(message.content).trim()]));
+  return hash.digest("hex");
+}
+
+export function userMessage(input: ClientInput["input"]): Message {
+  return { role: "user", content: input as Content };
+}
+
+function withInstructions(input: ClientInput["input"], instructions: string): ClientInput["input"] {
+  const note = `[Instructions for this request]\n${instructions}\n[End of instructions]`;
+  return typeof input === "string" ? `${note}\n\n${input}` : [{ type: "text", text: note }, ...input];
+}
+
+export class Sessions {
+  readonly #door: AgentDoor;
+  readonly #busy = new Set<string>();
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(door: AgentDoor) {
+    this.#door = door;
+  }
+
+  get active(): number {
+    return this.#busy.size;
+  }
+
+  async open(wish: SessionWish): Promise<OpenedSession> {
+    const plan = await this.#plan(wish);
+    const { id } = plan;
+    if (this.#busy.has(id))
+      throw new ApiError(409, "session_busy", `session ${id} is answering another request; try again when it is done`);
+    this.#busy.add(id);
+    try {
+      return await this.#openAs(wish, plan);
+    } catch (error) {
+      this.#busy.delete(id);
+      throw error;
+    }
+  }
+
+  async #openAs(wish: SessionWish, plan: { id: string; exists: boolean; seed: readonly Message[] }) {
+    const { store } = this.#door;
+    const { instructions } = wish.client;
+    if (!plan.exists && plan.seed.length > 0)
+      await store.createSession({ id: plan.id, source: SOURCE, ...(wish.userId ? { userId: wish.userId } : {}) });
+    if (plan.seed.length > 0)
+      await store.appendMessages(
+        plan.id,
+        plan.seed.map(({ role, content }) => ({ role, content })),
+      );
+    const row = plan.exists || plan.seed.length > 0 ? await store.getSession(plan.id) : null;
+    const told = !row || row.system_prompt === null || instructions === "" || row.system_prompt.includes(instructions);
+    const open: DoorWish = {
+      human: wish.human,
+      source: SOURCE,
+      platform: SOURCE,
+      ...(wish.userId ? { userId: wish.userId } : {}),
+      ...(row ? { resume: plan.id } : { sessionId: plan.id }),
+      ...(instructions === "" ? {} : { instructions }),
+    };
+    const opened = await this.#door.open(open);
+    return {
+      opened,
+      sessionId: plan.id,
+      input: told ? wish.client.input : withInstructions(wish.client.input, instructions),
+      release: () => this.#release(plan.id, opened),
+    };
+  }
+
+  #release(id: string, opened: OpenedConversation): void {
+    this.#busy.delete(id);
+    const closing: Promise<void> = opened.conversation.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  async #plan(wish: SessionWish): Promise<{ id: string; exists: boolean; seed: readonly Message[] }> {
+    const { store } = this.#door;
+    if (wish.sessionId !== undefined) {
+      const id = checkSessionId(wish.sessionId);
+      const exists = (await store.getSession(id)) !== null;
+      return { id, exists, seed: exists ? [] : wish.client.history };
+    }
+    if (wish.thread && !this.#busy.has(wish.thread.sessionId) && (await this.at(wish.thread)))
+      return { id: wish.thread.sessionId, exists: true, seed: [] };
+    return { id: await this.#freshId(wish), exists: false, seed: wish.client.history };
+  }
+
+  /** Is the session still where the thread left it? */
+  async at(thread: ChatThread): Promise<boolean> {
+    const tip = await this.#door.store.getCompressionTip(thread.sessionId);
+    const row = await this.#door.store.getSession(tip);
+    return row !== null && row.message_count === thread.messageCount;
+  }
+
+  /** Where a session stands now, to recognise it later. */
+  async threadOf(sessionId: string): Promise<ChatThread> {
+    const tip = await this.#door.store.getCompressionTip(sessionId);
+    const row = await this.#door.store.getSession(tip);
+    return { sessionId: tip, messageCount: row?.message_count ?? 0 };
+  }
+
+  /** From the first words, so that a person can tell conversations apart; with a random end when it is taken. */
+  async #freshId(wish: SessionWish): Promise<string> {
+    const first = [...wish.client.history, userMessage(wish.client.input)].find(({ role }) => role === "user");
+    const text = `${wish.client.instructions}\n${textOf(first?.content)}`;
+    const id = `${wish.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+    const taken = this.#busy.has(id) || (await this.#door.store.getSession(id)) !== null;
+    return taken ? `${id}-${randomBytes(4).toString("hex")}` : id;
+  }
+
+  /** Resolves when nothing is left to write. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#closing);
+  }
+}
+
+export function checkSessionId(text: string): string {
+  if (SESSION_ID.test(text)) return text;
+  throw invalid("invalid_session_id", "a session id has letters, digits and . _ : - only, at most 128", "session_id");
+}
+
+export interface SessionDesk {
+  readonly sessions: Sessions;
+  readonly responses: ResponseStore;
+}

@@ -1,0 +1,63 @@
+// The API server's settings, read and checked before it listens.
+import { hostname } from "node:os";
+import { UserError } from "../../core/failure.ts";
+import type { PlatformSetting } from "../../core/platform.ts";
+import { isLoopback, weakKey } from "../http/guards.ts";
+
+export const DEFAULT_HOST = "127.0.0.1";
+export const DEFAULT_PORT = 8642;
+const DEFAULT_MODEL = "hermes-agent";
+
+export const API_SERVER_SETTINGS: readonly PlatformSetting[] = [
+  { env: "API_SERVER_ENABLED", key: "enabled", description: "Serve the OpenAI-compatible API from the gateway" },
+  { env: "API_SERVER_KEY", key: "key", description: "Key that clients must send; made when absent", secret: true },
+  { env: "API_SERVER_HOST", key: "host", description: "Address to listen on (127.0.0.1)" },
+  { env: "API_SERVER_PORT", key: "port", description: "Port to listen on (8642)" },
+  { env: "API_SERVER_CORS_ORIGINS", key: "cors_origins", description: "Origins of web pages that may call, by comma" },
+  { env: "API_SERVER_ALLOWED_HOSTS", key: "allowed_hosts", description: "Host names by which clients may call" },
+  { env: "API_SERVER_MODEL_NAME", key: "model_name", description: "Name of the model in listings (hermes-agent)" },
+];
+
+export interface ApiServerSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly key: string;
+  readonly corsOrigins: readonly string[];
+  readonly allowedHosts: readonly string[];
+  readonly modelName: string;
+}
+
+type Lookup = (name: string) => string | undefined;
+
+export function listOf(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((item) => item.trim().toLowerCase().replace(/\/$/, ""))
+    .filter((item) => item !== "");
+}
+
+export function portOf(text: string | undefined, fallback: number, setting: string): number {
+  if (text === undefined || text.trim() === "") return fallback;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UserError(`${setting} is "${text}"; a port is a whole number up to 65535`, { cure: `Change ${setting}.` });
+}
+
+/** Throws when the address would be open to others without a key worth the name. */
+export function readApiServerSettings(setting: Lookup, key: string): ApiServerSettings {
+  const host = setting("API_SERVER_HOST")?.trim() || DEFAULT_HOST;
+  const weak = weakKey(key);
+  if (key === "") throw new UserError("the API server has no key", { cure: "Make one: hermes api key --new" });
+  if (weak !== undefined && !isLoopback(host))
+    throw new UserError(`the API server will not listen on ${host}: API_SERVER_KEY protects nothing, ${weak}`, {
+      cure: "Make a new key with: hermes api key --new, or listen on 127.0.0.1.",
+    });
+  return {
+    host,
+    port: portOf(setting("API_SERVER_PORT"), DEFAULT_PORT, "API_SERVER_PORT"),
+    key,
+    corsOrigins: listOf(setting("API_SERVER_CORS_ORIGINS")),
+    allowedHosts: [hostname().toLowerCase(), host.toLowerCase(), ...listOf(setting("API_SERVER_ALLOWED_HOSTS"))],
+    modelName: setting("API_SERVER_MODEL_NAME")?.trim() || DEFAULT_MODEL,
+  };
+}

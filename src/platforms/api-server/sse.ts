@@ -1,0 +1,56 @@
+// Server-sent events as a response body: keeps the line alive, notices when the reader has gone.
+import type { Context } from "hono";
+import { bodyOf } from "./api-error.ts";
+
+const KEEP_ALIVE_MS = 30_000;
+
+export interface Sse {
+  /** Aborts when the reader has gone or the server stops. */
+  readonly signal: AbortSignal;
+  send(data: unknown, options?: { readonly event?: string; readonly id?: string }): Promise<void>;
+  raw(text: string): Promise<void>;
+}
+
+export interface SseOptions {
+  readonly headers?: { readonly [name: string]: string };
+  /** Fires when the server stops. */
+  readonly stopping: AbortSignal;
+  readonly keepAliveMs?: number;
+}
+
+const HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+};
+
+function frame(data: unknown, options: { readonly event?: string; readonly id?: string }): string {
+  const id = options.id === undefined ? "" : `id: ${options.id}\n`;
+  const event = options.event === undefined ? "" : `event: ${options.event}\n`;
+  return `${id}${event}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+}
+
+/** `write` runs until it returns; what it throws is the last thing that the reader gets. */
+export function sse(context: Context, options: SseOptions, write: (stream: Sse) => Promise<void>): Response {
+  const gone = new AbortController();
+  const signal = AbortSignal.any([gone.signal, context.req.raw.signal, options.stopping]);
+  const encoder = new TextEncoder();
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const leave = () => gone.abort();
+  writer.closed.catch(leave);
+  const raw = (text: string) => writer.write(encoder.encode(text)).catch(leave);
+  const timer = setInterval(() => void raw(": keep-alive\n\n"), options.keepAliveMs ?? KEEP_ALIVE_MS);
+  const work = async () => {
+    try {
+      await write({ signal, raw, send: (data, about = {}) => raw(frame(data, about)) });
+    } catch (error) {
+      await raw(frame(bodyOf(error), {}));
+    } finally {
+      clearInterval(timer);
+      await writer.close().catch(leave);
+    }
+  };
+  void work();
+  return new Response(readable, { status: 200, headers: { ...HEADERS, ...options.headers } });
+}

@@ -1,0 +1,63 @@
+// A listening HTTP server for a Hono application: one place for limits, port trouble and an orderly end.
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Hono } from "hono";
+import { UserError } from "../../core/failure.ts";
+
+const HEADERS_MS = 15_000;
+const REQUEST_MS = 60_000;
+
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  /** `http://host:port`, as a person would type it. */
+  readonly url: string;
+  /** No new connections; open ones get `graceMs` to finish, then they are cut. Idempotent. */
+  close(graceMs?: number): Promise<void>;
+}
+
+function trouble(error: NodeJS.ErrnoException, where: { host: string; port: number; setting: string }): UserError {
+  const at = `${where.host}:${where.port}`;
+  if (error.code === "EADDRINUSE")
+    return new UserError(`${at} is in use by another program`, {
+      cure: `Stop that program, or choose another port with ${where.setting}.`,
+      cause: error,
+    });
+  return new UserError(`cannot listen on ${at}: ${error.message}`, {
+    cure: `Check the address, or choose another port with ${where.setting}.`,
+    cause: error,
+  });
+}
+
+/** `setting` is named in the cure when the port is taken. */
+export async function listen(
+  app: Hono,
+  where: { readonly host: string; readonly port: number; readonly setting: string },
+): Promise<Listening> {
+  const { createAdaptorServer } = await import("@hono/node-server");
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    overrideGlobalObjects: false,
+    serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: 32 * 1024 },
+  }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(trouble(error, where)));
+    server.listen(where.port, where.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const shown = where.host.includes(":") ? `[${where.host}]` : where.host;
+  let closing: Promise<void> | undefined;
+  return {
+    host: where.host,
+    port,
+    url: `http://${shown}:${port}`,
+    close: (graceMs = 0) => {
+      closing ??= new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), graceMs).unref();
+      });
+      return closing;
+    },
+  };
+}
