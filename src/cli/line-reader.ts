@@ -32,7 +32,11 @@ export class LineReader {
       historySize: MAX_HISTORY,
     });
     reader.on("line", (line) => this.#arrived(line));
-    reader.on("close", () => this.#settle(null));
+    reader.on("close", () => {
+      // Ctrl-D while a turn runs: nobody waits now, but the next question finds the end of input.
+      if (this.#reader === reader) this.#reader = undefined;
+      this.#settle(null);
+    });
     reader.on("SIGINT", () => this.onInterrupt?.());
     this.#reader = reader;
   }

@@ -1,0 +1,59 @@
+// A real terminal for tests: the program runs in a pseudo-terminal, its output is drawn by a VT emulator.
+import { spawn } from "@lydell/node-pty";
+import headless from "@xterm/headless";
+import { hermesProgram } from "./hermes.ts";
+
+export interface TestTerminal {
+  /** What a person would see: the lines of the screen without trailing blanks. */
+  screen(): string;
+  /** Everything that was written, control sequences included. */
+  raw(): string;
+  type(text: string): void;
+  /** Waits until the screen shows the text. */
+  shows(text: string | RegExp, timeoutMs?: number): Promise<void>;
+  exited: Promise<number>;
+  kill(): void;
+}
+
+export function openTerminal(
+  args: readonly string[],
+  options: { home: string; columns?: number; rows?: number },
+): TestTerminal {
+  const cols = options.columns ?? 100;
+  const rows = options.rows ?? 40;
+  const emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 5_000 });
+  const child = spawn(process.execPath, [hermesProgram(), ...args], {
+    cols,
+    rows,
+    cwd: options.home,
+    env: { PATH: process.env.PATH ?? "", HOME: options.home, HERMES_HOME: options.home, TERM: "xterm-256color" },
+  });
+  let written = "";
+  child.onData((data) => {
+    written += data;
+    emulator.write(data);
+  });
+  const exited = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
+  const screen = () => {
+    const lines: string[] = [];
+    const { active } = emulator.buffer;
+    for (let index = 0; index < active.length; index++)
+      lines.push(active.getLine(index)?.translateToString(true) ?? "");
+    return lines.join("\n").trimEnd();
+  };
+  return {
+    screen,
+    raw: () => written,
+    type: (text) => child.write(text),
+    shows: async (text, timeoutMs = 20_000) => {
+      const until = Date.now() + timeoutMs;
+      const there = () => (typeof text === "string" ? screen().includes(text) : text.test(screen()));
+      while (!there()) {
+        if (Date.now() > until) throw new Error(`the screen never showed ${String(text)}:\n${screen()}`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+    },
+    exited,
+    kill: () => child.kill("SIGKILL"),
+  };
+}
