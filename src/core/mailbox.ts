@@ -105,6 +105,8 @@ export interface Mailbox {
   /** Nothing was delivered: it waits for another attempt. */
   postponed(id: number, reason: string): Promise<void>;
   failed(id: number, reason: string): Promise<void>;
+  /** The row of a key, whatever its state. */
+  findOutgoing(key: string): Promise<OutboxRow | null>;
   /** Ids of messages that the platform is known to have: received ones and sent ones, since then. */
   knownMessages(platform: string, since: number): Promise<readonly string[]>;
   /** The newest failures, for the person. */

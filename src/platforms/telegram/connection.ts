@@ -97,7 +97,7 @@ export class TelegramConnection implements PlatformConnection {
     call: (text: string, mode: { parse_mode?: "HTML" }) => Promise<SendResult>,
   ): Promise<SendResult> {
     const html = toTelegramHtml(message.text);
-    if (html === message.text || html.length > 4096) return call(message.text, {});
+    if (html === message.text) return call(message.text, {});
     const result = await call(html, { parse_mode: "HTML" });
     const unreadable = !result.ok && result.kind === "refused" && /can't parse|entit/i.test(result.reason);
     return unreadable ? call(message.text, {}) : result;
@@ -209,8 +209,21 @@ export class TelegramConnection implements PlatformConnection {
       send: (to: Destination, text: OutboundMessage) => this.send(to, text, signal),
       edit: (to: Destination, id: string, text: Text) => this.edit(to, id, text, signal),
       delete: (to: Destination, id: string) => this.delete(to, id),
+      probe: (to: Destination, id: string, text: OutboundMessage) => this.#probe(to, id, text),
     };
     return findSentText(prober, { ...unknown, message }, signal);
+  }
+
+  async #probe(
+    to: Destination,
+    messageId: string,
+    message: OutboundMessage,
+  ): Promise<SendResult & { readonly same?: boolean }> {
+    const result = await this.#call((api) =>
+      api.editMessageReplyMarkup(to.chatId, Number(messageId), keyboard(message)),
+    );
+    if (result.ok) return { ok: true, messageId, same: false };
+    return /message is not modified/i.test(result.reason) ? { ok: true, messageId, same: true } : result;
   }
 
   health(): PlatformHealth {

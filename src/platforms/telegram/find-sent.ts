@@ -1,10 +1,12 @@
 // Was a message delivered before the program died? Telegram has no way to read back, but it has edits that change nothing.
 //
-// Message ids only grow. Whatever was sent after the mark has an id above it, and a new message has an id above that. So a
-// silent placeholder is sent first: the lost message, if it exists, lies between the mark and the placeholder. Each id in
-// between that is not accounted for is edited to the very text in question. Telegram answers "not modified" if that text
-// stands there already, refuses if the id is not the bot's own message in this chat, and otherwise turns a left-over of the
-// bot into the answer. In each case the answer is on the screen exactly once. Is nothing found, the placeholder becomes it.
+// Message ids only grow, and one chat is written to by one message at a time. So the lost message, if it exists, is the
+// bot's newest one in the chat. A silent placeholder with a button is sent first: its id is above everything older. Then
+// the ids below it, down to the mark, that are not accounted for, are asked one by one by an edit of their buttons to
+// those of the lost message. "Not modified" says: a message of the bot with these buttons stands here; it is set to the
+// text in question, which changes nothing if it is the lost one, and turns a left-over of the bot into the answer if not.
+// An edit that succeeds has met a left-over of another kind, such as the placeholder of an earlier search: it is removed.
+// If nothing is found, the placeholder becomes the answer. In each case the answer is on the screen exactly once.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Destination, OutboundMessage, SendProof, SendResult, UnknownSend } from "../../core/platform.ts";
 
@@ -18,6 +20,12 @@ export interface Prober {
   /** `ok` also when the text stands there already. */
   edit(to: Destination, messageId: string, message: Omit<OutboundMessage, "idempotencyKey">): Promise<SendResult>;
   delete(to: Destination, messageId: string): Promise<SendResult>;
+  /** Sets the buttons: `same` when nothing changed, `other` when something did, `absent` when it is not the bot's. */
+  probe(
+    to: Destination,
+    messageId: string,
+    message: OutboundMessage,
+  ): Promise<SendResult & { readonly same?: boolean }>;
 }
 
 /** Waits as long as the platform asks; throws when no answer can be had, and the question is put again later. */
@@ -41,6 +49,7 @@ export async function findSentText(
   const placeholder: OutboundMessage = {
     text: PLACEHOLDER,
     silent: true,
+    buttons: [[{ label: PLACEHOLDER, data: "look" }]],
     idempotencyKey: `${message.idempotencyKey}:look`,
   };
   const probe = await prober.send(to, placeholder);
@@ -50,15 +59,21 @@ export async function findSentText(
   }
   const last = Number(probe.messageId);
   const ids: string[] = [];
-  for (let id = Number(mark) + 1; id < last && ids.length <= MAX_PROBES; id++)
+  for (let id = last - 1; id > Number(mark) && ids.length <= MAX_PROBES; id--)
     if (!known.has(String(id))) ids.push(String(id));
   if (ids.length > MAX_PROBES) {
     await prober.delete(to, probe.messageId);
     return { sent: "unknown" };
   }
   for (const messageId of ids) {
-    const result = await settled(() => prober.edit(to, messageId, message), signal);
-    if (!result.ok) continue;
+    const found = await settled(() => prober.probe(to, messageId, message), signal);
+    if (!found.ok) continue;
+    if (!("same" in found) || found.same !== true) {
+      await prober.delete(to, messageId);
+      continue;
+    }
+    const written = await settled(() => prober.edit(to, messageId, message), signal);
+    if (!written.ok) continue;
     await prober.delete(to, probe.messageId);
     return { sent: true, messageId };
   }

@@ -82,6 +82,7 @@ export function createMailbox(db: Database, clock: () => number = Date.now): Mai
     sent: (id, messageId) => group.add((on) => outbox.markSent(on, id, messageId, clock())),
     postponed: (id, reason) => group.add((on) => outbox.markPostponed(on, id, reason)),
     failed: (id, reason) => group.add((on) => outbox.markFailed(on, id, reason, clock())),
+    findOutgoing: (key) => group.add((on) => outbox.rowByKey(on, key)),
     knownMessages: (platform, since) =>
       group.add((on) => [...inbox.receivedIds(on, platform, since), ...outbox.sentIds(on, platform, since)]),
     failures: (limit) => group.add((on) => outbox.failedRows(on, limit)),

@@ -52,6 +52,11 @@ export function enqueueRows(db: Database, outgoing: readonly NewOutgoing[], now:
   return rows;
 }
 
+export function rowByKey(db: Database, key: string): OutboxRow | null {
+  const row = db.prepare<Row>(`SELECT ${COLUMNS} FROM gateway_outbox WHERE key = ?`).get(key);
+  return row ? outboxRow(row) : null;
+}
+
 /** What a crash left worthless is closed first; the rest is what must still be sent. */
 export function pendingRows(db: Database, now: number): OutboxRow[] {
   db.prepare(

@@ -1,0 +1,206 @@
+// Pairing: a stranger gets a code in the chat, the owner approves it on this machine. Files as v0.14 keeps them.
+import { randomInt } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { UserError } from "../core/failure.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { withFileLock } from "../lib/file-lock.ts";
+
+const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+const CODE_LENGTH = 8;
+const CODE_SECONDS = 3600;
+const REQUEST_SECONDS = 600;
+const MAX_PENDING = 3;
+const MAX_FAILURES = 5;
+const LOCK_SECONDS = 3600;
+
+interface PendingEntry {
+  readonly user_id: string;
+  readonly user_name: string;
+  readonly created_at: number;
+}
+interface ApprovedEntry {
+  readonly user_name: string;
+  readonly approved_at: number;
+}
+type Numbers = { [key: string]: number };
+
+export interface PairingList {
+  readonly pending: readonly { readonly platform: string; readonly userId: string; readonly userName: string; readonly minutesLeft: number }[];
+  readonly approved: readonly { readonly platform: string; readonly userId: string; readonly userName: string }[];
+}
+
+export interface Pairing {
+  isApproved(platform: string, userId: string): Promise<boolean>;
+  /** A code for this person, or null when none may be given now: asked too often, too many wait, locked. */
+  request(platform: string, user: { readonly id: string; readonly name: string }): Promise<string | null>;
+  list(): Promise<PairingList>;
+  /** The person who may write from now on. Throws UserError for a wrong or old code. */
+  approve(platform: string, code: string): Promise<{ readonly userId: string; readonly userName: string }>;
+  /** False when the person was not approved. */
+  revoke(platform: string, userId: string): Promise<boolean>;
+  /** How many requests were dropped. */
+  clearPending(platform?: string): Promise<number>;
+}
+
+async function readMap<T>(path: string): Promise<{ [key: string]: T }> {
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as { [key: string]: T };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new UserError(`${path} cannot be read`, { cure: "Repair or remove the file.", cause: error });
+  }
+}
+
+function newCode(): string {
+  return Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+}
+
+class PairingFiles implements Pairing {
+  readonly #dir: string;
+  readonly #now: () => number;
+  readonly #approved = new Map<string, { mtime: number; ids: ReadonlySet<string> }>();
+
+  constructor(dir: string, now: () => number) {
+    this.#dir = dir;
+    this.#now = now;
+  }
+
+  #file(name: string): string {
+    return join(this.#dir, `${name}.json`);
+  }
+
+  #seconds(): number {
+    return this.#now() / 1000;
+  }
+
+  #locked<T>(work: () => Promise<T>): Promise<T> {
+    return withFileLock(join(this.#dir, "pairing"), work);
+  }
+
+  async #write(name: string, value: object): Promise<void> {
+    await atomicWrite(this.#file(name), `${JSON.stringify(value, null, 2)}\n`, 0o600);
+  }
+
+  /** The file is read again only after it changed: this is asked for every message. */
+  async isApproved(platform: string, userId: string): Promise<boolean> {
+    const path = this.#file(`${platform}-approved`);
+    const info = await stat(path).catch(() => null);
+    if (!info) return false;
+    let known = this.#approved.get(platform);
+    if (known?.mtime !== info.mtimeMs) {
+      known = { mtime: info.mtimeMs, ids: new Set(Object.keys(await readMap<ApprovedEntry>(path))) };
+      this.#approved.set(platform, known);
+    }
+    return known.ids.has(userId);
+  }
+
+  async #pending(platform: string): Promise<{ [code: string]: PendingEntry }> {
+    const all = await readMap<PendingEntry>(this.#file(`${platform}-pending`));
+    const fresh = Object.entries(all).filter(([, entry]) => this.#seconds() - entry.created_at <= CODE_SECONDS);
+    return Object.fromEntries(fresh);
+  }
+
+  request(platform: string, user: { readonly id: string; readonly name: string }): Promise<string | null> {
+    return this.#locked(async () => {
+      const limits = await readMap<number>(this.#file("_rate_limits"));
+      const now = this.#seconds();
+      if ((limits[`_lockout:${platform}`] ?? 0) > now) return null;
+      if (now - (limits[`${platform}:${user.id}`] ?? 0) < REQUEST_SECONDS) return null;
+      const pending = await this.#pending(platform);
+      if (Object.keys(pending).length >= MAX_PENDING) return null;
+      const code = newCode();
+      pending[code] = { user_id: user.id, user_name: user.name, created_at: now };
+      limits[`${platform}:${user.id}`] = now;
+      await this.#write(`${platform}-pending`, pending);
+      await this.#write("_rate_limits", limits);
+      return code;
+    });
+  }
+
+  async #platforms(kind: "pending" | "approved"): Promise<string[]> {
+    const names = await readdir(this.#dir).catch(() => []);
+    return names.filter((name) => name.endsWith(`-${kind}.json`)).map((name) => name.slice(0, -`-${kind}.json`.length));
+  }
+
+  async list(): Promise<PairingList> {
+    const pending: PairingList["pending"][number][] = [];
+    const approved: PairingList["approved"][number][] = [];
+    for (const platform of await this.#platforms("pending")) {
+      for (const entry of Object.values(await this.#pending(platform))) {
+        const minutesLeft = Math.ceil((CODE_SECONDS - (this.#seconds() - entry.created_at)) / 60);
+        pending.push({ platform, userId: entry.user_id, userName: entry.user_name, minutesLeft });
+      }
+    }
+    for (const platform of await this.#platforms("approved")) {
+      const entries = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
+      for (const [userId, entry] of Object.entries(entries)) approved.push({ platform, userId, userName: entry.user_name });
+    }
+    return { pending, approved };
+  }
+
+  async #failed(platform: string, limits: Numbers): Promise<UserError> {
+    const key = `_failures:${platform}`;
+    limits[key] = (limits[key] ?? 0) + 1;
+    const lock = limits[key] >= MAX_FAILURES;
+    if (lock) {
+      limits[`_lockout:${platform}`] = this.#seconds() + LOCK_SECONDS;
+      limits[key] = 0;
+    }
+    await this.#write("_rate_limits", limits);
+    return new UserError("That code is not known or has expired.", {
+      cure: lock
+        ? `Too many wrong codes: pairing on ${platform} is locked for an hour.`
+        : "Codes are valid for an hour. See: hermes pairing list",
+    });
+  }
+
+  approve(platform: string, code: string): Promise<{ userId: string; userName: string }> {
+    return this.#locked(async () => {
+      const limits = await readMap<number>(this.#file("_rate_limits"));
+      if ((limits[`_lockout:${platform}`] ?? 0) > this.#seconds())
+        throw new UserError(`Pairing on ${platform} is locked after too many wrong codes.`, { cure: "Try again in an hour." });
+      const pending = await this.#pending(platform);
+      const wanted = code.trim().toUpperCase();
+      const entry = pending[wanted];
+      if (!entry) throw await this.#failed(platform, limits);
+      const { [wanted]: _, ...rest } = pending;
+      const approved = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
+      approved[entry.user_id] = { user_name: entry.user_name, approved_at: this.#seconds() };
+      delete limits[`_failures:${platform}`];
+      await this.#write(`${platform}-approved`, approved);
+      await this.#write(`${platform}-pending`, rest);
+      await this.#write("_rate_limits", limits);
+      return { userId: entry.user_id, userName: entry.user_name };
+    });
+  }
+
+  revoke(platform: string, userId: string): Promise<boolean> {
+    return this.#locked(async () => {
+      const approved = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
+      if (!(userId in approved)) return false;
+      const { [userId]: _, ...rest } = approved;
+      await this.#write(`${platform}-approved`, rest);
+      return true;
+    });
+  }
+
+  clearPending(platform?: string): Promise<number> {
+    return this.#locked(async () => {
+      let cleared = 0;
+      for (const name of platform ? [platform] : await this.#platforms("pending")) {
+        cleared += Object.keys(await this.#pending(name)).length;
+        await this.#write(`${name}-pending`, {});
+      }
+      return cleared;
+    });
+  }
+}
+
+/** The files lie under `platforms/pairing`, or in the older `pairing` folder where only that exists. */
+export function openPairing(homePath: string, now: () => number = Date.now): Pairing {
+  const dir = join(homePath, "platforms", "pairing");
+  const older = join(homePath, "pairing");
+  return new PairingFiles(!existsSync(dir) && existsSync(older) ? older : dir, now);
+}
