@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { JsonObject } from "../../core/message.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { applyHunks } from "./apply-hunks.ts";
-import { type FileToolParts, refused, resolvePath } from "./file-tools.ts";
+import { type FileToolParts, located, refused, resolvePath } from "./file-tools.ts";
 import { replaceIn } from "./replace.ts";
 import { type PatchOperation, parsePatch } from "./v4a.ts";
 import { currentText, writeText } from "./write-file.ts";
@@ -39,7 +39,7 @@ async function unifiedDiff(steps: readonly Step[]): Promise<string> {
         { context: 3 },
       ),
     )
-    .map((text) => text.replace(/^=+\n/, ""))
+    .map((text) => text.replace(/^(Index: .*\n)?=+\n/, ""))
     .join("\n");
 }
 
@@ -195,13 +195,11 @@ export function patchTool(parts: FileToolParts): Tool {
     paths: (args) => (args.path ? [args.path] : ["/"]),
     mutates: true,
     preview: (args) => args.path ?? "several files",
-    run: (args, context) => {
-      if (args.mode === "patch" || (args.patch && !args.old_string)) {
-        return args.patch
-          ? patchMany(parts, args.patch, context)
-          : Promise.resolve(toolError("mode patch needs patch"));
-      }
-      return replace(parts, args, context);
+    run: async (args, context) => {
+      const [here, , place] = await located(parts, args, context);
+      if (args.mode === "patch" || (args.patch && !args.old_string))
+        return args.patch ? patchMany(here, args.patch, place) : toolError("mode patch needs patch");
+      return replace(here, args, place);
     },
   });
 }
