@@ -17,6 +17,11 @@ for (const pair of OTHERS.split(" ")) {
 /** Numbers 128–159 mean the characters of Windows-1252, as in every browser. */
 const WINDOWS = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
+/** Puts the characters of Windows-1252 where a decoder left control codes. */
+export function withWindowsCharacters(text: string): string {
+  return text.replace(/[\u0080-\u009f]/g, (code) => WINDOWS[code.charCodeAt(0) - 128] ?? code);
+}
+
 function fromNumber(code: number): string {
   if (code >= 128 && code <= 159) return WINDOWS[code - 128] ?? "\ufffd";
   if (code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return "\ufffd";

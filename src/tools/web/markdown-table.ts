@@ -68,9 +68,14 @@ function line(texts: readonly string[]): string {
 
 /** A pipe table; the first row becomes the heading when the page marks none. Empty tables give no lines. */
 export function tableLines(rows: readonly WrittenRow[]): string[] {
-  const spread = rows
-    .map((row) => row.cells.flatMap(({ text, cell }) => [text, ...Array<string>(spanOf(cell) - 1).fill("")]))
-    .map((texts) => texts.slice(0, MOST_COLUMNS));
+  const spread = rows.map((row) => {
+    const texts: string[] = [];
+    for (const { text, cell } of row.cells) {
+      if (texts.length >= MOST_COLUMNS) break;
+      texts.push(text, ...Array<string>(spanOf(cell) - 1).fill(""));
+    }
+    return texts.slice(0, MOST_COLUMNS);
+  });
   let width = 0;
   for (const texts of spread) width = Math.max(width, texts.findLastIndex((text) => text !== "") + 1);
   if (width === 0) return [];

@@ -121,7 +121,8 @@ export class MarkdownWriter {
   /** The end of a block: what follows stands apart by a blank line. */
   endBlock(lead = ""): void {
     this.flush(lead);
-    if (this.#lines.length > 0) this.#blankBefore = true;
+    const waitingItem = typeof this.#prefixes.at(-1)?.first === "string";
+    if (this.#lines.length > 0 && !waitingItem) this.#blankBefore = true;
   }
 
   /** The end of a block that the next one follows directly, as list items do. */

@@ -1,4 +1,5 @@
 // What a server sent, as text: by content type, by encoding, and with a clear word where there is no text.
+import { withWindowsCharacters } from "./html-entities.ts";
 import { htmlToMarkdownInSlices } from "./html-to-markdown.ts";
 
 export interface Body {
@@ -17,7 +18,10 @@ const SNIFFED = 1_024;
 
 function decodedAs(label: string, bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder(label).decode(bytes);
+    const decoder = new TextDecoder(label);
+    const text = decoder.decode(bytes);
+    // Some versions of Node decode Windows-1252 as if it were Latin-1.
+    return decoder.encoding === "windows-1252" ? withWindowsCharacters(text) : text;
   } catch {
     // An encoding nobody knows: the next guess serves.
     return null;
@@ -47,13 +51,22 @@ export function decodeBody(body: Body): string {
   const label = declared(body);
   const named = label ? decodedAs(label, bytes) : null;
   if (named !== null) return named;
+  return strictUtf8(bytes, false) ?? cutUtf8(bytes) ?? decodedAs("windows-1252", bytes) ?? "";
+}
+
+function strictUtf8(bytes: Uint8Array, stream: boolean): string | null {
   try {
-    // Streaming: a character cut in half at the end of what was read is no fault.
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream });
   } catch {
-    // Not UTF-8, and nothing said what it is: the encoding of the old web.
-    return new TextDecoder("windows-1252").decode(bytes);
+    // Not UTF-8: the encoding of the old web is left.
+    return null;
   }
+}
+
+/** A character cut in half at the end of what was read is no fault, where another one shows that this is UTF-8. */
+function cutUtf8(bytes: Uint8Array): string | null {
+  const text = strictUtf8(bytes, true);
+  return text !== null && /[^\0-\x7f]/.test(text) ? text : null;
 }
 
 function kindOf(body: Body): "html" | "json" | "text" | "pdf" | "binary" {

@@ -43,7 +43,8 @@ function listed(text: string): WebHit[] {
   const start = text.indexOf("[");
   const end = text.lastIndexOf("]");
   if (start === -1 || end <= start) return [];
-  return listOf(parseJson(text.slice(start, end + 1))).map((hit) => ({
+  const items = listOf(parseJson(text.slice(start, end + 1))).filter((hit) => textOf(hit.url) !== "");
+  return items.map((hit) => ({
     title: textOf(hit.title),
     url: textOf(hit.url),
     description: textOf(hit.description),

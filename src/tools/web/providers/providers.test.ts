@@ -1,0 +1,215 @@
+// Every web service: what is asked of it, what is made of its answer, and what happens when it does not answer well.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { testFetch } from "../../../../test/fake-web-fetch.ts";
+import { type FakeWebServices, fakeWebServices } from "../../../../test/fake-web-services.ts";
+import type { WebProvider } from "../../../core/web.ts";
+import { webProviders } from "../web-providers.ts";
+
+let services: FakeWebServices;
+
+beforeEach(async () => {
+  services = await fakeWebServices();
+});
+afterEach(() => services.close());
+
+const SEARCHERS = ["searxng", "brave_free", "tavily", "exa", "firecrawl", "parallel", "ddgs", "xai"];
+const READERS = ["tavily", "exa", "firecrawl", "parallel"];
+
+function provider(name: string, options: { env?: { [name: string]: string }; timeoutMs?: number } = {}): WebProvider {
+  const list = webProviders({
+    env: { ...services.env, ...options.env },
+    call: testFetch(),
+    fetch: testFetch(),
+    xaiModel: "grok-test",
+    ...(options.timeoutMs ? { timeoutMs: options.timeoutMs } : {}),
+  });
+  const found = list.find((entry) => entry.name === name);
+  if (!found) throw new Error(`no provider ${name}`);
+  return found;
+}
+
+const quiet = () => new AbortController().signal;
+
+describe.each(SEARCHERS)("%s searches", (name) => {
+  it("and gives titles, addresses and descriptions in order", async () => {
+    const answer = await provider(name).search!("cats & dogs", { limit: 3, signal: quiet() });
+    expect(answer).toEqual({
+      ok: true,
+      hits: [1, 2, 3].map((n) => ({
+        title: `Result ${n}`,
+        url: `https://example.org/${n}`,
+        description: `Words about result ${n}`,
+      })),
+    });
+    const [first] = services.requests;
+    expect(`${first?.query} ${first?.body} ${new URLSearchParams(first?.body)}`).toMatch(/cats/);
+  });
+
+  it.each([
+    [401, "auth"],
+    [429, "rate_limit"],
+    [500, "server_error"],
+    [503, "server_error"],
+    [402, "billing"],
+  ])("and reports status %i as %s", async (status, kind) => {
+    services.fail({ status, body: { error: "said so" }, headers: { "retry-after": "7" } });
+    const answer = await provider(name).search!("q", { limit: 3, signal: quiet() });
+    expect(answer).toMatchObject({ ok: false, failure: { kind, status, retryAfterMs: 7000 } });
+    expect(JSON.stringify(answer)).toContain("said so");
+    expect(JSON.stringify(answer)).not.toMatch(/-key"/);
+  });
+
+  it("and reports an answer that makes no sense", async () => {
+    services.fail({ body: "<html>Welcome to the hotel network</html>" });
+    const answer = await provider(name).search!("q", { limit: 3, signal: quiet() });
+    expect(answer).toMatchObject({ ok: false, failure: { kind: "format_error" } });
+  });
+
+  it("and survives an answer with the wrong fields", async () => {
+    services.fail({
+      body: name === "ddgs" ? '<div class="results">' : { results: "none", web: [1], data: null, output: {} },
+    });
+    const answer = await provider(name).search!("q", { limit: 3, signal: quiet() });
+    expect(answer).toEqual({ ok: true, hits: [] });
+  });
+
+  it("and gives up at its deadline", async () => {
+    services.fail({ hang: true });
+    const answer = await provider(name, { timeoutMs: 60 }).search!("q", { limit: 3, signal: quiet() });
+    expect(answer).toMatchObject({ ok: false, failure: { kind: "timeout" } });
+  });
+
+  it("and stops when it is interrupted", async () => {
+    services.fail({ hang: true });
+    const stop = new AbortController();
+    const searching = provider(name).search!("q", { limit: 3, signal: stop.signal });
+    await services.arrived(1);
+    stop.abort();
+    expect(await searching).toMatchObject({ ok: false, failure: { kind: "interrupted" } });
+  });
+});
+
+describe.each(READERS)("%s reads pages", (name) => {
+  it("and one that fails does not take the others along", async () => {
+    const urls = ["https://example.org/a", "https://example.org/broken", "https://Example.org/c/"];
+    const answer = await provider(name).extract!(urls, { signal: quiet() });
+    expect(answer.ok && answer.pages.map((page) => page.url)).toEqual(urls);
+    expect(answer.ok && answer.pages.map((page) => page.ok)).toEqual([true, false, true]);
+    expect(answer.ok && answer.pages[0]?.ok && answer.pages[0].content).toContain("Text of https://example.org/a");
+  });
+
+  it.each([
+    [401, "auth"],
+    [429, "rate_limit"],
+    [502, "server_error"],
+  ])("and reports status %i as %s", async (status, kind) => {
+    services.fail({ status, body: { error: "no" } });
+    const answer = await provider(name).extract!(["https://example.org/a"], { signal: quiet() });
+    expect(answer).toMatchObject({ ok: false, failure: { kind } });
+  });
+
+  it("and names an address that the answer leaves out", async () => {
+    services.fail({ body: name === "firecrawl" ? { success: true, data: {} } : { results: [] } });
+    const answer = await provider(name).extract!(["https://example.org/a"], { signal: quiet() });
+    expect(answer).toMatchObject({ ok: true, pages: [{ ok: false, url: "https://example.org/a" }] });
+  });
+});
+
+describe("keys", () => {
+  it.each([
+    ["brave_free", "BRAVE_SEARCH_API_KEY"],
+    ["tavily", "TAVILY_API_KEY"],
+    ["exa", "EXA_API_KEY"],
+    ["parallel", "PARALLEL_API_KEY"],
+    ["xai", "XAI_API_KEY"],
+    ["firecrawl", "FIRECRAWL_API_KEY"],
+  ])("%s says that %s is missing or wrong", async (name, variable) => {
+    const missing = provider(name, { env: { [variable]: " ", FIRECRAWL_API_URL: "" } }).available();
+    expect(missing).toMatchObject({ ok: false, reason: expect.stringContaining(variable) });
+    const wrong = await provider(name, { env: { [variable]: "wrong-key" } }).search!("q", {
+      limit: 1,
+      signal: quiet(),
+    });
+    expect(wrong).toMatchObject({ ok: false, failure: { kind: "auth", cure: expect.stringContaining(variable) } });
+    expect(JSON.stringify(wrong)).not.toContain("wrong-key");
+  });
+
+  it("Firecrawl on one's own server and SearXNG need an address only", () => {
+    expect(provider("firecrawl", { env: { FIRECRAWL_API_KEY: "" } }).available()).toEqual({ ok: true });
+    expect(provider("searxng").available()).toEqual({ ok: true });
+    expect(provider("searxng", { env: { SEARXNG_URL: "" } }).available()).toMatchObject({ ok: false });
+  });
+});
+
+describe("many results", () => {
+  it.each(["searxng", "brave_free", "ddgs"])("%s turns pages until there are enough", async (name) => {
+    const answer = await provider(name).search!("q", { limit: 45, signal: quiet() });
+    expect(answer.ok && answer.hits.map((hit) => hit.url)).toEqual(
+      Array.from({ length: 45 }, (_, index) => `https://example.org/${index + 1}`),
+    );
+  });
+
+  it("trouble on a later page keeps what was found", async () => {
+    const searx = provider("searxng");
+    const first = await searx.search!("q", { limit: 5, signal: quiet() });
+    expect(first.ok).toBe(true);
+    const body = { results: [{ url: "https://a.example/", title: "A", content: "" }] };
+    services.fail({ body }, { status: 500 });
+    expect(await searx.search!("q", { limit: 30, signal: quiet() })).toMatchObject({
+      ok: true,
+      hits: [{ title: "A" }],
+    });
+  });
+});
+
+describe("what the services say in their own way", () => {
+  it("SearXNG without JSON names the setting", async () => {
+    services.fail({ status: 403, body: "Forbidden" });
+    const answer = await provider("searxng").search!("q", { limit: 1, signal: quiet() });
+    expect(answer).toMatchObject({ ok: false, failure: { cure: expect.stringContaining("settings.yml") } });
+  });
+
+  it("SearXNG whose engines are all silent is a failure, not an empty answer", async () => {
+    services.fail({ body: { results: [], unresponsive_engines: [["google", "CAPTCHA"]] } });
+    const answer = await provider("searxng").search!("q", { limit: 1, signal: quiet() });
+    expect(answer).toMatchObject({ ok: false, failure: { message: expect.stringContaining("google: CAPTCHA") } });
+  });
+
+  it("DuckDuckGo's riddle for robots is a rate limit", async () => {
+    services.fail({
+      status: 202,
+      body: '<form id="challenge-form"><div class="anomaly-modal__title">Bots</div></form>',
+    });
+    const answer = await provider("ddgs").search!("q", { limit: 1, signal: quiet() });
+    expect(answer).toMatchObject({ ok: false, failure: { kind: "rate_limit" } });
+  });
+
+  it("xAI's prose is read by its citations", async () => {
+    const text = "Cats sleep a lot. [1]";
+    const annotations = [
+      { type: "url_citation", url: "https://cats.example/", title: "1", start_index: 18, end_index: 21 },
+    ];
+    const output = [{ type: "message", content: [{ type: "output_text", text, annotations }] }];
+    services.fail({ body: { output, citations: ["https://cats.example/", "https://more.example/"] } });
+    const answer = await provider("xai").search!("q", { limit: 5, signal: quiet() });
+    expect(answer).toEqual({
+      ok: true,
+      hits: [
+        { url: "https://cats.example/", title: "https://cats.example/", description: "Cats sleep a lot." },
+        { url: "https://more.example/", title: "https://more.example/", description: "" },
+      ],
+    });
+  });
+
+  it("Firecrawl's word about a page that is not there", async () => {
+    const answer = await provider("firecrawl").extract!(["https://example.org/missing"], { signal: quiet() });
+    expect(answer).toMatchObject({ ok: true, pages: [{ ok: false, error: expect.stringContaining("404") }] });
+  });
+
+  it("keys are not sent on when a service redirects", async () => {
+    services.fail({ status: 302, headers: { location: `${services.url}/tavily/search` }, body: {} });
+    const answer = await provider("tavily").search!("q", { limit: 1, signal: quiet() });
+    expect(answer.ok).toBe(false);
+    expect(services.requests).toHaveLength(1);
+  });
+});
