@@ -1,0 +1,184 @@
+// A skill: instructions in a SKILL.md that the agent loads when a task asks for them, as a user message.
+import type { Human } from "./human.ts";
+import type { JsonObject } from "./message.ts";
+
+/** When a skill shows up in the prompt: hidden unless all `requires` are there and none of the `fallback` ones is. */
+export interface SkillConditions {
+  readonly requires_toolsets: readonly string[];
+  readonly requires_tools: readonly string[];
+  readonly fallback_for_toolsets: readonly string[];
+  readonly fallback_for_tools: readonly string[];
+}
+
+/** A setting that a skill reads from `skills.config` in config.yaml. */
+export interface SkillSetting {
+  readonly key: string;
+  readonly description: string;
+  readonly prompt: string;
+  readonly default?: string | number | boolean;
+}
+
+/** A variable that a skill needs in the environment of its commands. */
+export interface SkillVariable {
+  readonly name: string;
+  readonly prompt: string;
+  readonly help?: string;
+  readonly requiredFor?: string;
+  readonly optional: boolean;
+}
+
+/** A file with credentials, relative to the home directory. */
+export interface SkillCredentialFile {
+  readonly path: string;
+  readonly description?: string;
+}
+
+/** Something wrong in a SKILL.md, with the line it is in and what to do about it. */
+export interface SkillProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+  readonly cure: string;
+}
+
+/** The front matter of a SKILL.md, every field in one shape whatever way it was written. */
+export interface SkillHeader {
+  /** Undefined when the file does not say: its folder's name counts then. */
+  readonly name?: string;
+  readonly description: string;
+  readonly version?: string;
+  readonly author?: string;
+  readonly license?: string;
+  readonly compatibility?: string;
+  readonly dependencies: readonly string[];
+  readonly allowedTools: readonly string[];
+  /** `macos`, `linux`, `windows`; empty means everywhere. */
+  readonly platforms: readonly string[];
+  readonly tags: readonly string[];
+  readonly relatedSkills: readonly string[];
+  readonly conditions: SkillConditions;
+  readonly settings: readonly SkillSetting[];
+  readonly variables: readonly SkillVariable[];
+  readonly credentialFiles: readonly SkillCredentialFile[];
+  readonly commands: readonly string[];
+  readonly setupHelp?: string;
+  readonly metadata?: JsonObject;
+}
+
+/** A folder that holds skills. The first root that has a name wins in lists. */
+export interface SkillRoot {
+  readonly path: string;
+  readonly kind: "home" | "external" | "plugin";
+}
+
+/** One skill as lists show it. */
+export interface SkillEntry {
+  readonly name: string;
+  readonly description: string;
+  /** The folders between root and skill, joined by `/`. */
+  readonly category: string;
+  /** The name of the skill's own folder. */
+  readonly folder: string;
+  readonly dir: string;
+  readonly file: string;
+  readonly root: SkillRoot;
+  readonly platforms: readonly string[];
+  readonly conditions: SkillConditions;
+}
+
+export interface SkillListing {
+  readonly skills: readonly SkillEntry[];
+  readonly problems: readonly SkillProblem[];
+  readonly categories: ReadonlyMap<string, string>;
+}
+
+/** What the prompt's index depends on. */
+export interface SkillView {
+  readonly toolNames: readonly string[];
+  readonly toolsets: readonly string[];
+  readonly platform?: string;
+}
+
+/** Who loads a skill, and for which conversation. */
+export interface SkillRequest {
+  readonly conversationId: string;
+  readonly sessionId: string;
+  readonly human: Human;
+  readonly signal: AbortSignal;
+  readonly platform?: string;
+  /** Text from outside was read in this turn. */
+  readonly tainted?: boolean;
+  /** Secrets are asked for at a local terminal only; elsewhere the person is told how to set them there. */
+  readonly local: boolean;
+}
+
+export type SkillActivation =
+  | { readonly ok: true; readonly name: string; readonly text: string; readonly notes: readonly string[] }
+  | { readonly ok: false; readonly error: string; readonly cure: string };
+
+/** A change that an agent wrote and the guard stopped: not loaded until a person approves it. */
+export interface QuarantinedSkill {
+  readonly id: string;
+  readonly name: string;
+  readonly action: string;
+  readonly at: string;
+  readonly sessionId: string;
+  readonly verdict: "caution" | "dangerous";
+  readonly findings: readonly string[];
+}
+
+/** The skills of a home, as every surface holds them. */
+export interface Skills {
+  /** Every skill that is enabled here and runs on this system; broken ones with their problems. */
+  list(options?: { readonly platform?: string; readonly everything?: boolean }): Promise<SkillListing>;
+  /** The text for the system prompt; empty without skills. */
+  index(view: SkillView): Promise<string>;
+  /** The user message that loads a skill; `instruction` is what the person wants done with it. */
+  activate(name: string, request: SkillRequest, instruction?: string): Promise<SkillActivation>;
+  /** One user message for several skills; throws UserError when one does not exist. */
+  preload(names: readonly string[], request: SkillRequest): Promise<{ text: string; notes: readonly string[] }>;
+  /** `/name` → skill, for dynamic slash commands and gateways. */
+  commands(options?: { readonly platform?: string }): Promise<ReadonlyMap<string, SkillEntry>>;
+  /** Variables that the skills loaded in a conversation may pass to its commands. */
+  passthrough(conversationId: string): { readonly [name: string]: string };
+  /** Files with credentials that the loaded skills declared and that exist. */
+  credentialFiles(conversationId: string): readonly string[];
+  /** Forgets what was read, and tells what changed since the last look. */
+  reload(): Promise<{ added: readonly string[]; removed: readonly string[]; total: number }>;
+  quarantined(): Promise<readonly QuarantinedSkill[]>;
+  /** What a quarantined change would write: path → text, null for a removal. */
+  quarantinedFiles(id: string): Promise<{ readonly [path: string]: string | null }>;
+  /** Puts a quarantined change in place; the person has looked at it. */
+  approve(id: string): Promise<{ readonly name: string; readonly dir: string }>;
+  reject(id: string): Promise<void>;
+}
+
+export const NO_CONDITIONS: SkillConditions = {
+  requires_toolsets: [],
+  requires_tools: [],
+  fallback_for_toolsets: [],
+  fallback_for_tools: [],
+};
+
+/** The word after the slash: lower case, only letters, digits and single hyphens; empty when nothing is left. */
+export function skillCommandName(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[\s_]+/g, "-")
+    .replaceAll(/[^a-z0-9-]/g, "")
+    .replaceAll(/-+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+}
+
+/** Whether the conversation's tools let a skill show up. With no tool information everything shows. */
+export function skillShows(conditions: SkillConditions, view: Pick<SkillView, "toolNames" | "toolsets">): boolean {
+  if (view.toolNames.length === 0 && view.toolsets.length === 0) return true;
+  const tools = new Set(view.toolNames);
+  const sets = new Set(view.toolsets);
+  return (
+    conditions.requires_tools.every((name) => tools.has(name)) &&
+    conditions.requires_toolsets.every((name) => sets.has(name)) &&
+    !conditions.fallback_for_tools.some((name) => tools.has(name)) &&
+    !conditions.fallback_for_toolsets.some((name) => sets.has(name))
+  );
+}

@@ -1,0 +1,28 @@
+// Whether the bundled skills changed since they were last brought in: by names, times and sizes, without reading them.
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { syncBundled } from "./bundled-sync.ts";
+import { filesInOrder } from "./dir-hash.ts";
+
+const STAMP_FILE = "skills-bundled.stamp";
+
+function stampOf(home: string, source: string): string {
+  const hash = createHash("sha256").update(home).update(source);
+  for (const rel of filesInOrder(source)) {
+    const info = statSync(join(source, rel));
+    hash.update(`${rel}\0${info.size}\0${info.mtimeMs}\0`);
+  }
+  return hash.digest("hex");
+}
+
+/** Does nothing when the program brings the same skills as last time. */
+export async function syncWhenChanged(home: string, source: string): Promise<void> {
+  const path = join(home, "cache", STAMP_FILE);
+  const stamp = stampOf(home, source);
+  if ((await readFile(path, "utf8").catch(() => "")) === stamp) return;
+  await syncBundled(home, source);
+  await atomicWrite(path, stamp);
+}

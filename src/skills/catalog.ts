@@ -1,0 +1,222 @@
+// Every skill of a home: the home's own folder first, then the external ones. What was read is kept while it is unchanged.
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { SkillEntry, SkillListing, SkillProblem, SkillRoot } from "../core/skill.ts";
+import { findIndexFiles, type IndexFile, placeOf } from "./find.ts";
+import { parseFrontMatter } from "./front-matter.ts";
+import { type ParsedSkill, parseSkill, runsOn } from "./parse.ts";
+import { type IndexedSkill, readSnapshot, SNAPSHOT_FILE, type Snapshot, writeSnapshot } from "./snapshot.ts";
+
+/** Front matter stands at the start; the rest of a huge file is not needed to list it. */
+const HEAD_BYTES = 64 * 1024;
+const PARALLEL = 32;
+const MAX_INDEX_DESCRIPTION = 60;
+
+export interface CatalogOptions {
+  readonly home: string;
+  /** Read at every look: settings may change while the program runs. */
+  externalDirs(): readonly string[];
+  pluginDirs(): readonly string[];
+  /** Names that are switched off on a platform. */
+  disabled(platform: string | undefined): ReadonlySet<string>;
+  /** `process.platform`. */
+  readonly system: string;
+}
+
+interface Read {
+  readonly mtimeNs: bigint;
+  readonly size: number;
+  readonly skill: ParsedSkill;
+}
+
+async function readHead(path: string): Promise<string> {
+  const handle = await open(path, "r");
+  try {
+    const buffer = Buffer.alloc(HEAD_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, HEAD_BYTES, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += PARALLEL)
+    results.push(...(await Promise.all(items.slice(at, at + PARALLEL).map(work))));
+  return results;
+}
+
+/** One line of at most 60 characters. */
+export function shortDescription(description: string): string {
+  const line = description.replaceAll(/\s+/g, " ").trim();
+  return line.length > MAX_INDEX_DESCRIPTION ? `${line.slice(0, MAX_INDEX_DESCRIPTION - 3)}...` : line;
+}
+
+function unreadable(error: unknown): ParsedSkill {
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    header: {
+      description: "",
+      dependencies: [],
+      allowedTools: [],
+      platforms: [],
+      tags: [],
+      relatedSkills: [],
+      conditions: { requires_toolsets: [], requires_tools: [], fallback_for_toolsets: [], fallback_for_tools: [] },
+      settings: [],
+      variables: [],
+      credentialFiles: [],
+      commands: [],
+    },
+    body: "",
+    mistakes: [{ line: 1, message: `the file cannot be read (${reason})`, cure: "Check its owner and mode." }],
+  };
+}
+
+export class Catalog {
+  readonly #options: CatalogOptions;
+  readonly #read = new Map<string, Read>();
+
+  constructor(options: CatalogOptions) {
+    this.#options = options;
+  }
+
+  get homeRoot(): string {
+    return join(this.#options.home, "skills");
+  }
+
+  /** The home first, then what the person added, then what plugins bring; each folder once. */
+  roots(): readonly SkillRoot[] {
+    const { externalDirs, pluginDirs } = this.#options;
+    const roots: SkillRoot[] = [
+      { path: this.homeRoot, kind: "home" },
+      ...externalDirs().map((path) => ({ path, kind: "external" as const })),
+      ...pluginDirs().map((path) => ({ path, kind: "plugin" as const })),
+    ];
+    return roots.filter((root, index) => roots.findIndex((other) => other.path === root.path) === index);
+  }
+
+  forget(): void {
+    this.#read.clear();
+  }
+
+  async #parse(file: IndexFile): Promise<ParsedSkill> {
+    const known = this.#read.get(file.path);
+    if (known && known.mtimeNs === file.mtimeNs && known.size === file.size) return known.skill;
+    const skill = await readHead(file.path).then(parseSkill).catch(unreadable);
+    this.#read.set(file.path, { mtimeNs: file.mtimeNs, size: file.size, skill });
+    return skill;
+  }
+
+  async #scanRoot(
+    root: SkillRoot,
+    files: readonly IndexFile[],
+  ): Promise<{ skills: SkillEntry[]; problems: SkillProblem[]; categories: Map<string, string> }> {
+    const problems: SkillProblem[] = [];
+    const categories = new Map<string, string>();
+    const skills = await inBatches(
+      files.filter((file) => file.rel.endsWith("SKILL.md")),
+      async (file): Promise<SkillEntry> => {
+        const { header, mistakes } = await this.#parse(file);
+        const { category, folder } = placeOf(file.rel);
+        for (const mistake of mistakes) problems.push({ file: file.path, ...mistake });
+        return {
+          name: header.name ?? folder,
+          description: header.description,
+          category,
+          folder,
+          dir: dirname(file.path),
+          file: file.path,
+          root,
+          platforms: header.platforms,
+          conditions: header.conditions,
+        };
+      },
+    );
+    for (const file of files.filter((candidate) => candidate.rel.endsWith("DESCRIPTION.md"))) {
+      const { fields } = await readHead(file.path)
+        .then(parseFrontMatter)
+        .catch(() => ({ fields: {} as { readonly [key: string]: unknown } }));
+      if (typeof fields.description === "string")
+        categories.set(file.rel.split("/").slice(0, -1).join("/"), fields.description);
+    }
+    return { skills, problems: problems.sort((a, b) => (a.file < b.file ? -1 : 1)), categories };
+  }
+
+  /** Everything there is, switched off or not, in the order of the roots; doubles included. */
+  async all(): Promise<SkillListing> {
+    const skills: SkillEntry[] = [];
+    const problems: SkillProblem[] = [];
+    const categories = new Map<string, string>();
+    for (const root of this.roots()) {
+      const found = await this.#scanRoot(root, findIndexFiles(root.path));
+      skills.push(...found.skills);
+      problems.push(...found.problems);
+      for (const [name, description] of found.categories) if (!categories.has(name)) categories.set(name, description);
+    }
+    return { skills, problems, categories };
+  }
+
+  /** What can be used here: the first of each name, on this system, not switched off; by category and name. */
+  async usable(platform?: string): Promise<SkillListing> {
+    const listing = await this.all();
+    const disabled = this.#options.disabled(platform);
+    const seen = new Set<string>();
+    const skills = listing.skills.filter((skill) => {
+      if (seen.has(skill.name)) return false;
+      seen.add(skill.name);
+      return runsOn(skill.platforms, this.#options.system) && !disabled.has(skill.name);
+    });
+    return { ...listing, skills: skills.sort((a, b) => compare(a.category, b.category) || compare(a.name, b.name)) };
+  }
+
+  /** The home's part of the index: from the snapshot when no file changed, else read anew and kept. */
+  async #homeIndex(): Promise<Snapshot> {
+    const files = findIndexFiles(this.homeRoot);
+    const path = join(this.#options.home, SNAPSHOT_FILE);
+    const kept = await readSnapshot(path, files);
+    if (kept) return kept;
+    const scanned = await this.#scanRoot({ path: this.homeRoot, kind: "home" }, files);
+    const snapshot = { skills: scanned.skills.map(indexed), categories: Object.fromEntries(scanned.categories) };
+    // The index is only a cache: a home that cannot be written is read again next time.
+    await writeSnapshot(path, files, snapshot).catch(() => undefined);
+    return snapshot;
+  }
+
+  /** What the prompt shows, before the conversation's tools are considered. */
+  async forIndex(platform?: string): Promise<Snapshot> {
+    const home = await this.#homeIndex();
+    const skills = [...home.skills];
+    const categories = { ...home.categories };
+    for (const root of this.roots().slice(1)) {
+      const found = await this.#scanRoot(root, findIndexFiles(root.path));
+      skills.push(...found.skills.map(indexed));
+      for (const [name, description] of found.categories) categories[name] ??= description;
+    }
+    const disabled = this.#options.disabled(platform);
+    const seen = new Set<string>();
+    const kept = skills.filter((skill) => {
+      if (seen.has(skill.frontmatter_name)) return false;
+      seen.add(skill.frontmatter_name);
+      if (disabled.has(skill.frontmatter_name) || disabled.has(skill.skill_name)) return false;
+      return runsOn(skill.platforms, this.#options.system);
+    });
+    return { skills: kept, categories };
+  }
+}
+
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function indexed(skill: SkillEntry): IndexedSkill {
+  return {
+    skill_name: skill.folder,
+    category: skill.category,
+    frontmatter_name: skill.name,
+    description: shortDescription(skill.description),
+    platforms: skill.platforms,
+    conditions: skill.conditions,
+  };
+}

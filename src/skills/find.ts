@@ -1,0 +1,84 @@
+// Where skills are: walks a root for SKILL.md and DESCRIPTION.md by names and times only; no file is opened.
+import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+/** Folders with other people's text, backups or tools, never skills. */
+const SKIPPED = new Set([
+  ".git",
+  ".github",
+  ".hub",
+  ".archive",
+  ".quarantine",
+  ".curator_backups",
+  "node_modules",
+  "__pycache__",
+]);
+/** Inside a skill these hold its own material. */
+export const SUPPORT_FOLDERS: readonly string[] = ["references", "templates", "scripts", "assets"];
+const MAX_DEPTH = 8;
+
+export interface IndexFile {
+  /** Path below the root, with `/`. */
+  readonly rel: string;
+  readonly path: string;
+  readonly mtimeNs: bigint;
+  readonly size: number;
+}
+
+interface Walk {
+  readonly found: IndexFile[];
+  /** Real paths of linked folders on the way: a link that leads back is not followed. */
+  readonly linked: Set<string>;
+}
+
+function entriesOf(dir: string): Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch {
+    // Gone or closed to us: there are no skills to see here.
+    return [];
+  }
+}
+
+function isFolder(entry: Dirent, path: string, walk: Walk): boolean {
+  if (entry.isDirectory()) return true;
+  if (!entry.isSymbolicLink()) return false;
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
+  const real = realpathSync(path);
+  if (walk.linked.has(real)) return false;
+  walk.linked.add(real);
+  return true;
+}
+
+function note(walk: Walk, path: string, rel: string): void {
+  const info = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (info?.isFile()) walk.found.push({ rel, path, mtimeNs: info.mtimeNs, size: Number(info.size) });
+}
+
+function walkInto(walk: Walk, dir: string, rel: string, depth: number): void {
+  const entries = entriesOf(dir);
+  const isSkill = entries.some((entry) => entry.name === "SKILL.md");
+  for (const entry of entries) {
+    const { name } = entry;
+    if (name === "SKILL.md" || name === "DESCRIPTION.md") note(walk, join(dir, name), `${rel}${name}`);
+    else if (depth < MAX_DEPTH && !SKIPPED.has(name) && !(isSkill && SUPPORT_FOLDERS.includes(name))) {
+      const path = join(dir, name);
+      if (isFolder(entry, path, walk)) walkInto(walk, path, `${rel}${name}/`, depth + 1);
+    }
+  }
+}
+
+/** Every SKILL.md and DESCRIPTION.md below a root, sorted by path. Synchronous: 500 skills take a few milliseconds. */
+export function findIndexFiles(root: string): IndexFile[] {
+  const walk: Walk = { found: [], linked: new Set() };
+  walkInto(walk, root, "", 0);
+  return walk.found.sort((a, b) => (a.rel < b.rel ? -1 : a.rel > b.rel ? 1 : 0));
+}
+
+/** `a/b/name/SKILL.md` → category `a/b`, folder `name`; a skill directly under the root is its own category. */
+export function placeOf(rel: string): { category: string; folder: string } {
+  const parts = rel.split("/").slice(0, -1);
+  const folder = parts.at(-1) ?? "";
+  if (parts.length === 0) return { category: "general", folder: "general" };
+  return { category: parts.length === 1 ? folder : parts.slice(0, -1).join("/"), folder };
+}

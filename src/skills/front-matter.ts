@@ -1,0 +1,87 @@
+// The block between `---` lines at the start of a SKILL.md: split, parsed, and its mistakes located by line.
+
+export interface FrontMatter {
+  /** The mapping; empty when there is none. */
+  readonly fields: { readonly [key: string]: unknown };
+  readonly body: string;
+  /** The body's first line in the file, from 1. */
+  readonly bodyLine: number;
+  readonly mistakes: readonly { readonly line: number; readonly message: string; readonly cure: string }[];
+}
+
+/** Where the block ends; undefined when the text has no closed block. */
+function split(text: string): { block: string; body: string; bodyLine: number } | undefined {
+  const lines = text.split("\n");
+  if ((lines[0] ?? "").trimEnd() !== "---") return undefined;
+  const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === "---");
+  if (end < 0) return undefined;
+  return { block: lines.slice(1, end).join("\n"), body: lines.slice(end + 1).join("\n"), bodyLine: end + 2 };
+}
+
+/** For a block that YAML refuses: each line cut at its first colon, so that name and description survive. */
+function byColon(block: string): { [key: string]: unknown } {
+  const fields: { [key: string]: unknown } = {};
+  for (const line of block.split("\n")) {
+    const match = /^([A-Za-z_][\w-]*):\s*(.*)$/.exec(line);
+    if (match?.[1] && match[2]) fields[match[1]] = match[2].replace(/^(["'])(.*)\1$/, "$2");
+  }
+  return fields;
+}
+
+function missingFence(text: string): FrontMatter {
+  const opened = text.startsWith("---");
+  return {
+    fields: {},
+    body: text,
+    bodyLine: 1,
+    mistakes: [
+      opened
+        ? {
+            line: 1,
+            message: "the front matter is not closed",
+            cure: "Add a line with only --- after the last field.",
+          }
+        : {
+            line: 1,
+            message: "there is no front matter",
+            cure: "Start the file with --- , then name: and description:, then --- again.",
+          },
+    ],
+  };
+}
+
+/** Never throws: a broken block gives what could be saved and the mistakes. */
+export async function parseFrontMatter(given: string): Promise<FrontMatter> {
+  const text = given.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
+  const parts = split(text);
+  if (!parts) return missingFence(text);
+  const { parseDocument } = await import("yaml");
+  const document = parseDocument(parts.block, { prettyErrors: true, uniqueKeys: false });
+  const error = document.errors[0];
+  if (error) {
+    const line = (error.linePos?.[0].line ?? 1) + 1;
+    const reason = (error.message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+    return {
+      fields: byColon(parts.block),
+      body: parts.body,
+      bodyLine: parts.bodyLine,
+      mistakes: [
+        {
+          line,
+          message: `the front matter is not valid YAML: ${reason}`,
+          cure: "Put values that contain a colon, # or quotes between double quotes, and indent with spaces.",
+        },
+      ],
+    };
+  }
+  const value: unknown = document.toJS({ maxAliasCount: 20 });
+  const isMapping = value !== null && typeof value === "object" && !Array.isArray(value);
+  return {
+    fields: isMapping ? (value as { [key: string]: unknown }) : {},
+    body: parts.body,
+    bodyLine: parts.bodyLine,
+    mistakes: isMapping
+      ? []
+      : [{ line: 2, message: "the front matter is not a list of fields", cure: "Write one `field: value` per line." }],
+  };
+}

@@ -1,0 +1,202 @@
+// Patterns for words and secrets: what tries to steer the agent, and what carries secrets in or out.
+import type { Pattern } from "./finding.ts";
+
+const SECRET_PLACES =
+  "\\.ssh/(?:id_|\\*)|\\.aws/credentials|\\.gnupg|\\.kube/config|\\.docker/config\\.json|\\.netrc|\\.npmrc|\\.pypirc|\\.pgpass|\\.git-credentials|\\.hermes/(?:\\.env|auth\\.json)|\\.config/gcloud|(?:Login Data|Cookies|key4\\.db|logins\\.json)|wallet\\.dat|\\.env\\b";
+const SECRET_VARIABLE = "\\$\\{?\\w*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)\\w*\\}?";
+const SENDS = "\\b(?:curl|wget|nc|ncat|scp|rsync|ftp|sftp|http(?:ie)?|Invoke-WebRequest|iwr)\\b";
+
+export const TEXT_PATTERNS: readonly Pattern[] = [
+  // exfiltration
+  {
+    id: "sends_secret_file",
+    category: "exfiltration",
+    severity: "critical",
+    description: "sends a file with secrets to somebody",
+    match: new RegExp(`(?:${SENDS}[^\\n]*(?:${SECRET_PLACES}))|(?:(?:${SECRET_PLACES})[^\\n]*\\|[^\\n]*${SENDS})`, "i"),
+    unlessWarned: true,
+  },
+  {
+    id: "reads_secret_file",
+    category: "exfiltration",
+    severity: "critical",
+    description: "reads a file with secrets",
+    match: new RegExp(
+      `(?:\\b(?:cat|less|head|tail|xxd|base64|tar|zip|cp|grep|strings|openssl|gpg)\\b[^\\n|]*|open\\(\\s*[^\\n]*|readFile\\w*\\(\\s*[^\\n]*|read_text\\(|Path\\([^\\n]*)(?:~|\\$\\{?HOME\\}?|homedir\\(\\)|expanduser|/root|/home/\\w+|/Users/\\w+|Path\\.home\\(\\)|\\.hermes)[^\\n]{0,30}(?:${SECRET_PLACES})`,
+      "i",
+    ),
+    unlessWarned: true,
+  },
+  {
+    id: "asks_agent_for_secrets",
+    category: "exfiltration",
+    severity: "critical",
+    description: "tells the agent to collect or pass on secrets",
+    match:
+      /\b(?:send|post|upload|forward|transmit|e-?mail|exfiltrate|report|leak|include|append|attach|copy|share|submit|relay|encode)\b[^\n.]{0,80}\b(?:(?:api|private|ssh|secret|access)[ _-]?keys?|tokens?|passwords?|credentials|secrets|\.env\b|environment variables|id_rsa|auth\.json|(?:conversation|chat) (?:history|log)|system prompt|(?:user'?s?|their) (?:private|personal|memory|memories))\b[^\n.]{0,90}\b(?:to|at|in|into|with|via|on)\b[^\n.]{0,40}(?:https?:\/\/|server|endpoint|webhook|address|query string|url|following|@\w|collector|us\b)/i,
+    unlessWarned: true,
+  },
+  {
+    id: "sends_secret_variable",
+    category: "exfiltration",
+    severity: "critical",
+    description: "sends a secret variable in an address or a body to a host that is not named for it",
+    match: new RegExp(
+      `${SENDS}[^\\n]*(?:-d|--data\\S*|-F|--form|--post-data\\S*|\\?[\\w&=]*)[= ]?\\s*["'@]?[^\\n"']*${SECRET_VARIABLE}|https?://[^\\s"']*[?&/]\\w*=?${SECRET_VARIABLE}`,
+      "i",
+    ),
+  },
+  {
+    id: "sends_whole_environment",
+    category: "exfiltration",
+    severity: "critical",
+    description: "sends the whole environment away",
+    match: new RegExp(
+      `\\b(?:env|printenv|set|export\\s+-p)\\b\\s*(?:\\|[^\\n]*)*\\|[^\\n]*${SENDS}|${SENDS}[^\\n]*\\$\\(\\s*(?:env|printenv|cat)\\b|(?:post|put|fetch|urlopen|request)\\w*\\([^\\n]*(?:dict\\(os\\.environ\\)|os\\.environ\\b(?!\\s*(?:\\[|\\.get))|JSON\\.stringify\\(process\\.env\\)|\\.\\.\\.process\\.env|process\\.env\\s*[),}])`,
+      "i",
+    ),
+  },
+  {
+    id: "program_reads_all_variables",
+    category: "exfiltration",
+    severity: "high",
+    description: "a program goes through every environment variable",
+    match:
+      /for\s+\w+(?:\s*,\s*\w+)?\s+in\s+os\.environ\b|Object\.(?:keys|entries|values)\(process\.env\)|os\.environ\.(?:items|copy|values)\(|ENV\.(?:each|to_h|map)/i,
+    where: "program",
+  },
+  {
+    id: "dns_exfiltration",
+    category: "exfiltration",
+    severity: "critical",
+    description: "smuggles data out in host names",
+    match: /\b(?:dig|nslookup|host|ping)\b[^\n]*\$[({][^\n]*\.[a-z]{2,}|gethostbyname\(\s*f?["'][^\n]*\{/i,
+  },
+  {
+    id: "image_exfiltration",
+    category: "exfiltration",
+    severity: "critical",
+    description: "an image or link whose address carries data from the conversation",
+    match:
+      /!?\[[^\]\n]*\]\(\s*https?:\/\/[^)\s]*(?:\?|\/)[^)\s]*(?:\{\{?|\$\{|<|%7B|\[)\s*\w*(?:key|token|secret|data|context|conversation|history|prompt|env|memory|content|password|chat)\w*/i,
+  },
+  {
+    id: "clipboard_or_screen",
+    category: "exfiltration",
+    severity: "high",
+    description: "takes the clipboard, the screen or the keys typed",
+    match:
+      /\b(?:pbpaste|xclip\s+-o|wl-paste|screencapture|scrot|import\s+-window\s+root|pynput|keylog\w*)\b[^\n]*(?:\||>|&&|curl|post)/i,
+  },
+  // injection
+  {
+    id: "ignore_instructions",
+    category: "injection",
+    severity: "critical",
+    description: "tells the agent to drop its instructions",
+    match:
+      /\b(?:ignore|disregard|forget|override|discard|bypass|drop|set aside|stop following|do not follow)\b[^\n.]{0,30}\b(?:all|any|every|previous|prior|above|earlier|preceding|your|the|existing|other|system)\b[^\n.]{0,25}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|constraints?|polic(?:y|ies)|safety|safeguards?|guardrails?|restrictions?|training)\b/i,
+    unlessWarned: true,
+  },
+  {
+    id: "hide_from_person",
+    category: "injection",
+    severity: "critical",
+    description: "tells the agent to hide something from the person",
+    match:
+      /\b(?:do not|don'?t|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?|ask(?:ing)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
+  },
+  {
+    id: "new_identity",
+    category: "injection",
+    severity: "critical",
+    description: "gives the agent another identity without limits",
+    match:
+      /\byou are (?:now|no longer)\b[^\n.]{0,60}\b(?:unrestricted|jailbroken|DAN|developer mode|without (?:any )?(?:rules|limits|restrictions|filters)|uncensored|unfiltered|root|bound by|an? (?:evil|rogue))\b|\b(?:enter|enable|activate|switch to)\s+(?:DAN|developer|god|sudo|jailbreak|unrestricted|debug)\s+mode\b|\bdo anything now\b|\bpretend (?:that )?(?:you|there) (?:have|are) no\b[^\n.]{0,30}\b(?:rules|restrictions|limits|guidelines|filters|safety)/i,
+    unlessWarned: true,
+  },
+  {
+    id: "fake_system_message",
+    category: "injection",
+    severity: "critical",
+    description: "imitates a message of the system",
+    match:
+      /<\|(?:im_start|im_end|system|endoftext|start_header_id)\|>|\[\/?(?:INST|SYS)\]|<<\/?SYS>>|^\s*(?:###?\s*)?(?:SYSTEM|ADMIN|DEVELOPER)\s*(?:MESSAGE|PROMPT|OVERRIDE|NOTICE|UPDATE)?\s*:\s*(?:you|ignore|from now|all|the|new|approval|security)|\b(?:new|updated|revised) system prompt\s*:/im,
+  },
+  {
+    id: "leak_prompt",
+    category: "injection",
+    severity: "critical",
+    description: "asks for the hidden instructions",
+    match:
+      /\b(?:print|output|reveal|show|repeat|disclose|dump|leak|write out|reproduce)\b[^\n.]{0,40}\b(?:your|the|full|entire|complete|hidden)\b[^\n.]{0,20}\b(?:system prompt|initial instructions|hidden instructions|developer message)\b/i,
+    unlessWarned: true,
+  },
+  {
+    id: "approval_bypass",
+    category: "injection",
+    severity: "critical",
+    description: "tells the agent to act without the person's consent",
+    match:
+      /\b(?:do not|don'?t|never|no need to|without)\s+(?:ask(?:ing)?|request(?:ing)?|wait(?:ing)?|seek(?:ing)?|requir(?:e|ing))\b[^\n.]{0,20}\b(?:for\s+)?(?:any\s+)?(?:approval|permission|confirmation|consent)\b[^\n.]{0,80}\b(?:run|execut|delet|send|install|upload|overwrit|command|any|all)\w*|\b(?:automatically|always) (?:approve|accept|allow|grant) (?:all|any|every)\b|\b(?:the )?(?:user|owner|admin\w*) (?:has|have) (?:already )?(?:approved|authori[sz]ed|consented)\b[^\n.]{0,60}\b(?:all|any|every|following|this)/i,
+    unlessWarned: true,
+  },
+  {
+    id: "poison_memory",
+    category: "injection",
+    severity: "critical",
+    description: "plants lasting orders in the agent's memory, skills or jobs",
+    match:
+      /\b(?:save|store|write|add|append|persist|record|remember)\b[^\n.]{0,60}\b(?:to|in|into)\b[^\n.]{0,20}\b(?:your (?:long-?term )?memory|MEMORY\.md|SOUL\.md|USER\.md|every (?:other )?skill|all (?:other )?skills|system prompt)\b[^\n]{0,120}\b(?:always|never|from now on|every (?:time|session|conversation|answer|message)|trust|ignore|recommend)\b|\b(?:create|schedule|add)\b[^\n.]{0,30}\bcron ?job\b[^\n]{0,80}\b(?:curl|wget|send|upload|post|without|secret|silently)/i,
+    unlessWarned: true,
+  },
+  {
+    id: "hidden_html",
+    category: "injection",
+    severity: "critical",
+    description: "instructions in text that a reader does not see",
+    match:
+      /<!--[^>]*\b(?:ignore|disregard|system|assistant|agent|AI|execute|run|send|curl|must|secretly|instructions?)\b[^>]*\b(?:instruction|user|prompt|command|key|token|file|you|http|rule|without)\w*\b|<(?:div|span|p|font)[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0|color\s*:\s*(?:#fff(?:fff)?|white|transparent))[^>]*>/i,
+    where: "text",
+  },
+  {
+    id: "conditional_trap",
+    category: "injection",
+    severity: "critical",
+    description: "behaves differently when nobody looks, or later",
+    match:
+      /\b(?:if|when|unless|only when|as long as|once)\b[^\n.]{0,50}\b(?:user|person|nobody|no one|human|reviewer|auditor|scanner)\b[^\n.]{0,25}\b(?:is(?:n'?t| not)|are(?:n'?t| not)|leaves?|away|watching|looking|asleep|reviewing|not present|checks?)\b[^\n.]{0,100}\b(?:run|execute|send|upload|delete|install|download|pretend|hide|fetch|copy)\b/i,
+  },
+  {
+    id: "pretext",
+    category: "injection",
+    severity: "medium",
+    description: "dresses an order up as a test, an update or a policy",
+    match:
+      /\b(?:for (?:educational|research|testing) purposes only|this is (?:just )?a (?:test|simulation|drill)|hypothetically)\b[^\n.]{0,80}\b(?:bypass|disable|exploit|credentials|password|malware|delete)\b|\b(?:mandatory|required|new) (?:security|compliance) (?:update|policy|patch)\b[^\n.]{0,60}\b(?:run|execute|install|send|paste)/i,
+  },
+  // credentials in the skill itself
+  {
+    id: "embedded_key",
+    category: "credential_exposure",
+    severity: "critical",
+    description: "carries a key that works somewhere",
+    match:
+      /-----BEGIN (?:RSA |EC |OPENSSH |DSA |PGP )?PRIVATE KEY|\bghp_[A-Za-z0-9]{36}\b|\bgithub_pat_\w{30,}|\bsk-(?:ant-|proj-|or-v1-)?[A-Za-z0-9_-]{32,}|\bAKIA[A-Z2-7]{16}\b|\bxox[abprs]-\d{8,}-[\w-]{10,}|\bAIza[\w-]{35}\b|\bglpat-[\w-]{20}\b|\bnpm_[A-Za-z0-9]{36}\b/,
+  },
+  {
+    id: "hardcoded_password",
+    category: "credential_exposure",
+    severity: "high",
+    description: "carries a password or key in clear",
+    match:
+      /\b(?:password|passwd|api_?key|secret_?key|auth_?token|access_?token)\b\s*[:=]\s*["'](?!\s*["'])(?![^"']*(?:your|example|placeholder|changeme|xxx|\.\.\.|<|\$\{|\{\{|dummy|test|sample|redacted|\*\*\*))[A-Za-z0-9+/_=!@#%^&-]{12,}["']/i,
+  },
+  {
+    id: "claims_tools",
+    category: "privilege_escalation",
+    severity: "low",
+    description: "claims tools without asking",
+    match: /^allowed-tools:\s*\S*(?:\*|Bash(?!\())/im,
+  },
+];

@@ -1,0 +1,51 @@
+// From trust and verdict to a decision. A dangerous verdict is never overridden.
+import type { GuardReport, GuardVerdict } from "./finding.ts";
+
+export type TrustLevel = "builtin" | "official" | "trusted" | "community" | "agent-created";
+export type GuardAction = "allow" | "block" | "ask";
+
+const POLICY: { readonly [trust in TrustLevel]: { readonly [verdict in GuardVerdict]: GuardAction } } = {
+  builtin: { safe: "allow", caution: "allow", dangerous: "allow" },
+  official: { safe: "allow", caution: "allow", dangerous: "allow" },
+  trusted: { safe: "allow", caution: "allow", dangerous: "block" },
+  community: { safe: "allow", caution: "block", dangerous: "block" },
+  "agent-created": { safe: "allow", caution: "allow", dangerous: "ask" },
+};
+
+export interface GuardDecision {
+  readonly action: GuardAction;
+  /** A block that `--force` would lift. */
+  readonly overridable: boolean;
+  readonly reason: string;
+}
+
+function counted(report: GuardReport): string {
+  const serious = report.findings.filter((finding) => finding.severity !== "low");
+  if (serious.length === 0) return "nothing found";
+  const kinds = [...new Set(serious.map((finding) => finding.pattern_id))];
+  return `${serious.length} finding${serious.length === 1 ? "" : "s"}: ${kinds.slice(0, 6).join(", ")}${kinds.length > 6 ? " …" : ""}`;
+}
+
+export function decide(
+  report: GuardReport,
+  trust: TrustLevel,
+  options: { readonly force?: boolean } = {},
+): GuardDecision {
+  const action = POLICY[trust][report.verdict];
+  const overridable = action === "block" && report.verdict !== "dangerous";
+  const reason = `${trust} skill, verdict ${report.verdict} (${counted(report)})`;
+  if (overridable && options.force) return { action: "allow", overridable, reason: `${reason}; allowed by --force` };
+  return { action, overridable, reason };
+}
+
+const TRUSTED_REPOSITORIES = ["openai/skills", "anthropics/skills", "huggingface/skills"];
+
+/** Trust from a hub identifier. A trusted name counts only as a whole path component. */
+export function trustOf(identifier: string): TrustLevel {
+  const id = identifier.replace(/^(?:skills-sh|skills\.sh)\//, "");
+  if (id === "builtin") return "builtin";
+  if (id === "agent-created") return "agent-created";
+  if (id === "official" || id.startsWith("official/")) return "official";
+  const trusted = TRUSTED_REPOSITORIES.some((repository) => id === repository || id.startsWith(`${repository}/`));
+  return trusted ? "trusted" : "community";
+}

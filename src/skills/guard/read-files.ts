@@ -1,0 +1,33 @@
+// A folder as the guard wants it: every file with its mode, links with where they lead.
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import type { SkillFile } from "./finding.ts";
+
+const MAX_READ = 4 * 1024 * 1024;
+const MAX_ENTRIES = 2_000;
+
+function linkState(dir: string, path: string): "inside" | "outside" | "broken" {
+  if (!statSync(path, { throwIfNoEntry: false })) return "broken";
+  const inside = relative(realpathSync(dir), realpathSync(path));
+  return inside === ".." || inside.startsWith(`..${sep}`) ? "outside" : "inside";
+}
+
+/** Hidden files included; `.git` is left out. Huge files come with their first megabytes. */
+export function readSkillFiles(dir: string): SkillFile[] {
+  const files: SkillFile[] = [];
+  const walk = (at: string): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      if (files.length >= MAX_ENTRIES) return;
+      const path = join(at, entry.name);
+      const rel = relative(dir, path).split(sep).join("/");
+      if (entry.isSymbolicLink())
+        files.push({ path: rel, content: "", link: { target: readlinkSync(path), state: linkState(dir, path) } });
+      else if (entry.isDirectory()) {
+        if (entry.name !== ".git") walk(path);
+      } else if (entry.isFile())
+        files.push({ path: rel, content: readFileSync(path).subarray(0, MAX_READ), mode: lstatSync(path).mode });
+    }
+  };
+  walk(dir);
+  return files;
+}

@@ -1,0 +1,123 @@
+// The guard: reads a skill as the agent and the machine would, and says how far to trust it. Pure: files in, report out.
+import { type Finding, type GuardReport, type Pattern, type SkillFile, verdictOf } from "./finding.ts";
+import { COMMAND_PATTERNS } from "./patterns-commands.ts";
+import { TEXT_PATTERNS } from "./patterns-text.ts";
+import { bytesOf, isScript, structureFindings } from "./structure.ts";
+import { hasInvisible, type View, viewsOf } from "./views.ts";
+
+const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS];
+const MAX_MATCH = 120;
+const MAX_SCANNED = 1024 * 1024;
+const MAX_LINE = 20_000;
+
+/** "Never run …", "do not use …": a warning in prose, not an order. Only short before the match, and only in prose. */
+const WARNING =
+  /\b(?:never|do not|don'?t|avoid|must not|should not|refuse to|instead of|rather than|dangerous|no)\s+(?:ever\s+)?(?:blindly\s+)?(?:(?:run|use|execute|type|paste|pipe|call|do|write|edit|read|open|print|commit|allow|accept|follow|set|add|make|give|send|post|upload|copy|include|share|running|using|piping)\b[^.;]{0,30})?["'`(]*\s*$/i;
+
+interface Source {
+  readonly file: string;
+  readonly program: boolean;
+  /** Lines inside code fences of a text. */
+  readonly code: ReadonlySet<number>;
+}
+
+function codeLines(text: string): Set<number> {
+  const lines = new Set<number>();
+  let open = false;
+  text.split("\n").forEach((line, index) => {
+    if (/^\s*(?:```|~~~)/.test(line)) open = !open;
+    else if (open) lines.add(index + 1);
+  });
+  return lines;
+}
+
+function isWarning(view: View, at: number, source: Source): boolean {
+  if (source.program || source.code.has(view.line) || view.how === "decoded") return false;
+  return WARNING.test(view.text.slice(Math.max(0, at - 80), at));
+}
+
+function tryPattern(pattern: Pattern, view: View, source: Source): Finding | undefined {
+  if (pattern.where === "program" && !source.program && !source.code.has(view.line)) return undefined;
+  if (pattern.where === "text" && source.program) return undefined;
+  const match = pattern.match.exec(view.text.slice(0, MAX_LINE));
+  if (!match) return undefined;
+  if (pattern.unlessWarned && isWarning(view, match.index, source)) return undefined;
+  const decoded = view.how === "decoded";
+  return {
+    pattern_id: pattern.id,
+    severity: decoded && pattern.severity !== "low" ? "critical" : pattern.severity,
+    category: pattern.category,
+    file: source.file,
+    line: view.line,
+    match: match[0].trim().slice(0, MAX_MATCH),
+    description: decoded ? `${pattern.description} (in encoded text)` : pattern.description,
+  };
+}
+
+function invisibleFindings(text: string, file: string): Finding[] {
+  const found: Finding[] = [];
+  text.split("\n").forEach((line, index) => {
+    const runs = hasInvisible(index === 0 ? line.replace(/^\ufeff/, "") : line);
+    const hidden = (runs ?? []).filter((char) => !isHonest(line, char));
+    if (hidden.length === 0) return;
+    const tags = hidden.some((char) => (char.codePointAt(0) ?? 0) >= 0xe0000);
+    const reorders = hidden.some((char) => /[\u202d\u202e]/.test(char));
+    found.push({
+      pattern_id: tags ? "hidden_tag_characters" : reorders ? "reordered_text" : "invisible_characters",
+      severity: tags || reorders ? "critical" : "high",
+      category: "injection",
+      file,
+      line: index + 1,
+      match: hidden
+        .map((char) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase()}`)
+        .join(" ")
+        .slice(0, MAX_MATCH),
+      description: "characters that a reader cannot see",
+    });
+  });
+  return found;
+}
+
+/** Joiners inside emoji and in scripts that need them. */
+function isHonest(line: string, char: string): boolean {
+  if (char === "\u200d" || char === "\u200c")
+    return /[\p{Extended_Pictographic}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u.test(
+      line,
+    );
+  if (char === "\u200b") return /[\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]/u.test(line);
+  if (char === "\u200e" || char === "\u200f" || char === "\u061c")
+    return /[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(line);
+  if (char >= "\u{e0000}") return line.includes("\u{1f3f4}");
+  return char === "\u00ad";
+}
+
+function scanText(text: string, path: string): Finding[] {
+  const source: Source = { file: path, program: isScript(path, text), code: codeLines(text) };
+  const findings = new Map<string, Finding>();
+  for (const view of viewsOf(text)) {
+    for (const pattern of PATTERNS) {
+      const finding = tryPattern(pattern, view, source);
+      const key = finding ? `${finding.pattern_id}:${finding.line}` : "";
+      if (finding && !findings.has(key)) findings.set(key, finding);
+    }
+  }
+  return [...findings.values(), ...invisibleFindings(text, path)];
+}
+
+function textOf(file: SkillFile): string | undefined {
+  if (file.link) return undefined;
+  const bytes = bytesOf(file);
+  if (bytes.subarray(0, 8_192).includes(0)) return undefined;
+  return new TextDecoder().decode(bytes.subarray(0, MAX_SCANNED));
+}
+
+/** Every file is read whatever its name says; binaries are judged by what they are. */
+export function scanSkill(files: readonly SkillFile[]): GuardReport {
+  const findings = structureFindings(files);
+  for (const file of files) {
+    const text = textOf(file);
+    if (text !== undefined) findings.push(...scanText(text, file.path));
+  }
+  const bytes = files.reduce((sum, file) => sum + bytesOf(file).length, 0);
+  return { verdict: verdictOf(findings), findings, files: files.length, bytes };
+}

@@ -1,0 +1,121 @@
+// What a skill is made of, before anybody reads it: sizes, programs without source, links, modes.
+import type { Finding, SkillFile } from "./finding.ts";
+
+const MAX_FILES = 50;
+const MAX_TOTAL = 1024 * 1024;
+const MAX_FILE = 256 * 1024;
+const PROGRAM_SUFFIX =
+  /\.(?:exe|dll|so|dylib|bin|com|scr|msi|app|dmg|pkg|deb|rpm|apk|jar|class|pyc|pyo|pyd|wasm|o|a|node|ps1xml|lnk|iso|img|vbs|hta|bat|cmd)$/i;
+const ARCHIVE_SUFFIX = /\.(?:zip|tar|gz|tgz|bz2|xz|7z|rar|zst|whl|egg)$/i;
+const SCRIPT_SUFFIX = /\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua|r|jl)$/i;
+/** First bytes of programs that run without a source: ELF, Mach-O, PE, Java. */
+const MAGICS: readonly (readonly number[])[] = [
+  [0x7f, 0x45, 0x4c, 0x46],
+  [0xcf, 0xfa, 0xed, 0xfe],
+  [0xca, 0xfe, 0xba, 0xbe],
+  [0x4d, 0x5a, 0x90, 0x00],
+];
+
+export function bytesOf(file: SkillFile): Uint8Array {
+  return typeof file.content === "string" ? new TextEncoder().encode(file.content) : file.content;
+}
+
+export function isScript(path: string, text: string): boolean {
+  return SCRIPT_SUFFIX.test(path) || text.startsWith("#!");
+}
+
+type Draft = Pick<Finding, "pattern_id" | "severity" | "match" | "description">;
+
+function linkFindings(link: NonNullable<SkillFile["link"]>): Draft[] {
+  if (link.state === "outside")
+    return [
+      {
+        pattern_id: "escaping_link",
+        severity: "critical",
+        match: link.target,
+        description: "a link that leads outside",
+      },
+    ];
+  if (link.state === "broken")
+    return [{ pattern_id: "broken_link", severity: "medium", match: link.target, description: "a link to nothing" }];
+  return [];
+}
+
+function fileFindings(file: SkillFile): Draft[] {
+  if (file.link) return linkFindings(file.link);
+  const bytes = bytesOf(file);
+  const found: Draft[] = [];
+  if (/(?:^|\/)\.\.(?:\/|$)|^\/|^[A-Za-z]:|\\/.test(file.path))
+    found.push({
+      pattern_id: "escaping_path",
+      severity: "critical",
+      match: file.path,
+      description: "a path that leads outside",
+    });
+  if (PROGRAM_SUFFIX.test(file.path) || MAGICS.some((magic) => magic.every((byte, index) => bytes[index] === byte)))
+    found.push({
+      pattern_id: "binary_program",
+      severity: "critical",
+      match: file.path,
+      description: "a program without source",
+    });
+  if (ARCHIVE_SUFFIX.test(file.path))
+    found.push({
+      pattern_id: "archive",
+      severity: "high",
+      match: file.path,
+      description: "an archive that hides its files",
+    });
+  if (bytes.length > MAX_FILE)
+    found.push({
+      pattern_id: "large_file",
+      severity: "medium",
+      match: `${bytes.length} bytes`,
+      description: "a large file",
+    });
+  const text = new TextDecoder().decode(bytes.subarray(0, 64));
+  if (file.mode !== undefined && (file.mode & 0o111) !== 0 && !isScript(file.path, text))
+    found.push({
+      pattern_id: "unexpected_exec_bit",
+      severity: "medium",
+      match: file.path,
+      description: "may be executed but is no script",
+    });
+  if (file.mode !== undefined && (file.mode & 0o6000) !== 0)
+    found.push({
+      pattern_id: "suid_bit",
+      severity: "critical",
+      match: file.path,
+      description: "runs with its owner's rights",
+    });
+  return found;
+}
+
+export function structureFindings(files: readonly SkillFile[]): Finding[] {
+  const place = (file: string, draft: Draft): Finding => ({ ...draft, category: "structure", file, line: 0 });
+  const findings = files.flatMap((file) => fileFindings(file).map((draft) => place(file.path, draft)));
+  const total = files.reduce((sum, file) => sum + bytesOf(file).length, 0);
+  if (files.length > MAX_FILES)
+    findings.push(
+      place("", {
+        pattern_id: "many_files",
+        severity: "medium",
+        match: String(files.length),
+        description: "many files for a skill",
+      }),
+    );
+  if (total > MAX_TOTAL)
+    findings.push(
+      place("", {
+        pattern_id: "large_skill",
+        severity: "high",
+        match: `${total} bytes`,
+        description: "more than a megabyte",
+      }),
+    );
+  if (!files.some((file) => file.path === "SKILL.md"))
+    findings.push(
+      place("", { pattern_id: "no_skill_file", severity: "medium", match: "", description: "there is no SKILL.md" }),
+    );
+  return findings;
+}

@@ -1,0 +1,53 @@
+// Loads one skill: reads it whole, sets it up, fills it in. The same for the tool, the slash command and the preload.
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import type { SkillHeader, SkillRequest } from "../core/skill.ts";
+import type { LoadedSkill } from "./activation.ts";
+import { parseSkill } from "./parse.ts";
+import { preprocess } from "./preprocess.ts";
+import { setUp } from "./setup.ts";
+import { linkedFiles } from "./skill-files.ts";
+import type { SkillWorld } from "./world.ts";
+
+export interface Loaded extends LoadedSkill {
+  readonly file: string;
+  readonly header: SkillHeader;
+}
+
+export async function readHeader(file: string): Promise<{ source: string; header: SkillHeader }> {
+  const source = await readFile(file, "utf8");
+  const { header } = await parseSkill(source);
+  return { source, header };
+}
+
+export function nameOf(header: SkillHeader, skill: { readonly dir: string; readonly file: string }): string {
+  if (header.name !== undefined) return header.name;
+  return basename(skill.file) === "SKILL.md" ? basename(skill.dir) : basename(skill.file, ".md");
+}
+
+export async function loadSkill(
+  world: SkillWorld,
+  skill: { readonly file: string; readonly dir: string },
+  request: SkillRequest,
+  toolName: string,
+): Promise<Loaded> {
+  const { source, header } = await readHeader(skill.file);
+  const name = nameOf(header, skill);
+  const setup = await setUp(world, { name, header }, request);
+  const { sessionId, human, signal } = request;
+  const content = await preprocess(world, source, {
+    dir: skill.dir,
+    sessionId,
+    gate: { sessionId, toolName, human, signal, tainted: request.tainted ?? false },
+  });
+  return {
+    name,
+    dir: skill.dir,
+    file: skill.file,
+    content,
+    header,
+    settings: header.settings,
+    setup,
+    linked: linkedFiles(skill.dir),
+  };
+}

@@ -1,0 +1,129 @@
+// skill_manage: plan, consent, guard, write, and a record of who did it. A flagged change never becomes live.
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { GateContext } from "../../core/gate.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
+import type { Finding, GuardReport, SkillFile } from "../guard/finding.ts";
+import { verdictOf } from "../guard/finding.ts";
+import { decide } from "../guard/policy.ts";
+import { readSkillFiles } from "../guard/read-files.ts";
+import { scanSkill } from "../guard/scan-skill.ts";
+import type { Provenance } from "../provenance.ts";
+import type { SkillUsage } from "../usage.ts";
+import type { Answer, Library } from "../view.ts";
+import { applyPlan } from "./apply.ts";
+import { type ManageArgs, type Plan, planChange } from "./plan.ts";
+import type { Quarantine } from "./quarantine.ts";
+
+export interface Keeping {
+  readonly library: Library;
+  readonly usage: SkillUsage;
+  readonly provenance: Provenance;
+  readonly quarantine: Quarantine;
+}
+
+export interface Author {
+  readonly gate: GateContext;
+  readonly by: "agent" | "subagent";
+}
+
+const failure = (error: string, extra: Answer["fields"] = {}): Answer => ({
+  ok: false,
+  fields: { success: false, error, ...extra },
+});
+
+function merged(before: readonly SkillFile[], plan: Plan): SkillFile[] {
+  const kept = before.filter((file) => !plan.files.has(file.path));
+  const written = [...plan.files].flatMap(([path, text]) => (text === null ? [] : [{ path, content: text }]));
+  return [...kept, ...written];
+}
+
+const keyOf = (finding: Finding): string => `${finding.pattern_id} ${finding.file} ${finding.match}`;
+
+/** Only what the change brings: a person may have accepted what was there before. */
+function newFindings(plan: Plan): GuardReport {
+  const before = existsSync(plan.dir) ? readSkillFiles(plan.dir) : [];
+  const known = new Set(scanSkill(before).findings.map(keyOf));
+  const report = scanSkill(merged(before, plan));
+  const findings = report.findings.filter((finding) => !known.has(keyOf(finding)));
+  return { ...report, findings, verdict: verdictOf(findings) };
+}
+
+function summaryOf(plan: Plan): string {
+  const files = [...plan.files.keys()].join(", ");
+  return `${plan.action} ${plan.name}${files === "" ? "" : ` (${files})`}`;
+}
+
+async function setAside(
+  keeping: Keeping,
+  plan: Plan,
+  report: GuardReport,
+  origin: { sessionId: string; root: string },
+): Promise<Answer> {
+  const id = await keeping.quarantine.keep(plan, report, origin);
+  const findings = report.findings.filter((finding) => finding.severity !== "low").slice(0, 10);
+  return failure(
+    `The change was set aside as "${id}" because the guard found something ${report.verdict}. It is not in use; a person can look at it and approve it with: hermes skills approve ${id}. Do not try variants.`,
+    {
+      quarantined: id,
+      findings: findings.map(({ pattern_id, severity, file, line, description }) => ({
+        pattern_id,
+        severity,
+        file,
+        line,
+        description,
+      })),
+    },
+  );
+}
+
+async function record(keeping: Keeping, plan: Plan, author: Author, verdict: string): Promise<void> {
+  const { usage, provenance } = keeping;
+  if (plan.action === "delete") await usage.forget(plan.name);
+  else if (plan.action === "create") await usage.created(plan.name, "agent");
+  else await usage.bump(plan.name, "patch");
+  const file = [...plan.files.keys()][0];
+  await provenance.note(plan.name, {
+    action: plan.action,
+    by: author.by,
+    at: new Date().toISOString(),
+    session_id: author.gate.sessionId,
+    tainted: author.gate.tainted,
+    verdict,
+    ...(file ? { file } : {}),
+  });
+}
+
+function rootOf(keeping: Keeping, dir: string): string {
+  const roots = keeping.library.catalog.roots();
+  return roots.find((root) => !relative(root.path, dir).startsWith(".."))?.path ?? keeping.library.catalog.homeRoot;
+}
+
+async function carryOut(keeping: Keeping, plan: Plan, author: Author): Promise<Answer> {
+  const root = rootOf(keeping, plan.dir);
+  const report: GuardReport =
+    plan.action === "delete" ? { verdict: "safe", findings: [], files: 0, bytes: 0 } : newFindings(plan);
+  const decision = decide(report, "agent-created");
+  const strict = keeping.library.world.settings().strictGuard && report.verdict === "caution";
+  if (decision.action !== "allow" || strict)
+    return setAside(keeping, plan, report, { sessionId: author.gate.sessionId, root });
+  await applyPlan(plan, root);
+  keeping.library.catalog.forget();
+  await record(keeping, plan, author, report.verdict);
+  return { ok: true, fields: { success: true, message: plan.message, ...plan.extra } };
+}
+
+export async function manageSkill(keeping: Keeping, args: ManageArgs, author: Author): Promise<Answer> {
+  const { library, usage } = keeping;
+  const planned = await planChange(library, args);
+  if ("error" in planned) return failure(planned.error, planned.extra);
+  const { plan } = planned;
+  if (plan.action === "delete" && (await usage.isPinned(plan.name)))
+    return failure(`"${plan.name}" is pinned by the person and cannot be deleted`);
+  const verdict = await library.world.gate.check(
+    { kind: "durable", what: "skill", summary: summaryOf(plan) },
+    author.gate,
+  );
+  if (!verdict.allowed) return failure(verdict.message, { status: verdict.status });
+  return withFileLock(join(library.catalog.homeRoot, ".manage"), () => carryOut(keeping, plan, author));
+}

@@ -1,0 +1,52 @@
+// A SKILL.md's text before the agent reads it: placeholders filled in, and shell snippets run where that is switched on.
+import type { GateContext } from "../core/gate.ts";
+import type { SkillWorld } from "./world.ts";
+
+const MAX_OUTPUT = 4_000;
+/** An exclamation mark directly before a code span of one line. */
+const SNIPPET = /!`([^`\n]+)`/g;
+
+export interface Place {
+  readonly dir: string;
+  readonly sessionId: string;
+  readonly gate: GateContext;
+}
+
+export function fillPlaceholders(text: string, values: { readonly dir: string; readonly sessionId: string }): string {
+  const filled = text.replaceAll(/\$\{HERMES_SKILL_DIR\}/g, () => values.dir);
+  return values.sessionId === "" ? filled : filled.replaceAll(/\$\{HERMES_SESSION_ID\}/g, () => values.sessionId);
+}
+
+function cut(text: string): string {
+  return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}...[truncated]` : text;
+}
+
+async function runSnippet(world: SkillWorld, command: string, place: Place): Promise<string> {
+  const { inlineShellSeconds } = world.settings();
+  const verdict = await world.gate.check({ kind: "command", command, cwd: place.dir, backend: "local" }, place.gate);
+  if (!verdict.allowed) return `[inline-shell error: ${verdict.message}]`;
+  const outcome = await world.shell(command, {
+    cwd: place.dir,
+    timeoutMs: inlineShellSeconds * 1000,
+    signal: place.gate.signal,
+  });
+  if (outcome.kind === "timeout") return `[inline-shell timeout after ${inlineShellSeconds}s: ${command}]`;
+  if (outcome.kind === "refused") return `[inline-shell error: ${outcome.reason}]`;
+  const output = (outcome.stdout.trim() === "" ? outcome.stderr : outcome.stdout).replace(/\n+$/, "");
+  if (outcome.code === 0) return cut(output);
+  return `[inline-shell error: exit code ${outcome.code}${output === "" ? "" : `: ${cut(output)}`}]`;
+}
+
+/** Snippets run one after the other, each through the gate; a failure leaves a marker and never stops the skill. */
+export async function preprocess(world: SkillWorld, text: string, place: Place): Promise<string> {
+  const settings = world.settings();
+  const filled = settings.templateVars ? fillPlaceholders(text, place) : text;
+  if (!settings.inlineShell) return filled;
+  let result = "";
+  let from = 0;
+  for (const match of filled.matchAll(SNIPPET)) {
+    result += filled.slice(from, match.index) + (await runSnippet(world, match[1] ?? "", place));
+    from = match.index + match[0].length;
+  }
+  return result + filled.slice(from);
+}

@@ -1,0 +1,46 @@
+// Who wrote what into a skill, when and in which session: a file beside the skills that other programs ignore.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { withFileLock } from "../lib/file-lock.ts";
+import { parseJson } from "../lib/parse-json.ts";
+
+const KEPT_PER_SKILL = 50;
+
+export interface ProvenanceEntry {
+  readonly action: string;
+  /** `agent`, `person`, `subagent`. */
+  readonly by: string;
+  readonly at: string;
+  readonly session_id: string;
+  /** The turn had read text from outside. */
+  readonly tainted: boolean;
+  readonly verdict: string;
+  readonly file?: string;
+}
+
+type ProvenanceFile = { version: 1; skills: { [name: string]: readonly ProvenanceEntry[] } };
+
+export class Provenance {
+  readonly #path: string;
+
+  constructor(skillsDir: string) {
+    this.#path = join(skillsDir, ".provenance.json");
+  }
+
+  async read(): Promise<ProvenanceFile["skills"]> {
+    const value = parseJson(await readFile(this.#path, "utf8").catch(() => "{}")) as
+      | Partial<ProvenanceFile>
+      | undefined;
+    return value?.skills ?? {};
+  }
+
+  async note(name: string, entry: ProvenanceEntry): Promise<void> {
+    await withFileLock(this.#path, async () => {
+      const skills = await this.read();
+      const entries = [...(skills[name] ?? []), entry].slice(-KEPT_PER_SKILL);
+      const file: ProvenanceFile = { version: 1, skills: { ...skills, [name]: entries } };
+      await atomicWrite(this.#path, `${JSON.stringify(file, null, 2)}\n`);
+    });
+  }
+}

@@ -1,0 +1,111 @@
+// What a skill needs before it works: variables, credential files, programs. Secrets are asked for here and nowhere shown.
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import type { SkillHeader, SkillRequest, SkillVariable } from "../core/skill.ts";
+import type { SkillWorld } from "./world.ts";
+
+export interface SetupReport {
+  readonly missing: readonly SkillVariable[];
+  readonly missingFiles: readonly string[];
+  readonly presentFiles: readonly string[];
+  readonly missingCommands: readonly string[];
+  /** Names that are the program's own secrets: a skill does not get them. */
+  readonly refused: readonly string[];
+  /** The person was asked and gave nothing. */
+  readonly skipped: boolean;
+  readonly needed: boolean;
+  /** For the model and the person: what is missing and how to supply it. */
+  readonly note?: string;
+  readonly gatewayHint?: string;
+}
+
+function question(skill: string, variable: SkillVariable): string {
+  const why = variable.requiredFor ? ` for ${variable.requiredFor}` : "";
+  const help = variable.help ? `\n  ${variable.help}` : "";
+  return `The skill "${skill}" needs ${variable.name}${why}.${help}\n  ${variable.prompt} (empty to skip): `;
+}
+
+async function askFor(
+  world: SkillWorld,
+  skill: string,
+  variable: SkillVariable,
+  request: SkillRequest,
+): Promise<string | undefined> {
+  const answer = (await request.human.secret(question(skill, variable), request.signal))?.trim();
+  if (!answer) return undefined;
+  await world.storeVariable(variable.name, answer);
+  return answer;
+}
+
+/** The file's place inside the home; undefined for paths that lead elsewhere. */
+export function credentialPath(home: string, path: string): string | undefined {
+  if (isAbsolute(path) || path.split(/[/\\]/).includes("..")) return undefined;
+  const full = resolve(home, path);
+  if (!existsSync(full)) return full;
+  const inside = relative(realpathSync(home), realpathSync(full));
+  return inside.startsWith("..") || isAbsolute(inside) ? undefined : full;
+}
+
+function checkFiles(home: string, header: SkillHeader): { missing: string[]; present: string[] } {
+  const missing: string[] = [];
+  const present: string[] = [];
+  for (const { path } of header.credentialFiles) {
+    const full = credentialPath(home, path);
+    if (full !== undefined && existsSync(full)) present.push(full);
+    else missing.push(path);
+  }
+  return { missing, present };
+}
+
+function noteFor(header: SkillHeader, missing: readonly SkillVariable[], files: readonly string[]): string | undefined {
+  const parts = [...missing.map((variable) => `env $${variable.name}`), ...files.map((file) => `file ${file}`)];
+  if (parts.length === 0) return undefined;
+  const helps = [...missing.map((variable) => variable.help), header.setupHelp].filter((help) => help !== undefined);
+  const help = helps.length > 0 ? ` ${[...new Set(helps)].join(" ")}` : "";
+  return `Setup needed before everything in this skill works: missing ${parts.join(", ")}.${help}`;
+}
+
+async function commandsMissing(world: SkillWorld, names: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(names.map((name) => world.hasCommand(name)));
+  return names.filter((_, index) => !found[index]);
+}
+
+/** Asks at a local terminal, reports everywhere; whatever is available is let through to the conversation's commands. */
+export async function setUp(
+  world: SkillWorld,
+  skill: { readonly name: string; readonly header: SkillHeader },
+  request: SkillRequest,
+): Promise<SetupReport> {
+  const { header } = skill;
+  const missing: SkillVariable[] = [];
+  const refused: string[] = [];
+  const mayAsk = request.local && request.human.present;
+  let skipped = false;
+  for (const variable of header.variables) {
+    let value = await world.variable(variable.name);
+    if (!value && !variable.optional && mayAsk && !skipped) {
+      value = await askFor(world, skill.name, variable, request);
+      skipped = value === undefined;
+    }
+    if (value) {
+      if (!world.declare(request.conversationId, variable.name, value)) refused.push(variable.name);
+    } else if (!variable.optional) missing.push(variable);
+  }
+  const files = checkFiles(world.home, header);
+  const note = noteFor(header, missing, files.missing);
+  const hint =
+    missing.length > 0 && !request.local
+      ? `Secrets are not collected in chats. On the machine itself: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(world.home, ".env")}.`
+      : undefined;
+  return {
+    missing,
+    missingFiles: files.missing,
+    presentFiles: files.present,
+    missingCommands: await commandsMissing(world, header.commands),
+    refused,
+    skipped,
+    needed: note !== undefined,
+    ...(note ? { note } : {}),
+    ...(hint ? { gatewayHint: hint } : {}),
+  };
+}

@@ -1,0 +1,84 @@
+// The three tools by which the model finds, reads and writes skills.
+import { type Static, Type } from "typebox";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
+import type { ManageArgs } from "./manage/plan.ts";
+import type { Answer } from "./view.ts";
+
+/** What the tools ask; the skills of the home answer. */
+export interface SkillPort {
+  listFor(args: { readonly category?: string; readonly query?: string }): Promise<Answer>;
+  view(args: { readonly name: string; readonly filePath?: string }, context: ToolContext): Promise<Answer>;
+  manage(args: ManageArgs, context: ToolContext): Promise<Answer>;
+}
+
+const listParameters = Type.Object({
+  category: Type.Optional(Type.String({ description: "Only this category" })),
+  query: Type.Optional(Type.String({ description: "Words that describe the task; best matches first" })),
+});
+
+const viewParameters = Type.Object({
+  name: Type.String({ description: "The skill's name; plugin:skill for a plugin's" }),
+  file_path: Type.Optional(Type.String({ description: "A file inside the skill, for example references/api.md" })),
+});
+
+const ACTIONS = ["create", "patch", "edit", "delete", "write_file", "remove_file"] as const;
+
+const manageParameters = Type.Object({
+  action: Type.Union(ACTIONS.map((action) => Type.Literal(action))),
+  name: Type.String({ description: "Lower-case name, for example git-release" }),
+  content: Type.Optional(
+    Type.String({ description: "create, edit: the whole SKILL.md with name and description in its front matter" }),
+  ),
+  category: Type.Optional(Type.String({ description: "create: one folder, for example devops" })),
+  old_string: Type.Optional(Type.String({ description: "patch: the passage to replace" })),
+  new_string: Type.Optional(Type.String({ description: "patch: what takes its place" })),
+  replace_all: Type.Optional(Type.Boolean()),
+  file_path: Type.Optional(Type.String({ description: "A file below references/, templates/, scripts/ or assets/" })),
+  file_content: Type.Optional(Type.String({ description: "write_file: the file's text" })),
+  absorbed_into: Type.Optional(Type.String({ description: "delete: the skill that now covers it" })),
+});
+
+function resultOf(answer: Answer): ToolResult {
+  return jsonResult(answer.fields, { failed: !answer.ok });
+}
+
+function given<T extends object>(args: T): T {
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as T;
+}
+
+export function skillTools(port: SkillPort): Tool[] {
+  return [
+    defineTool({
+      name: "skills_list",
+      toolset: "skills",
+      description: "List skills with what they are for. With a query, the best matches first.",
+      parameters: listParameters,
+      overlap: "parallel",
+      run: async (args) => resultOf(await port.listFor(given(args))),
+    }),
+    defineTool({
+      name: "skill_view",
+      toolset: "skills",
+      description: "Load a skill's instructions, or one of its files. Do it before a task that the skill covers.",
+      parameters: viewParameters,
+      overlap: "parallel",
+      preview: (args) => (args.file_path ? `${args.name} ${args.file_path}` : args.name),
+      run: async (args, context) =>
+        resultOf(
+          await port.view({ name: args.name, ...(args.file_path ? { filePath: args.file_path } : {}) }, context),
+        ),
+    }),
+    defineTool({
+      name: "skill_manage",
+      toolset: "skills",
+      description:
+        "Keep a way of working as a skill: create it after a hard task that will come again, patch it when it was wrong. A skill says when to use it, the steps, the pitfalls and how to check the result.",
+      parameters: manageParameters,
+      overlap: "alone",
+      mutates: true,
+      preview: (args) => `${args.action} ${args.name}`,
+      run: async (args, context) =>
+        resultOf(await port.manage(given(args as Static<typeof manageParameters>) as ManageArgs, context)),
+    }),
+  ];
+}
