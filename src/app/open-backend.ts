@@ -7,6 +7,7 @@ import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
 import { containerEnv, terminalEnv } from "../security/child-env.ts";
 import type { Backend } from "../tools/terminal/backend.ts";
+import type { RemoteBackend as Remote } from "../tools/terminal/remote-shell.ts";
 import type { Home } from "./home.ts";
 
 type TerminalConfig = Config["terminal"];
@@ -77,7 +78,7 @@ async function openSsh(home: Home, config: Config): Promise<Backend> {
     import("../tools/terminal/ssh.ts"),
   ]);
   const key = terminal.ssh_key?.replace(/^~(?=\/)/, home.env.HOME ?? homedir());
-  return new RemoteBackend({
+  const backend = new RemoteBackend({
     door: new SshDoor({
       host: terminal.ssh_host ?? "",
       ...(terminal.ssh_user ? { user: terminal.ssh_user } : {}),
@@ -88,6 +89,7 @@ async function openSsh(home: Home, config: Config): Promise<Backend> {
     cwd: remoteFolder(terminal, ""),
     values: containerEnv(home.env, { values: {}, forward: terminal.env_passthrough as readonly string[] }),
   });
+  return started(backend);
 }
 
 /** Files that the person lists, inside the home only; they are mounted read-only at the same place in the container. */
@@ -110,7 +112,7 @@ async function openContainer(home: Home, config: Config, cwd: string): Promise<B
   const sandboxes = terminal.sandbox_dir || join(home.path, "sandboxes");
   const [uid, gid] = [process.getuid?.(), process.getgid?.()];
   const asHostUser = terminal.docker_run_as_host_user && uid !== undefined && gid !== undefined;
-  return new RemoteBackend({
+  const backend = new RemoteBackend({
     door: new ContainerDoor({
       image: terminal.docker_image,
       env: clientEnvironment(home, config),
@@ -134,11 +136,18 @@ async function openContainer(home: Home, config: Config, cwd: string): Promise<B
       ],
     }),
   });
+  return started(backend);
 }
 
-/** True when commands and files are not this machine's. */
-export function isRemote(config: Config): boolean {
-  return config.terminal.backend !== "local";
+/** Connects; what was half opened is closed again. */
+async function started(backend: Remote): Promise<Backend> {
+  try {
+    await backend.start();
+    return backend;
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
 }
 
 export async function openBackend(home: Home, config: Config, place: BackendPlace): Promise<Backend> {

@@ -2,26 +2,60 @@
 import type { Redactor } from "../core/redactor.ts";
 import { stripAnsi } from "../tools/terminal/ansi.ts";
 import type { Backend } from "../tools/terminal/backend.ts";
-import { ProcessRegistry } from "../tools/terminal/process-registry.ts";
+import { type ProcessEvent, ProcessRegistry } from "../tools/terminal/process-registry.ts";
 
-export type OpenBackend = (cwd: string) => Promise<Backend>;
+export type OpenBackend = (cwd: string, conversationId: string) => Promise<Backend>;
+
+/** News of a background process, for the conversation that started it. */
+export interface ProcessNotice {
+  readonly conversationId: string;
+  /** One line for the person. */
+  readonly line: string;
+  /** What the agent is told, as a message of its own. */
+  readonly message: string;
+}
+
+function toNotice(event: ProcessEvent): ProcessNotice {
+  const { id, command, conversationId, exitCode, status } = event.process;
+  const short = command.length > 80 ? `${command.slice(0, 79)}…` : command;
+  if (event.type === "completed") {
+    const line = `background process ${id} ended (${status}, exit code ${exitCode}): ${short}`;
+    return {
+      conversationId,
+      line,
+      message: `[${line}]\nThe end of its output:\n${event.tail.trimEnd() || "(nothing)"}`,
+    };
+  }
+  const line = `background process ${id} printed what was watched for: ${short}`;
+  return { conversationId, line, message: `[${line}]\n${event.lines.join("\n").slice(0, 2_000)}` };
+}
 
 export class Workspaces {
   readonly processes: ProcessRegistry;
   readonly #open: OpenBackend;
   readonly #backends = new Map<string, Promise<Backend>>();
   readonly #ready = new Map<string, Backend>();
+  readonly #listeners = new Set<(notice: ProcessNotice) => void>();
 
   constructor(open: OpenBackend, redactor: Redactor) {
     this.#open = open;
     this.processes = new ProcessRegistry((text) => redactor.redact(stripAnsi(text)));
+    this.processes.onEvent = (event) => {
+      for (const listener of this.#listeners) listener(toNotice(event));
+    };
+  }
+
+  /** Told when a background process that asked for it has ended or printed what was watched for. */
+  onProcessEvent(listener: (notice: ProcessNotice) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Made at the first command of a conversation. */
   backend(conversationId: string, cwd: string): Promise<Backend> {
     const known = this.#backends.get(conversationId);
     if (known) return known;
-    const opening = this.#open(cwd).then((backend) => {
+    const opening = this.#open(cwd, conversationId).then((backend) => {
       this.#ready.set(conversationId, backend);
       return backend;
     });

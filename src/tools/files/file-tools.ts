@@ -6,6 +6,7 @@ import type { Redactor } from "../../core/redactor.ts";
 import { type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import type { FileAccess } from "./file-access.ts";
 import type { FileMemory } from "./file-memory.ts";
+import type { Searcher } from "./line-search.ts";
 
 export interface FileLimits {
   /** Characters of one page of read_file. */
@@ -14,8 +15,23 @@ export interface FileLimits {
   readonly maxLineChars: number;
 }
 
+/** The files of one conversation, when they are not this machine's or not all open. */
+export interface FilePlace {
+  readonly files: FileAccess;
+  readonly search?: Searcher;
+  readonly home?: string;
+  /** Where relative paths start. */
+  readonly cwd?: string;
+  /** They are elsewhere: no checkpoints are taken. */
+  readonly remote?: boolean;
+}
+
 export interface FileToolParts {
   readonly files: FileAccess;
+  /** How search_files looks; ripgrep on this machine when absent. */
+  readonly search?: Searcher;
+  /** Where the files of a conversation are; null for `files`. */
+  placeOf?(context: ToolContext): Promise<FilePlace> | null;
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly memory: FileMemory;
@@ -24,6 +40,26 @@ export interface FileToolParts {
   readonly home?: string;
   /** Before a file is changed: takes a checkpoint where they are enabled. */
   beforeChange?(path: string, context: ToolContext): Promise<void>;
+}
+
+/** The parts and the context for the place where this conversation's files are. */
+export async function located<A>(
+  parts: FileToolParts,
+  args: A,
+  context: ToolContext,
+): Promise<[FileToolParts, A, ToolContext]> {
+  const opening = parts.placeOf?.(context);
+  if (!opening) return [parts, args, context];
+  const { files, search, home, cwd, remote } = await opening;
+  const { beforeChange, ...rest } = parts;
+  const here: FileToolParts = {
+    ...rest,
+    files,
+    ...(search ? { search } : {}),
+    ...(home ? { home } : {}),
+    ...(beforeChange && !remote ? { beforeChange } : {}),
+  };
+  return [here, args, cwd ? { ...context, cwd } : context];
 }
 
 export function resolvePath(parts: FileToolParts, path: string, cwd: string): string {

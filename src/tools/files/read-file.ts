@@ -5,7 +5,7 @@ import type { JsonObject } from "../../core/message.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { editDistance } from "../../lib/nearest.ts";
 import type { FileInfo } from "./file-access.ts";
-import { type FileToolParts, refused, resolvePath, trustOf } from "./file-tools.ts";
+import { type FileToolParts, located, refused, resolvePath, trustOf } from "./file-tools.ts";
 import { readPage } from "./line-page.ts";
 import { decodeText, isImagePath, looksBinary } from "./text-file.ts";
 
@@ -146,6 +146,6 @@ export function readFileTool(parts: FileToolParts): Tool {
     repeatable: true,
     maxResultChars: Number.POSITIVE_INFINITY,
     preview: (args) => args.path,
-    run: (args, context) => run(parts, args, context),
+    run: async (args, context) => run(...(await located(parts, args, context))),
   });
 }

@@ -1,16 +1,12 @@
-// search_files: text in files or names of files, by ripgrep from the package.
-import { spawn } from "node:child_process";
+// search_files: text in files or names of files, by ripgrep from the package or by grep and find elsewhere.
 import { isAbsolute, join, relative } from "node:path";
-import { createInterface } from "node:readline";
 import { Type } from "typebox";
 import type { JsonObject } from "../../core/message.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
-import { type FileToolParts, refused, resolvePath, trustOf } from "./file-tools.ts";
+import { type FileToolParts, located, refused, resolvePath, trustOf } from "./file-tools.ts";
+import { type Lines, ripgrepSearch } from "./line-search.ts";
 
-const TIMEOUT_MS = 60_000;
 const MAX_MATCH_CHARS = 500;
-/** Lines counted beyond the page before the search is stopped: enough to say how much there is. */
-const MAX_COUNTED = 20_000;
 
 interface SearchArgs {
   readonly pattern: string;
@@ -21,48 +17,6 @@ interface SearchArgs {
   readonly offset?: number | undefined;
   readonly output_mode?: "content" | "files_only" | "count" | undefined;
   readonly context?: number | undefined;
-}
-
-interface Lines {
-  readonly lines: readonly string[];
-  /** Lines seen in all; `more` when the search was stopped early. */
-  readonly total: number;
-  readonly more: boolean;
-  readonly error: string;
-}
-
-async function ripgrep(
-  args: readonly string[],
-  cwd: string,
-  page: { offset: number; limit: number; signal: AbortSignal; counts: (line: string) => boolean },
-): Promise<Lines> {
-  const { rgPath } = await import("@vscode/ripgrep");
-  const child = spawn(rgPath, args, {
-    cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: TIMEOUT_MS,
-    signal: page.signal,
-  });
-  let error = "";
-  child.stderr.on("data", (chunk) => (error += chunk));
-  const spawned = new Promise<string>((resolve) => {
-    child.once("error", (failure) => resolve(failure.message));
-    child.once("close", () => resolve(""));
-  });
-  const lines: string[] = [];
-  let total = 0;
-  for await (const line of createInterface({ input: child.stdout })) {
-    const counted = page.counts(line);
-    if (counted) total++;
-    const inPage = counted ? total > page.offset : total >= page.offset;
-    if (inPage && total <= page.offset + page.limit) lines.push(line);
-    if (total >= page.offset + page.limit + MAX_COUNTED) {
-      child.kill();
-      break;
-    }
-  }
-  const failure = await spawned;
-  return { lines, total, more: total >= page.offset + page.limit + MAX_COUNTED, error: failure || error.trim() };
 }
 
 function shortPath(path: string, cwd: string): string {
@@ -87,11 +41,8 @@ async function searchNames(
 ): Promise<JsonObject | ToolResult> {
   const page = { offset: args.offset ?? 0, limit: args.limit ?? 50 };
   const glob = /[*?[{]/.test(args.pattern) ? args.pattern : `*${args.pattern}*`;
-  const found = await ripgrep(
-    ["--files", "--hidden", "--glob", "!.git", "--iglob", glob, "--sortr", "modified"],
-    root,
-    { ...page, signal: context.signal, counts: () => true },
-  );
+  const search = parts.search ?? ripgrepSearch;
+  const found = await search({ kind: "names", glob }, root, { ...page, signal: context.signal, counts: () => true });
   if (found.error && found.total === 0) return toolError(found.error);
   const files = found.lines.map((line) => shortPath(join(root, line), context.cwd));
   return {
@@ -99,22 +50,6 @@ async function searchNames(
     files: files.map((file) => parts.redactor.redact(file)),
     ...truncation(found, page),
   };
-}
-
-function contentArgs(args: SearchArgs): string[] {
-  const flags = ["--hidden", "--glob", "!.git", "--no-config", "--with-filename", "--no-heading", "--color", "never"];
-  if (args.file_glob) flags.push("--glob", args.file_glob);
-  if (args.output_mode === "files_only") flags.push("--files-with-matches");
-  else if (args.output_mode === "count") flags.push("--count", "--null");
-  else
-    flags.push(
-      "--null",
-      "--line-number",
-      "--max-columns",
-      "4000",
-      ...(args.context ? ["--context", String(args.context)] : []),
-    );
-  return [...flags, "--regexp", args.pattern];
 }
 
 /** `file\0line:text` for a match, `file\0line-text` for context around it. */
@@ -165,7 +100,19 @@ async function searchContent(
   const info = await parts.files.info(root);
   const cwd = info?.kind === "directory" ? root : join(root, "..");
   const where = info?.kind === "directory" ? "." : root;
-  const found = await ripgrep([...contentArgs(args), "--", where], cwd, { ...page, signal: context.signal, counts });
+  const search = parts.search ?? ripgrepSearch;
+  const found = await search(
+    {
+      kind: "content",
+      pattern: args.pattern,
+      where,
+      mode: args.output_mode ?? "content",
+      context: args.context ?? 0,
+      ...(args.file_glob ? { fileGlob: args.file_glob } : {}),
+    },
+    cwd,
+    { ...page, signal: context.signal, counts },
+  );
   if (found.error && found.total === 0)
     return toolError(`the search failed: ${found.error.slice(0, 1_000)}`, {
       hint: "The pattern is a regular expression: escape ( ) [ ] { } . * + ? with a backslash",
@@ -221,6 +168,6 @@ export function searchFilesTool(parts: FileToolParts): Tool {
     overlap: "parallel",
     repeatable: true,
     preview: (args) => args.pattern,
-    run: (args, context) => run(parts, args, context),
+    run: async (args, context) => run(...(await located(parts, args, context))),
   });
 }

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { JsonObject } from "../../core/message.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
-import { type FileToolParts, refused, resolvePath } from "./file-tools.ts";
+import { type FileToolParts, located, refused, resolvePath } from "./file-tools.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { decodeText, encodeText, PLAIN, type TextFile } from "./text-file.ts";
 
@@ -71,6 +71,6 @@ export function writeFileTool(parts: FileToolParts): Tool {
     paths: (args) => [args.path],
     mutates: true,
     preview: (args) => args.path,
-    run: (args, context) => run(parts, args, context),
+    run: async (args, context) => run(...(await located(parts, args, context))),
   });
 }

@@ -24,6 +24,14 @@ export interface PathWish {
   readonly path: string;
 }
 
+/** What a sandbox around this machine's files leaves open. */
+export interface SandboxLimits {
+  canRead(path: string): boolean;
+  canWrite(path: string): boolean;
+  /** Opens a path for the rest of the conversation. */
+  allow(wish: PathWish): void;
+}
+
 export interface ExecResult {
   /** 124 after a time-out, 130 after an interrupt, 126 when the working directory is gone. */
   readonly exitCode: number;
@@ -58,6 +66,8 @@ export interface Backend {
   readonly remote?: boolean;
   /** HOME where the commands run; this machine's own when absent. */
   readonly home?: string;
+  /** Set where commands are shut in: the file tools keep to the same limits. */
+  readonly limits?: SandboxLimits;
   available(): Promise<Availability>;
   /** The directory in which the next command starts. */
   readonly cwd: string;

@@ -5,7 +5,15 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Availability } from "../../core/tool.ts";
-import type { Backend, ExecRequest, ExecResult, PathWish, RunningProcess, SpawnRequest } from "./backend.ts";
+import type {
+  Backend,
+  ExecRequest,
+  ExecResult,
+  PathWish,
+  RunningProcess,
+  SandboxLimits,
+  SpawnRequest,
+} from "./backend.ts";
 import { LocalBackend, type LocalOptions } from "./local.ts";
 import { bubblewrap, hiddenFolders, isInside, type SandboxPlace, workspaceIsWritable } from "./sandbox-mounts.ts";
 import { refusedPath } from "./sandbox-refusal.ts";
@@ -38,8 +46,9 @@ export function sandboxAvailable(env: { readonly [name: string]: string }): Prom
   });
 }
 
-export class SandboxedBackend implements Backend {
+export class SandboxedBackend implements Backend, SandboxLimits {
   readonly name = "local";
+  readonly limits: SandboxLimits = this;
   readonly #options: SandboxOptions;
   readonly #place: SandboxPlace;
   readonly #inner: LocalBackend;

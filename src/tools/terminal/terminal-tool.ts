@@ -7,7 +7,8 @@ import type { JsonObject } from "../../core/message.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { stripAnsi } from "./ansi.ts";
-import type { Backend, PathWish } from "./backend.ts";
+import { askForPath } from "./ask-for-path.ts";
+import type { Backend } from "./backend.ts";
 import { exitMeaning } from "./exit-meaning.ts";
 import { foregroundProblem } from "./foreground-guard.ts";
 import { OutputCapture } from "./output-capture.ts";
@@ -111,31 +112,13 @@ function lastLineProgress(context: ToolContext): (text: string) => void {
   };
 }
 
-/** Offers the one permission that a sandboxed command lacked. */
-function permitFor(args: TerminalArgs, context: ToolContext): (wish: PathWish) => Promise<"once" | "session" | "deny"> {
-  return async (wish) => {
-    if (!context.human.present) return "deny";
-    const answer = await context.human.approve(
-      {
-        action: `${wish.access} ${wish.path}\nfor: ${args.command}`,
-        reason: "the sandbox stopped this path; when you allow it, the command runs again",
-        intent: `sandbox ${wish.access} ${wish.path}`,
-        choices: ["once", "session", "deny"],
-        toolName: "terminal",
-      },
-      context.signal,
-    );
-    return answer.choice === "once" || answer.choice === "session" ? answer.choice : "deny";
-  };
-}
-
 async function foreground(
   parts: TerminalParts,
   args: TerminalArgs,
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
-  await parts.beforeCommand?.(args.command, context);
+  if (!backend.remote) await parts.beforeCommand?.(args.command, context);
   const cleaner = parts.redactor.stream();
   const capture = new OutputCapture({
     limit: parts.settings.maxOutputChars,
@@ -151,7 +134,7 @@ async function foreground(
     signal: context.signal,
     output: capture,
     onOutput: lastLineProgress(context),
-    permit: permitFor(args, context),
+    permit: (wish) => askForPath(wish, context, { toolName: "terminal", purpose: args.command }),
   });
   const { text, spill } = await capture.finish();
   const output = await transformed(parts, (text + cleaner.end()).trimEnd(), args, result.exitCode);
@@ -179,7 +162,7 @@ async function background(
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
-  await parts.beforeCommand?.(args.command, context);
+  if (!backend.remote) await parts.beforeCommand?.(args.command, context);
   const both = Boolean(args.notify_on_complete && args.watch_patterns);
   const started = await parts.processes.start(backend, {
     command: args.command,

@@ -1,0 +1,55 @@
+// Where the file tools of a conversation work: this machine, the sandbox's share of it, or the machine behind the backend.
+import { join, relative } from "node:path";
+import type { ToolContext } from "../core/tool.ts";
+import { type FileAccess, localFiles } from "../tools/files/file-access.ts";
+import type { FilePlace, FileToolParts } from "../tools/files/file-tools.ts";
+import type { Services } from "./services.ts";
+
+/** Spilled output of tools is on this machine, wherever the commands ran. */
+function withSpilled(files: FileAccess, folder: string): FileAccess {
+  const at = (path: string) => (relative(folder, path).startsWith("..") ? files : localFiles);
+  return {
+    info: (path) => at(path).info(path),
+    read: (path) => at(path).read(path),
+    head: (path, bytes) => at(path).head(path, bytes),
+    stream: (path) => at(path).stream(path),
+    write: (path, data) => files.write(path, data),
+    move: (from, to) => files.move(from, to),
+    remove: (path) => files.remove(path),
+    names: (path) => at(path).names(path),
+  };
+}
+
+async function place(services: Services, context: ToolContext): Promise<FilePlace> {
+  const backend = await services.workspaces.backend(context.conversationId, context.cwd);
+  const spilled = join(services.home.path, "cache", "tool-results");
+  if (backend.limits) {
+    const [{ guardedFiles }, { askForPath }] = await Promise.all([
+      import("../tools/files/guarded-files.ts"),
+      import("../tools/terminal/ask-for-path.ts"),
+    ]);
+    const files = guardedFiles(backend.limits, (wish) =>
+      askForPath(wish, context, { toolName: "files", purpose: "a file tool" }),
+    );
+    return { files: withSpilled(files, spilled) };
+  }
+  const [{ remoteFiles, remoteSearch }, { backendShell }] = await Promise.all([
+    import("../tools/files/remote-files.ts"),
+    import("../tools/files/backend-shell.ts"),
+  ]);
+  const shell = backendShell(backend);
+  return {
+    files: withSpilled(remoteFiles(shell), spilled),
+    search: remoteSearch(shell),
+    cwd: backend.cwd,
+    remote: true,
+    ...(backend.home ? { home: backend.home } : {}),
+  };
+}
+
+/** Null for the plain case, so that local files stay a direct call. */
+export function filePlaces(services: Services): NonNullable<FileToolParts["placeOf"]> {
+  const { backend, sandbox } = services.config.terminal;
+  const plain = backend === "local" && sandbox === "none";
+  return (context) => (plain ? null : place(services, context));
+}

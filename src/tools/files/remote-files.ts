@@ -1,0 +1,150 @@
+// Files behind a shell on another machine or in a container: each operation is one command there.
+import type { FileAccess, FileInfo } from "./file-access.ts";
+import { type Lines, PageCollector, type Searcher, type SearchQuery } from "./line-search.ts";
+
+const MAX_READ_BYTES = 20 * 1024 * 1024;
+const PIECE_BYTES = 4 * 1024 * 1024;
+const TIMEOUT_MS = 60_000;
+const MISSING = 44;
+const TOO_LARGE = 45;
+
+/** Runs a bash command there, apart from the person's shell; gives all it printed. */
+export type RemoteShell = (
+  command: string,
+  options: { readonly stdin?: string; readonly timeoutMs: number; readonly signal?: AbortSignal },
+) => Promise<{ readonly exitCode: number; readonly output: string }>;
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+class RemoteFiles implements FileAccess {
+  readonly #shell: RemoteShell;
+
+  constructor(shell: RemoteShell) {
+    this.#shell = shell;
+  }
+
+  /** `$p` is the path in the command. Null when the path is missing. */
+  async #ask(path: string, command: string, stdin?: string): Promise<string | null> {
+    const { exitCode, output } = await this.#shell(`p=${quote(path)}\n${command}`, {
+      timeoutMs: TIMEOUT_MS,
+      ...(stdin === undefined ? {} : { stdin }),
+    });
+    if (exitCode === 0) return output;
+    if (exitCode === MISSING) return null;
+    if (exitCode === TOO_LARGE)
+      throw new Error(`${path} is larger than ${MAX_READ_BYTES / 1024 / 1024} MB; look at it with the terminal`);
+    throw new Error(output.trim().split("\n").at(-1) || `the command for ${path} ended with ${exitCode}`);
+  }
+
+  async #must(path: string, command: string, stdin?: string): Promise<string> {
+    const output = await this.#ask(path, command, stdin);
+    if (output === null) throw new Error(`no such file: ${path}`);
+    return output;
+  }
+
+  async info(path: string): Promise<FileInfo | null> {
+    // GNU and BusyBox first, then the BSD form.
+    const output = await this.#ask(
+      path,
+      `[ -e "$p" ] || exit ${MISSING}; stat -L -c 'hex %f %s %.9Y' -- "$p" 2>/dev/null || stat -L -f 'oct %p %z %m' -- "$p"`,
+    );
+    if (output === null) return null;
+    const [base, rawMode = "0", size = "0", seconds = "0"] = output.trim().split(" ");
+    const mode = Number.parseInt(rawMode, base === "hex" ? 16 : 8);
+    const type = mode & 0o170000;
+    const kind = type === 0o100000 ? "file" : type === 0o040000 ? "directory" : "other";
+    return { kind, size: Number(size), mtimeMs: Math.round(Number(seconds) * 1000), mode: mode & 0o777 };
+  }
+
+  async read(path: string): Promise<Uint8Array> {
+    const output = await this.#must(
+      path,
+      `[ -e "$p" ] || exit ${MISSING}; [ "$(wc -c < "$p")" -le ${MAX_READ_BYTES} ] || exit ${TOO_LARGE}; base64 < "$p"`,
+    );
+    return Buffer.from(output, "base64");
+  }
+
+  async head(path: string, bytes: number): Promise<Uint8Array> {
+    return Buffer.from(
+      await this.#must(path, `[ -e "$p" ] || exit ${MISSING}; head -c ${bytes} "$p" | base64`),
+      "base64",
+    );
+  }
+
+  async *stream(path: string): AsyncIterable<Uint8Array> {
+    for (let at = 1; ; at += PIECE_BYTES) {
+      const piece = Buffer.from(
+        await this.#must(path, `[ -e "$p" ] || exit ${MISSING}; tail -c +${at} "$p" | head -c ${PIECE_BYTES} | base64`),
+        "base64",
+      );
+      if (piece.length > 0) yield piece;
+      if (piece.length < PIECE_BYTES) return;
+    }
+  }
+
+  async write(path: string, data: Uint8Array): Promise<{ createdFolders: boolean }> {
+    const command = [
+      '[ -L "$p" ] && p=$(readlink -f "$p"); d=$(dirname "$p"); m=644',
+      'if [ ! -d "$d" ]; then mkdir -p "$d" || exit 1; echo made; fi',
+      '[ -e "$p" ] && m=$(stat -c %a "$p" 2>/dev/null || stat -f %Lp "$p")',
+      't=$(mktemp "$d/.hermes.XXXXXX") || exit 1',
+      'if base64 -d > "$t" && chmod "$m" "$t" && mv -f "$t" "$p"; then exit 0; fi',
+      'rm -f "$t"; exit 1',
+    ].join("\n");
+    const output = await this.#must(path, command, Buffer.from(data).toString("base64"));
+    return { createdFolders: output.trim() === "made" };
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    await this.#must(from, `t=${quote(to)}; mkdir -p "$(dirname "$t")" && mv -f "$p" "$t"`);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#must(path, 'if [ -d "$p" ] && [ ! -L "$p" ]; then rm -r "$p"; else rm "$p"; fi');
+  }
+
+  async names(folder: string): Promise<string[]> {
+    const output = await this.#ask(folder, `[ -d "$p" ] || exit ${MISSING}; ls -1Ap "$p"`);
+    return (output ?? "").split("\n").filter(Boolean);
+  }
+}
+
+export function remoteFiles(shell: RemoteShell): FileAccess {
+  return new RemoteFiles(shell);
+}
+
+function searchCommand(query: SearchQuery): string {
+  if (query.kind === "names") {
+    const glob = quote(query.glob.includes("/") ? query.glob : `*/${query.glob}`);
+    const test = `find . -name .git -prune -o -type f -ipath ${glob}`;
+    return `${test} -printf '%T@ %P\\n' 2>/dev/null | sort -rn | cut -d' ' -f2- | grep . || ${test} -print | sed 's|^\\./||'`;
+  }
+  const mode = { content: "-n", files_only: "-l", count: "-c" }[query.mode];
+  const flags = [
+    "-rHI --exclude-dir=.git",
+    query.mode === "files_only" ? "" : "-Z",
+    mode,
+    query.mode === "content" && query.context > 0 ? `-C ${query.context}` : "",
+    query.fileGlob ? `--include=${quote(query.fileGlob)}` : "",
+  ];
+  // Perl's dialect is the nearest to what models write; where grep lacks it, the extended one must do.
+  return `k=-P; printf x | grep -qP x 2>/dev/null || k=-E\ngrep $k ${flags.filter(Boolean).join(" ")} -e ${quote(query.pattern)} -- ${quote(query.where)}`;
+}
+
+/** grep and find there; the lines are those of ripgrep here. */
+export function remoteSearch(shell: RemoteShell): Searcher {
+  return async (query, folder, page): Promise<Lines> => {
+    const { exitCode, output } = await shell(`cd -- ${quote(folder)} || exit 2\n${searchCommand(query)}`, {
+      timeoutMs: TIMEOUT_MS,
+      signal: page.signal,
+    });
+    const found = new PageCollector(page);
+    // Between groups of context grep prints a line of its own; files without a match are counted as 0.
+    const lines = output.split("\n").filter((line) => line !== "" && line !== "--" && !line.endsWith("\0" + "0"));
+    if (exitCode > 1) return { lines: [], total: 0, more: false, error: output.trim() || `exit code ${exitCode}` };
+    for (const line of lines) if (!found.push(line)) break;
+    return { lines: found.lines, total: found.total, more: found.full, error: "" };
+  };
+}

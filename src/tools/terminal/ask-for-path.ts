@@ -1,0 +1,22 @@
+// Offers the person the one permission that a sandbox kept back.
+import type { ToolContext } from "../../core/tool.ts";
+import type { PathWish } from "./backend.ts";
+
+export async function askForPath(
+  wish: PathWish,
+  context: ToolContext,
+  what: { readonly toolName: string; readonly purpose: string },
+): Promise<"once" | "session" | "deny"> {
+  if (!context.human.present) return "deny";
+  const answer = await context.human.approve(
+    {
+      action: `${wish.access} ${wish.path}\nfor: ${what.purpose}`,
+      reason: "the sandbox stopped this path; when you allow it, the work goes on with it",
+      intent: `sandbox ${wish.access} ${wish.path}`,
+      choices: ["once", "session", "deny"],
+      toolName: what.toolName,
+    },
+    context.signal,
+  );
+  return answer.choice === "once" || answer.choice === "session" ? answer.choice : "deny";
+}
