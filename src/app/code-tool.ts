@@ -7,6 +7,7 @@ import type { JsonObject } from "../core/message.ts";
 import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { codeEnv } from "../security/child-env.ts";
 import { executeCodeTool } from "../tools/code/execute-code.ts";
+import type { Opening } from "./opening.ts";
 import { type Services, spillDir } from "./services.ts";
 
 type Doors = Pick<Services, "hooks" | "redactor">;
@@ -66,7 +67,7 @@ export function callFromScript(services: Doors, box: () => ToolBox) {
 }
 
 /** `names` are the conversation's tools, settled; `box` is asked at the first call, when it exists. */
-export function codeTool(services: Services, names: readonly string[], box: () => ToolBox): Tool {
+export function codeTool({ services, builtins }: Opening, names: readonly string[], box: () => ToolBox): Tool {
   const { home, config, gate, redactor } = services;
   const { mode, timeout, max_tool_calls } = config.code_execution;
   return executeCodeTool({
@@ -84,6 +85,7 @@ export function codeTool(services: Services, names: readonly string[], box: () =
       passthrough: config.terminal.env_passthrough as readonly string[],
       home: home.childHome,
     }),
+    beforeRun: (context) => builtins.checkpoints.beforeScript(context),
     callTool: callFromScript(services, box),
   });
 }

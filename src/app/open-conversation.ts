@@ -12,11 +12,11 @@ import type { ConversationWish } from "./app.ts";
 import { codeTool } from "./code-tool.ts";
 import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
 import { withHints } from "./hinted-tools.ts";
-import { openMemory } from "./open-memory.ts";
+import { type OpenedMemory, openMemory } from "./open-memory.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
 import type { Opening } from "./opening.ts";
 import { type Services, spillDir } from "./services.ts";
-import { subagents } from "./subagents.ts";
+import { type Parent, subagents } from "./subagents.ts";
 import { turnGate } from "./turn-gate.ts";
 
 interface OpenedEngine {
@@ -73,6 +73,19 @@ export async function ownTools(
   ];
 }
 
+/** Everything that the conversation may call. Scripts get it without hints for the model, which would spoil their parsing. */
+async function openToolBox(open: Omit<Parent, "own">, memory: OpenedMemory): Promise<ToolBox> {
+  const { opening, wish, names } = open;
+  const { registry, services } = opening;
+  const offered: string[] = [];
+  for (const name of names) if ((await registry.availability(name)).ok) offered.push(name);
+  let box: ToolBox | undefined;
+  const code = codeTool(opening, offered, () => box ?? NO_TOOLS);
+  const own = [...(await ownTools(opening, wish, memory)), code];
+  box = await registry.box(names, [...own, await subagents({ ...open, own })]);
+  return withHints(box, wish.cwd ?? services.home.cwd, services.scan);
+}
+
 async function restoreTodos(opening: Opening, conversationId: string, messages: readonly Message[]): Promise<void> {
   if (messages.length === 0) return;
   const { todosFromLog } = await import("../tools/todo.ts");
@@ -92,21 +105,13 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
     import("../agent/conversation.ts"),
   ]);
   const names = fitTools(toolNames(services.config, wish, extraToolsets(registry)), limits.contextLength);
-  const offered: string[] = [];
-  for (const name of names) if ((await registry.availability(name)).ok) offered.push(name);
-  let bare: ToolBox | undefined;
-  const code = codeTool(services, offered, () => bare ?? NO_TOOLS);
-  const own = [...(await ownTools(opening, wish, memory)), code];
   const start = wish.cwd ?? services.home.cwd;
   let id = "";
   const settings = agentSettings(services.config, wish, {
     cwd: () => services.workspaces.cwd(id, start),
     spillDir: spillDir(services.home, "spill"),
   });
-  const open = { opening, wish, connected, limits, names, own, memory: memory.service, side };
-  // Scripts get plain results: hints for the model would spoil what they parse.
-  bare = await registry.box(names, [...own, await subagents(open)]);
-  const toolbox = withHints(bare, start, services.scan);
+  const toolbox = await openToolBox({ opening, wish, connected, limits, names, memory: memory.service, side }, memory);
   const promptParts: PromptPart[] = [];
   const conversation = await openConversation(
     {

@@ -19,7 +19,7 @@ async function conversationTools(opening: Opening): Promise<Tool[]> {
     const empty = { schemas: [], find: () => undefined, unavailable: () => undefined };
     return [
       ...(await ownTools(opening, wish, memory)),
-      codeTool(services, names, () => empty),
+      codeTool(opening, names, () => empty),
       await delegation(services, { memory: memory.service, openChild: NO_CHILD }),
     ];
   } finally {

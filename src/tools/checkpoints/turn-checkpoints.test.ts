@@ -78,6 +78,12 @@ describe("when checkpoints are taken", () => {
     expect(notices).toEqual([]);
   });
 
+  it("before a script, whatever it does", async () => {
+    const checkpoints = open(parts);
+    await checkpoints.beforeScript(toolContext(root));
+    expect((await store.snapshots(projectHash(root)))[0]?.reason).toBe("before a script");
+  });
+
   it("only where they are wanted", async () => {
     const checkpoints = open({ ...parts, enabled: false });
     const context = toolContext(root);

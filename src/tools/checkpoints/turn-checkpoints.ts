@@ -54,6 +54,11 @@ export class TurnCheckpoints {
     await this.#keep(context.cwd, `before: ${this.#parts.redact(command)}`, context);
   }
 
+  /** A script can do anything: what it will change is not known. */
+  async beforeScript(context: ToolContext): Promise<void> {
+    await this.#keep(context.cwd, "before a script", context);
+  }
+
   #active(context: ToolContext): boolean {
     return this.#parts.enabled || this.#conversations.has(context.conversationId);
   }

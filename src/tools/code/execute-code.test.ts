@@ -231,11 +231,14 @@ except ImportError:
     print("no project")
 print(os.environ.get("PROJECT_PYTHON"), os.getcwd())
 import hermes_tools`;
+    const kept: string[] = [];
+    parts = { ...parts, beforeRun: async (context) => void kept.push(context.cwd) };
     const project = await run({ code });
     expect(project.json.output).toBe(`from the project\nyes ${folder.path}`);
     parts = { ...parts, settings: { ...parts.settings, mode: "strict" } };
     const strict = await run({ code });
     expect(strict.json.output).toMatch(/^no project\nNone .*hermes-code-\w+\/work$/);
+    expect(kept).toEqual([folder.path]);
     expect(existsSync(String(strict.json.output).split(" ").at(-1) ?? "")).toBe(false);
   });
 

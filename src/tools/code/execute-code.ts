@@ -1,7 +1,6 @@
 // execute_code: a script in Python or JavaScript that calls tools, so that many small steps cost one turn.
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "typebox";
 import type { Gate } from "../../core/gate.ts";
@@ -23,6 +22,7 @@ import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
 import { PatientClock } from "./patient-clock.ts";
 import { pythonModule } from "./python-module.ts";
 import { runScript, type ScriptEnd } from "./run-script.ts";
+import { openScratch, type Scratch } from "./scratch.ts";
 import { type ScriptTool, scriptTools } from "./script-tools.ts";
 import { ToolServer } from "./tool-server.ts";
 
@@ -30,8 +30,6 @@ type Language = "python" | "javascript";
 
 const STDOUT_CHARS = 50_000;
 const STDERR_CHARS = 10_000;
-/** Longer paths do not fit into a socket's address. */
-const MAX_TEMP_PATH = 60;
 const GRACE_MS = 10_000;
 
 export interface CodeSettings {
@@ -49,6 +47,8 @@ export interface CodeParts {
   readonly env: { readonly [name: string]: string };
   /** The conversation's tools, settled: part of this tool's description. */
   readonly toolNames: readonly string[];
+  /** Before a script that may change files: takes a checkpoint where they are enabled. */
+  beforeRun?(context: ToolContext): Promise<void>;
   /** Runs a tool as the conversation would: checks, hooks, the gate. Never throws. */
   callTool(name: string, args: JsonObject, context: ToolContext): Promise<ToolResult>;
 }
@@ -56,14 +56,6 @@ export interface CodeParts {
 interface CodeArgs {
   readonly code: string;
   readonly language?: Language | undefined;
-}
-
-/** One run's own folder, socket and secret. */
-interface Scratch {
-  readonly dir: string;
-  readonly cwd: string;
-  readonly socketPath: string;
-  readonly token: string;
 }
 
 async function refusal(
@@ -77,14 +69,6 @@ async function refusal(
     { sessionId, toolName: "execute_code", human, tainted, signal },
   );
   return verdict.allowed ? undefined : toolError(verdict.message, { status: verdict.status, rule: verdict.rule });
-}
-
-async function openScratch(parts: CodeParts, context: ToolContext): Promise<Scratch> {
-  const base = tmpdir().length > MAX_TEMP_PATH ? "/tmp" : tmpdir();
-  const dir = await mkdtemp(join(base, "hermes-code-"));
-  const cwd = parts.settings.mode === "strict" ? join(dir, "work") : context.cwd;
-  if (parts.settings.mode === "strict") await mkdir(cwd, { mode: 0o700 });
-  return { dir, cwd, socketPath: join(dir, "rpc.sock"), token: randomBytes(24).toString("base64url") };
 }
 
 /** Writes the script and its module; the words to start it. */
@@ -212,7 +196,7 @@ async function execute(
   context: ToolContext,
 ): Promise<ToolResult> {
   const tools = scriptTools(parts.toolNames);
-  const scratch = await openScratch(parts, context);
+  const scratch = await openScratch(parts.settings.mode, context.cwd);
   const over = new AbortController();
   const clock = new PatientClock(parts.settings.timeoutMs);
   const taint = { seen: false };
@@ -264,6 +248,7 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
   const interpreter = language === "javascript" ? process.execPath : await firstWorking(candidates, parts.env);
   if (interpreter === undefined)
     return toolError('there is no Python 3.8 or newer here; write the script in JavaScript (language: "javascript")');
+  if (parts.settings.mode === "project") await parts.beforeRun?.(context);
   return execute(parts, { code: args.code, language, interpreter }, context);
 }
 
