@@ -29,10 +29,11 @@ export function wantsTitle(log: readonly Message[]): boolean {
 
 /** Quiet: a conversation without a name is no trouble worth a message. */
 export async function giveTitle(thread: Thread, exchange: { user: string; answer: string }, signal: AbortSignal) {
-  const { store, side } = thread.parts;
+  const { store, side, redactor } = thread.parts;
   const { log } = thread;
   if ((await store.getSessionTitle(log.sessionId)) !== null) return;
-  const prompt = `${TASK}\n\nUser: ${exchange.user.slice(0, EXCERPT)}\n\nAssistant: ${exchange.answer.slice(0, EXCERPT)}`;
+  const clean = (text: string) => (redactor?.redact(text) ?? text).slice(0, EXCERPT);
+  const prompt = `${TASK}\n\nUser: ${clean(exchange.user)}\n\nAssistant: ${clean(exchange.answer)}`;
   const request = {
     task: "title_generation",
     prompt,
