@@ -47,7 +47,9 @@ const SYSTEM = [
 ].join(" ");
 
 function askFor(page: LongPage, piece: string, part: string): string {
-  return `Title: ${page.title}\nAddress: ${page.url}\n${part}\n<page>\n${piece}\n</page>`;
+  // The page cannot close its own frame and speak from outside of it.
+  const framed = piece.replace(/<(?=\/?page>)/gi, "&lt;");
+  return `Title: ${page.title}\nAddress: ${page.url}\n${part}\n<page>\n${framed}\n</page>`;
 }
 
 async function summarise(parts: CondenseParts, prompt: string): Promise<string | null> {
@@ -109,21 +111,34 @@ function foldLines(text: string): string[] {
   });
 }
 
-async function keepWhole(page: LongPage, parts: CondenseParts): Promise<NonNullable<Condensed["fullText"]>> {
+type Kept =
+  | { readonly ok: true; readonly file: NonNullable<Condensed["fullText"]> }
+  | { readonly ok: false; readonly why: string };
+
+async function keepWhole(page: LongPage, parts: CondenseParts): Promise<Kept> {
   const lines = foldLines(parts.redact(page.content));
   const name = createHash("sha256").update(page.url).update(page.content).digest("hex").slice(0, 16);
   const path = join(parts.dir, `web-${name}.md`);
-  await atomicWrite(path, `${lines.join("\n")}\n`);
-  return { path, chars: page.content.length, lines: lines.length };
+  try {
+    await atomicWrite(path, `${lines.join("\n")}\n`);
+  } catch (error) {
+    // A full disk must not cost the part of the page that fits.
+    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+  }
+  return { ok: true, file: { path, chars: page.content.length, lines: lines.length } };
 }
 
 /** The page itself when it is short; else at most 5,000 characters of it and a file with the rest. */
 export async function condense(page: LongPage, parts: CondenseParts): Promise<Condensed> {
   if (page.content.length < RAW_CHARS) return { content: page.content, how: "raw" };
-  const [fullText, summary] = await Promise.all([keepWhole(page, parts), modelSummary(page, parts)]);
+  const [kept, summary] = await Promise.all([keepWhole(page, parts), modelSummary(page, parts)]);
   const kind = summary === null ? "An extract" : "A summary";
-  const note = `[${kind} of ${fullText.chars} characters. The whole text is in ${fullText.path} (${fullText.lines} lines): read_file with offset and limit.]`;
+  const where = kept.ok
+    ? `The whole text is in ${kept.file.path} (${kept.file.lines} lines): read_file with offset and limit.`
+    : `The whole text could not be kept: ${kept.why}.`;
+  const note = `[${kind} of ${page.content.length} characters. ${where}]`;
   const room = RAW_CHARS - note.length - 2;
   const body = summary === null ? digest(page.content, { maxChars: room, terms: parts.terms }) : cutAt(summary, room);
-  return { content: `${body}\n\n${note}`, how: summary === null ? "extract" : "summary", fullText };
+  const how = summary === null ? "extract" : "summary";
+  return { content: `${body}\n\n${note}`, how, ...(kept.ok ? { fullText: kept.file } : {}) };
 }
