@@ -16,6 +16,7 @@ import { processTool } from "../tools/terminal/process-tool.ts";
 import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
 import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
 import { openCheckpoints } from "./checkpoint-actions.ts";
+import { webTools } from "./open-web.ts";
 import type { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 
@@ -101,6 +102,7 @@ export function registerBuiltins(registry: Registry, services: Services): Builti
     processTool(services.workspaces.processes, { maxWaitMs: services.config.terminal.timeout * 1000 }),
     todoTool(state.todos),
     clarifyTool({ timeoutMs: services.config.clarify.timeout * 1000 }),
+    ...webTools(services),
   ];
   for (const tool of tools) registry.register(tool);
   return state;

@@ -7,15 +7,20 @@ import type { Services } from "./services.ts";
 const PAGE_BYTES = 2_000_000;
 
 async function fetchPage(services: Services, url: string, signal: AbortSignal): Promise<string> {
-  const { guardedFetch } = await import("../security/guarded-fetch.ts");
-  const answer = await guardedFetch(url, {
-    policy: services.urls,
-    signal,
-    maxBytes: PAGE_BYTES,
-  });
+  const [{ pageFetch }, { pageText }] = await Promise.all([
+    import("./open-web.ts"),
+    import("../tools/web/page-text.ts"),
+  ]);
+  const answer = await pageFetch(services)(url, { signal, maxBytes: PAGE_BYTES });
   if (!answer.ok) throw new Error(`${url} is not attached: ${answer.reason}`);
   if (answer.status >= 400) throw new Error(`${url} is not attached: the server answered ${answer.status}`);
-  return answer.body.toString("utf8");
+  const page = await pageText({
+    bytes: answer.body,
+    contentType: answer.headers["content-type"] ?? "",
+    url: answer.url,
+  });
+  if (!page.ok) throw new Error(`${url} is not attached: ${page.error}`);
+  return page.title === "" ? page.content : `${page.title}\n\n${page.content}`;
 }
 
 export async function prepareInput(
