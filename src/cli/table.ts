@@ -47,4 +47,20 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     summary: "Serve the agent to OpenAI clients",
     load: async () => (await import("./api.ts")).apiCommand,
   },
+  plugins: {
+    summary: "List, install and switch plugins",
+    load: async () => (await import("./plugins.ts")).pluginsCommand,
+  },
+  hooks: {
+    summary: "Programs that run at events: list, try, allow, check",
+    load: async () => (await import("./hooks.ts")).hooksCommand,
+  },
+  memory: {
+    summary: "The built-in notes and the external memory provider",
+    load: async () => (await import("./memory.ts")).memoryCommand,
+  },
+  webhook: {
+    summary: "Routes by which other programs reach the agent",
+    load: async () => (await import("./webhook.ts")).webhookCommand,
+  },
 };

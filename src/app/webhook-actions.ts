@@ -1,0 +1,104 @@
+// What `hermes webhook` does: routes added, listed, removed and tried.
+import { randomBytes } from "node:crypto";
+import { UserError } from "../core/failure.ts";
+import { NO_AUTH, ROUTE_NAME, readRoute, routeProblem } from "../platforms/webhook/route.ts";
+import { DEFAULT_PORT } from "../platforms/webhook/settings.ts";
+import { sign } from "../platforms/webhook/signature.ts";
+import {
+  changeSubscriptions,
+  readSubscriptions,
+  type Subscription,
+  type Subscriptions,
+  subscriptionsPath,
+} from "../platforms/webhook/subscriptions.ts";
+import type { Home } from "./home.ts";
+
+export interface WebhookWish extends Omit<Subscription, "secret" | "created_at"> {
+  readonly name: string;
+  readonly secret?: string;
+}
+
+export interface SubscribeOutcome {
+  readonly path: string;
+  /** Where the sender must post to, on this machine. */
+  readonly url: string;
+  readonly secret: string;
+  /** The secret was made just now. */
+  readonly made: boolean;
+}
+
+function requireName(name: string): void {
+  if (ROUTE_NAME.test(name)) return;
+  throw new UserError(`"${name}" is no name for a route`, {
+    cure: "Use small letters, digits, - and _, starting with a letter or a digit.",
+    exitCode: 2,
+  });
+}
+
+export function webhookUrl(home: Home, name: string): string {
+  const host = home.env.WEBHOOK_HOST && home.env.WEBHOOK_HOST !== "0.0.0.0" ? home.env.WEBHOOK_HOST : "127.0.0.1";
+  return `http://${host}:${Number(home.env.WEBHOOK_PORT) || DEFAULT_PORT}/webhooks/${name}`;
+}
+
+/** Adds a route or replaces the one of that name; a running gateway sees it with the next delivery. */
+export async function subscribeWebhook(home: Home, wish: WebhookWish): Promise<SubscribeOutcome> {
+  const { name, ...fields } = wish;
+  requireName(name);
+  const path = subscriptionsPath(home.path);
+  const secret = wish.secret ?? randomBytes(24).toString("base64url");
+  const entry: Subscription = { ...fields, secret, created_at: new Date().toISOString() };
+  const problem = routeProblem(readRoute(name, { ...entry }, ""), true);
+  if (problem)
+    throw new UserError(`the route would not serve: ${problem}`, { cure: "Nothing was changed.", exitCode: 2 });
+  await changeSubscriptions(path, (before) => ({ ...before, [name]: entry }));
+  return { path, url: webhookUrl(home, name), secret, made: wish.secret === undefined };
+}
+
+export async function listWebhooks(home: Home): Promise<Subscriptions> {
+  return readSubscriptions(subscriptionsPath(home.path));
+}
+
+async function requireSubscription(home: Home, name: string): Promise<Subscription> {
+  const entry = (await listWebhooks(home))[name];
+  if (entry) return entry;
+  throw new UserError(`there is no route "${name}"`, { cure: "See: hermes webhook list" });
+}
+
+export async function removeWebhook(home: Home, name: string): Promise<void> {
+  await requireSubscription(home, name);
+  await changeSubscriptions(subscriptionsPath(home.path), (before) =>
+    Object.fromEntries(Object.entries(before).filter(([known]) => known !== name)),
+  );
+}
+
+export interface TestOutcome {
+  readonly status: number;
+  readonly answer: string;
+}
+
+/** Posts a signed payload to the running gateway, as a sender would. */
+export async function testWebhook(home: Home, name: string, payload: string): Promise<TestOutcome> {
+  const { secret } = await requireSubscription(home, name);
+  const url = webhookUrl(home, name);
+  try {
+    JSON.parse(payload);
+  } catch {
+    throw new UserError("the payload is not JSON", { cure: `Try: --payload '{"event_type":"test"}'`, exitCode: 2 });
+  }
+  const signature: { [name: string]: string } =
+    secret === NO_AUTH ? {} : { "x-webhook-signature": sign(secret, payload) };
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...signature },
+      body: payload,
+      signal: AbortSignal.timeout(30_000),
+    });
+    return { status: answer.status, answer: await answer.text() };
+  } catch (error) {
+    throw new UserError(`nobody answers at ${url}`, {
+      cure: "Set WEBHOOK_ENABLED=true and start the gateway: hermes gateway run",
+      cause: error,
+    });
+  }
+}

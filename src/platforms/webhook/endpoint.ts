@@ -1,0 +1,206 @@
+// POST /webhooks/{route}: known, small, signed, not too often, understood, wanted, new; then handed over.
+import { randomBytes } from "node:crypto";
+import type { Context, Hono } from "hono";
+import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import { readLimited } from "../http/body.ts";
+import { NO_AUTH, type Route, readRoute, routeProblem, targetOf } from "./route.ts";
+import type { WebhookSettings } from "./settings.ts";
+import { isSigned } from "./signature.ts";
+import type { SubscriptionFile } from "./subscriptions.ts";
+import { render, renderAll } from "./template.ts";
+
+const SEEN_MS = 3_600_000;
+const MAX_SEEN = 10_000;
+
+export interface EndpointParts {
+  readonly context: PlatformContext;
+  readonly settings: WebhookSettings;
+  readonly subscriptions: SubscriptionFile;
+  /** Any request that was understood proves that receiving works. */
+  onProof(): void;
+}
+
+interface Delivery {
+  readonly route: Route;
+  readonly id: string;
+  readonly payload: unknown;
+  readonly text: string;
+  readonly extra: { readonly [key: string]: string };
+}
+
+function answer(status: number, body: { readonly [key: string]: unknown }): Response {
+  return Response.json(body, { status });
+}
+
+/** JSON, else a form; a form with a `payload` field carries JSON in it, as GitHub may send it. */
+function parse(body: Buffer, type: string): unknown {
+  const text = body.toString("utf8");
+  if (type.includes("application/x-www-form-urlencoded")) {
+    const form = Object.fromEntries(new URLSearchParams(text));
+    return form.payload === undefined ? form : JSON.parse(form.payload);
+  }
+  return JSON.parse(text);
+}
+
+function field(payload: unknown, name: string): string | undefined {
+  if (typeof payload !== "object" || payload === null) return undefined;
+  const value = (payload as { readonly [key: string]: unknown })[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+function eventNames(context: Context, payload: unknown): string[] {
+  const header = context.req.header("x-github-event") ?? context.req.header("x-gitlab-event");
+  const name = header ?? field(payload, "event_type") ?? field(payload, "type") ?? field(payload, "event");
+  if (name === undefined) return [];
+  const action = field(payload, "action");
+  return action === undefined ? [name] : [name, `${name}.${action}`];
+}
+
+function deliveryId(context: Context, payload: unknown, now: number): string {
+  const header = ["x-github-delivery", "x-gitlab-event-uuid", "x-request-id", "idempotency-key"]
+    .map((name) => context.req.header(name)?.trim())
+    .find((value) => value);
+  const stripe = context.req.header("stripe-signature") ? field(payload, "id") : undefined;
+  return (header ?? stripe ?? `${now}-${randomBytes(4).toString("hex")}`).replaceAll(/[^\w.-]/g, "_").slice(0, 128);
+}
+
+/** Counts requests of a route in the running minute. */
+class RateWindows {
+  readonly #windows = new Map<string, { since: number; count: number }>();
+
+  /** Milliseconds to wait; 0 when the request may pass. */
+  take(name: string, limit: number, now: number): number {
+    const window = this.#windows.get(name);
+    if (!window || now - window.since >= 60_000) {
+      this.#windows.set(name, { since: now, count: 1 });
+      return 0;
+    }
+    window.count += 1;
+    return window.count > limit ? window.since + 60_000 - now : 0;
+  }
+}
+
+export class Endpoint {
+  readonly #parts: EndpointParts;
+  readonly #rates = new RateWindows();
+  readonly #seen = new Map<string, number>();
+
+  constructor(parts: EndpointParts) {
+    this.#parts = parts;
+  }
+
+  async #route(name: string): Promise<Route | undefined> {
+    const { settings, subscriptions, context } = this.#parts;
+    const fixed = settings.routes.get(name);
+    if (fixed) return fixed;
+    const entry = Object.entries(await subscriptions.current((text) => context.log("warning", text))).find(
+      ([known]) => known === name,
+    )?.[1];
+    if (!entry) return undefined;
+    const route = readRoute(name, { ...entry }, settings.secret);
+    const problem = routeProblem(route, settings.loopback);
+    if (problem === undefined) return route;
+    context.log("warning", `webhook route "${name}" cannot serve: ${problem}`);
+    return undefined;
+  }
+
+  async handle(request: Context, name: string): Promise<Response> {
+    const { context, settings } = this.#parts;
+    const route = await this.#route(name);
+    if (!route) return answer(404, { error: `there is no route ${name}` });
+    const body = await readLimited(request.req.raw, settings.maxBody);
+    if (body === null) return answer(413, { error: `a delivery has at most ${settings.maxBody} bytes` });
+    const now = context.now();
+    const header = (key: string) => request.req.header(key);
+    if (route.secret !== NO_AUTH && !isSigned(header, route.secret, body, now))
+      return answer(401, { error: "the signature is missing or wrong" });
+    this.#parts.onProof();
+    const wait = this.#rates.take(name, settings.ratePerMinute, now);
+    if (wait > 0) {
+      const refusal = answer(429, { error: "too many deliveries" });
+      refusal.headers.set("retry-after", String(Math.ceil(wait / 1000)));
+      return refusal;
+    }
+    let payload: unknown;
+    try {
+      payload = parse(body, request.req.header("content-type") ?? "");
+    } catch {
+      return answer(400, { error: "the body is neither JSON nor a form" });
+    }
+    const events = eventNames(request, payload);
+    if (route.events.length > 0 && !events.some((event) => route.events.includes(event)))
+      return answer(200, { status: "ignored", event: events[0] ?? null });
+    const text = render(route.prompt, payload);
+    const extra = renderAll(route.deliverExtra, payload);
+    return this.#accept({ route, id: deliveryId(request, payload, now), payload, text, extra });
+  }
+
+  async #accept(delivery: Delivery): Promise<Response> {
+    const { route, id } = delivery;
+    const key = `${route.name}:${id}`;
+    const now = this.#parts.context.now();
+    for (const [old, at] of this.#seen) {
+      if (now - at < SEEN_MS && this.#seen.size < MAX_SEEN) break;
+      this.#seen.delete(old);
+    }
+    if (this.#seen.has(key)) return answer(200, { status: "duplicate", delivery_id: id });
+    this.#seen.set(key, now);
+    try {
+      if (!route.deliverOnly) await this.#toAgent(delivery, now);
+      else await this.#passOn(delivery);
+    } catch (error) {
+      // Not kept: the sender must try again, and the repetition must count as new.
+      this.#seen.delete(key);
+      this.#parts.context.log("error", `webhook ${key}: ${error instanceof Error ? error.message : String(error)}`);
+      return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be kept; try again" });
+    }
+    const status = route.deliverOnly ? "delivered" : "accepted";
+    return answer(route.deliverOnly ? 200 : 202, { status, route: route.name, delivery_id: id });
+  }
+
+  async #toAgent({ route, id, text, extra }: Delivery, now: number): Promise<void> {
+    const { context } = this.#parts;
+    const chatId = `webhook:${route.name}:${id}`;
+    const deliverTo = targetOf(route, extra);
+    if (deliverTo === undefined) await context.memory.set(chatId, JSON.stringify({ deliver: route.deliver, extra }));
+    const event: InboundEvent = {
+      account: "webhook",
+      messageId: id,
+      source: {
+        platform: "webhook",
+        chatId,
+        chatKind: "webhook",
+        chatName: route.description || route.name,
+        userId: `webhook:${route.name}`,
+        userName: route.name,
+      },
+      text,
+      authenticated: true,
+      ...(route.skills.length > 0 ? { autoSkills: route.skills } : {}),
+      ...(deliverTo === undefined ? {} : { deliverTo }),
+      at: now,
+    };
+    await context.receive(event);
+  }
+
+  async #passOn({ route, id, text, extra }: Delivery): Promise<void> {
+    const target = targetOf(route, extra);
+    if (target) return this.#parts.context.deliver(target, text, `webhook:${route.name}:${id}`);
+    const { githubComment } = await import("./github-comment.ts");
+    await githubComment(extra, text);
+  }
+}
+
+export async function webhookApp(parts: EndpointParts): Promise<Hono> {
+  const { Hono } = await import("hono");
+  const endpoint = new Endpoint(parts);
+  const app = new Hono();
+  app.get("/health", () => answer(200, { status: "ok", platform: "webhook" }));
+  app.post("/webhooks/:route", (context) => endpoint.handle(context, context.req.param("route")));
+  app.notFound(() => answer(404, { error: "not found" }));
+  app.onError((error) => {
+    parts.context.log("error", `webhook: ${error.message}`);
+    return answer(500, { error: "the server met an error of its own" });
+  });
+  return app;
+}

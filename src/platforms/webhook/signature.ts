@@ -1,0 +1,41 @@
+// Signatures of the senders that people use: GitHub, GitLab, Stripe, and a plain HMAC for everything else.
+import { createHmac } from "node:crypto";
+import { sameSecret } from "../http/guards.ts";
+
+const TOLERANCE_S = 300;
+
+type Header = (name: string) => string | undefined;
+
+function hmac(secret: string, ...parts: (string | Uint8Array)[]): string {
+  const mac = createHmac("sha256", secret);
+  for (const part of parts) mac.update(part);
+  return mac.digest("hex");
+}
+
+/** `t=1700000000,v1=hex[,v1=hex]` over `t.body`; old ones are replays. */
+function timestamped(header: string, secret: string, body: Uint8Array, nowMs: number): boolean {
+  const pairs = header.split(",").map((pair) => pair.trim().split("=", 2) as [string, string | undefined]);
+  const time = pairs.find(([name]) => name === "t")?.[1] ?? "";
+  if (!/^\d{1,12}$/.test(time) || Math.abs(nowMs / 1000 - Number(time)) > TOLERANCE_S) return false;
+  const expected = hmac(secret, `${time}.`, body);
+  return pairs.some(([name, value]) => name === "v1" && sameSecret((value ?? "").toLowerCase(), expected));
+}
+
+/** True when the request carries a signature and it is right. The first header that is there decides. */
+export function isSigned(header: Header, secret: string, body: Uint8Array, nowMs: number): boolean {
+  const github = header("x-hub-signature-256");
+  if (github !== undefined) return sameSecret(github.toLowerCase(), `sha256=${hmac(secret, body)}`);
+  const gitlab = header("x-gitlab-token");
+  if (gitlab !== undefined) return sameSecret(gitlab, secret);
+  const stripe = header("stripe-signature");
+  if (stripe !== undefined) return timestamped(stripe, secret, body, nowMs);
+  const plain = header("x-webhook-signature");
+  if (plain === undefined) return false;
+  if (plain.startsWith("t=")) return timestamped(plain, secret, body, nowMs);
+  return sameSecret(plain.toLowerCase().replace(/^sha256=/, ""), hmac(secret, body));
+}
+
+/** What a sender puts into `X-Webhook-Signature`. */
+export function sign(secret: string, body: string): string {
+  return hmac(secret, body);
+}

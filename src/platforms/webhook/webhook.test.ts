@@ -1,0 +1,181 @@
+import { createHmac } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { platformContext, type TestPlatformContext } from "../../../test/platform-context.ts";
+import type { PlatformConnection } from "../../core/platform.ts";
+import { render } from "./template.ts";
+import { webhookPlatform } from "./webhook.ts";
+
+const SECRET = "s3cret-of-the-route";
+let dir: string;
+let context: TestPlatformContext;
+let connection: PlatformConnection;
+
+const routes = {
+  push: { secret: SECRET, events: ["push", "issues.opened"], prompt: "Summarise: {head_commit.message} ({missing})" },
+  note: {
+    secret: SECRET,
+    deliver: "telegram",
+    deliver_extra: { chat_id: "{chat}" },
+    deliver_only: true,
+    prompt: "{text}",
+  },
+  raw: { secret: SECRET, deliver: "telegram:42:7", skills: ["triage"] },
+};
+
+async function connect(section: { [key: string]: unknown } = { routes }): Promise<void> {
+  context = platformContext(webhookPlatform, { homePath: dir, env: { WEBHOOK_PORT: "0" }, section });
+  connection = await webhookPlatform.connect(context);
+}
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "hermes-webhook-"));
+  await connect();
+});
+
+afterEach(async () => {
+  await connection.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function hmac(text: string, secret = SECRET): string {
+  return createHmac("sha256", secret).update(text).digest("hex");
+}
+
+async function post(route: string, body: unknown, headers?: { [name: string]: string }) {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const answer = await fetch(`${connection.accountName}/webhooks/${route}`, {
+    method: "POST",
+    headers: headers ?? { "x-webhook-signature": hmac(text), "content-type": "application/json" },
+    body: text,
+  });
+  return { status: answer.status, body: (await answer.json()) as { [key: string]: unknown } };
+}
+
+it("hands a GitHub event over with its rendered prompt, once", async () => {
+  const body = JSON.stringify({ head_commit: { message: "fix the door" } });
+  const headers = {
+    "x-hub-signature-256": `sha256=${hmac(body)}`,
+    "x-github-event": "push",
+    "x-github-delivery": "d-1",
+  };
+  expect(await post("push", body, headers)).toMatchObject({ status: 202, body: { delivery_id: "d-1" } });
+  expect(await post("push", body, headers)).toMatchObject({ status: 200, body: { status: "duplicate" } });
+  expect(context.events).toHaveLength(1);
+  expect(context.events[0]).toMatchObject({
+    messageId: "d-1",
+    text: "Summarise: fix the door ({missing})",
+    authenticated: true,
+    deliverTo: null,
+    source: { chatId: "webhook:push:d-1", chatKind: "webhook", userId: "webhook:push" },
+  });
+});
+
+it("accepts every kind of right signature and no wrong one", async () => {
+  const body = JSON.stringify({ type: "push" });
+  const time = Math.floor(Date.now() / 1000);
+  const old = time - 3600;
+  const right = [
+    { "x-hub-signature-256": `sha256=${hmac(body)}` },
+    { "x-gitlab-token": SECRET },
+    { "x-webhook-signature": hmac(body) },
+    { "x-webhook-signature": `sha256=${hmac(body)}` },
+    { "stripe-signature": `t=${time},v1=${hmac(`${time}.${body}`)}` },
+    { "x-webhook-signature": `t=${time},v1=${hmac(`${time}.${body}`)}` },
+  ];
+  for (const [index, headers] of right.entries())
+    expect((await post("raw", body, { ...headers, "x-request-id": `r${index}` })).status).toBe(202);
+  const wrong = [
+    {},
+    { "x-hub-signature-256": `sha256=${hmac(body, "other")}` },
+    { "x-hub-signature-256": "" },
+    { "x-gitlab-token": "guess" },
+    { "x-webhook-signature": hmac(`${body} `) },
+    { "stripe-signature": `t=${old},v1=${hmac(`${old}.${body}`)}` },
+    { "stripe-signature": `t=${time},v1=${hmac(body)}` },
+    { "stripe-signature": "t=,v1=" },
+  ];
+  for (const headers of wrong)
+    expect((await post("raw", body, headers as { [name: string]: string })).status).toBe(401);
+  expect(context.events).toHaveLength(right.length);
+});
+
+it("leaves out events that nobody asked for", async () => {
+  expect(await post("push", { event_type: "ping" })).toMatchObject({ status: 200, body: { status: "ignored" } });
+  expect((await post("push", { event_type: "issues", action: "opened" })).status).toBe(202);
+  expect((await post("push", { event_type: "issues", action: "closed" })).status).toBe(200);
+  expect(context.events).toHaveLength(1);
+});
+
+it("delivers a notice without the agent", async () => {
+  const body = JSON.stringify({ chat: 99, text: "Backup done" });
+  const headers = { "x-webhook-signature": hmac(body), "x-request-id": "n1" };
+  expect((await post("note", body, headers)).status).toBe(200);
+  expect(context.delivered).toEqual([{ target: "telegram:99", text: "Backup done", key: "webhook:note:n1" }]);
+  expect(context.events).toHaveLength(0);
+});
+
+it("passes skills and a target with a thread on", async () => {
+  await post("raw", { type: "anything", n: 1 });
+  expect(context.events[0]).toMatchObject({ deliverTo: "telegram:42:7", autoSkills: ["triage"] });
+  expect(context.events[0]?.text).toContain('"n": 1');
+});
+
+it("asks the sender to try again when the event could not be kept, and takes the repetition", async () => {
+  const body = JSON.stringify({ type: "x" });
+  const headers = { "x-webhook-signature": hmac(body), "x-request-id": "again" };
+  context.failNext(1);
+  expect((await post("raw", body, headers)).status).toBe(503);
+  expect((await post("raw", body, headers)).status).toBe(202);
+  expect(context.events).toHaveLength(1);
+});
+
+it("refuses unknown routes, large bodies, broken bodies and floods", async () => {
+  expect((await post("nothing", {})).status).toBe(404);
+  expect((await post("raw", "x".repeat(1_100_000))).status).toBe(413);
+  expect((await post("raw", "{")).status).toBe(400);
+  await connection.close();
+  await connect({ routes, rate_limit: 2 });
+  expect((await post("raw", { a: 1 })).status).toBe(202);
+  expect((await post("raw", { a: 2 })).status).toBe(202);
+  expect((await post("raw", { a: 3 })).status).toBe(429);
+});
+
+it("serves routes that were subscribed while it runs; configured ones win", async () => {
+  const file = join(dir, "webhook_subscriptions.json");
+  const entry = { secret: "other-secret", prompt: "New: {x}" };
+  writeFileSync(file, JSON.stringify({ fresh: entry, raw: entry, open: { prompt: "x" } }));
+  const body = JSON.stringify({ x: 1 });
+  expect((await post("fresh", body, { "x-webhook-signature": hmac(body, "other-secret") })).status).toBe(202);
+  expect(context.events[0]?.text).toBe("New: 1");
+  expect((await post("raw", body, { "x-webhook-signature": hmac(body, "other-secret") })).status).toBe(401);
+  expect((await post("open", body, {})).status).toBe(404);
+});
+
+it("does not start with a route that anyone could call", async () => {
+  const start = (env: { [name: string]: string }, route: object) =>
+    webhookPlatform.connect(
+      platformContext(webhookPlatform, {
+        homePath: dir,
+        env: { WEBHOOK_PORT: "0", ...env },
+        section: { routes: { route } },
+      }),
+    );
+  await expect(start({}, {})).rejects.toThrow("no secret");
+  await expect(start({ WEBHOOK_HOST: "0.0.0.0" }, { secret: "INSECURE_NO_AUTH" })).rejects.toThrow("loopback");
+  await expect(start({}, { secret: "x", deliver_only: true })).rejects.toThrow("deliver_only");
+});
+
+it("renders any template over any payload without throwing", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.jsonValue(), (template, payload) => {
+      expect(typeof render(`${template}{a.b}{__raw__}`, payload)).toBe("string");
+    }),
+  );
+  expect(render("{a.b} {payload.a.b} {a.constructor} {c}", { a: { b: 1 }, c: { d: [1] } })).toBe(
+    '1 1 {a.constructor} {"d":[1]}',
+  );
+});
