@@ -3,10 +3,14 @@ import type { Config } from "../config/schema/config.ts";
 import type { SlashCommand } from "../core/command.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Human } from "../core/human.ts";
+import type { Deliverer, JobOrigin } from "../core/job.ts";
 import type { SessionStore } from "../core/session.ts";
+import type { Skills } from "../core/skill.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Home } from "./home.ts";
+import type { Cron } from "./open-cron.ts";
 import type { Registry, ToolState } from "./registry.ts";
+import type { ProcessNotice } from "./workspaces.ts";
 
 export interface ConversationWish {
   readonly human: Human;
@@ -31,7 +35,15 @@ export interface ConversationWish {
   readonly ignoreRules?: boolean;
   readonly passSessionId?: boolean;
   readonly checkpoints?: boolean;
+  /** The scheduled job that this conversation belongs to. */
   readonly jobId?: string;
+  readonly baseUrl?: string;
+  /** Toolsets that this conversation must not have, whatever else is chosen. */
+  readonly withoutToolsets?: readonly string[];
+  readonly noMemory?: boolean;
+  readonly noProjectFiles?: boolean;
+  /** The chat that this conversation is in: where jobs made here deliver to. */
+  readonly origin?: JobOrigin;
 }
 
 export interface PreparedInput {
@@ -51,13 +63,25 @@ export interface App {
   readonly warnings: readonly string[];
   /** Every slash command: the built-in ones, then those of plugins. Complete once a conversation is open. */
   commands(): Promise<readonly SlashCommand[]>;
+  /** One slash command per skill; they come after all others. */
+  skillCommands(platform?: string): Promise<readonly SlashCommand[]>;
+  /** The skills of this home; their code is loaded at the first call. */
+  skills(): Promise<Skills>;
   /** Every tool that a conversation could have, with its availability. */
   tools(): Promise<readonly ToolState[]>;
   openConversation(wish: ConversationWish): Promise<OpenedConversation>;
   /** Expands `@file`, `@diff`, `@url` … in what a person typed at a local surface. */
   prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
+  /** Text for a screen, without the secrets this home knows. */
+  redact(text: string): string;
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): Promise<void>;
+  /** News of background processes, for the surface to show and to pass on to the agent. Returns the way to stop it. */
+  onProcessEvent(listener: (notice: ProcessNotice) => void): () => void;
+  /** Scheduled jobs and who runs them; their code is loaded at the first call. */
+  cron(): Promise<Cron>;
+  /** The gateway's way to chats: results of jobs leave by it from now on. */
+  deliverBy(deliverer: Deliverer): void;
   /** Idempotent: ends child processes, flushes, closes the databases. */
   close(): Promise<void>;
 }

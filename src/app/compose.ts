@@ -1,14 +1,19 @@
 // Configuration → program: opens the store, the models, the guards and the tools; closes them again.
+import type { Models } from "../providers/connect.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
+import { CronDoor } from "./cron-door.ts";
 import type { Home } from "./home.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
 import { smartJudge } from "./judge.ts";
 import { openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
+import type { Opening } from "./opening.ts";
+import { openExtensions, readyPlugins, withModelProviders } from "./plugin-open.ts";
 import { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 import { openSettings } from "./settings.ts";
+import { SkillsDoor } from "./skills-door.ts";
 import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
@@ -21,11 +26,50 @@ export interface OpenAppOptions {
   readonly yolo?: boolean;
   /** How long a person may take to approve; the terminal's limit when absent. */
   readonly approvalMs?: number;
+  /** Shell hooks run without having been approved. */
+  readonly acceptHooks?: boolean;
+  /** Asks the person about a shell hook that is new; absent where nobody can answer. */
+  consentToHook?(hook: { readonly event: string; readonly command: string }): Promise<boolean>;
   onNotice?(text: string): void;
 }
 
 function withoutUserConfig(home: Home): Home {
   return { ...home, env: { ...home.env, HERMES_IGNORE_USER_CONFIG: "1" } };
+}
+
+type Doors = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
+
+/** What surfaces ask for by name; the code behind each door is loaded when it is first opened. */
+function doorsOf(opening: Opening): Doors {
+  const { services, registry } = opening;
+  const { plugins } = services;
+  return {
+    prepareInput: async (text, opened) => {
+      const { prepareInput } = await import("./prepare-input.ts");
+      return prepareInput(services, text, opened);
+    },
+    commands: async () => {
+      const { slashCommands } = await import("./slash.ts");
+      const { aboutSkills } = await import("./skill-actions.ts");
+      const own = [...slashCommands, ...aboutSkills(services)];
+      return [...own, ...(plugins?.commands(own) ?? [])];
+    },
+    skillCommands: async (platform) => {
+      const { skillCommands } = await import("./skill-actions.ts");
+      return skillCommands(services, platform);
+    },
+    skills: () => services.skills.open(),
+    tools: async () => {
+      await readyPlugins(plugins, registry);
+      const { toolStates } = await import("./tool-states.ts");
+      return toolStates(opening);
+    },
+    openConversation: async (wish) => {
+      await readyPlugins(plugins, registry);
+      const { openConversationFor } = await import("./open-conversation.ts");
+      return openConversationFor(opening, wish);
+    },
+  };
 }
 
 export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
@@ -37,41 +81,49 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     openHomeStore(home, { host: options.host ?? "in-process", onNotice: notice }),
     openLedger(home),
   ]);
+  const opened: { models?: Models } = {};
+  const { hooks, plugins } = await openExtensions(home, config, {
+    accept: options.acceptHooks ?? false,
+    ...(options.consentToHook ? { consent: options.consentToHook } : {}),
+    notice,
+    models: () => opened.models,
+  });
   const { openModels } = await import("./models.ts");
   const onTrouble = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
-  const models = openModels(home, config, ledger, { onTrouble });
+  const models = openModels(home, await withModelProviders(config, plugins), ledger, { onTrouble });
+  opened.models = models;
+  const skills = new SkillsDoor(async () => (await import("./open-skills.ts")).openSkills(services));
   const guards = await openGuards(home, config, {
+    declared: (conversationId) => skills.passthrough(conversationId),
     yolo: options.yolo ?? false,
     judge: smartJudge(models),
+    hooks,
     ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
   });
+  plugins?.lend({ gate: guards.gate, redactor: guards.redactor });
   const registry = new Registry();
-  const services: Services = { home, config, store, ledger, models, ...guards, notice };
+  const cron = new CronDoor(() => services);
+  const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
   const builtins = registerBuiltins(registry, services);
   let closing: Promise<void> | undefined;
-  return {
+  const app: App = {
     home,
     config,
     store,
     ledger,
     registry,
     warnings: warnings.map((warning) => warning.message),
+    redact: (text) => services.redactor.redact(text),
     setYolo: (sessionId, on) => services.gate.setYolo(sessionId, on),
-    prepareInput: async (text, opened) => {
-      const { prepareInput } = await import("./prepare-input.ts");
-      return prepareInput(services, text, opened);
-    },
-    tools: async () => {
-      const { toolStates } = await import("./tool-states.ts");
-      return toolStates({ services, registry, builtins });
-    },
-    openConversation: async (wish) => {
-      const { openConversationFor } = await import("./open-conversation.ts");
-      return openConversationFor({ services, registry, builtins }, wish);
-    },
+    ...doorsOf({ services, registry, builtins }),
+    onProcessEvent: (listener) => services.workspaces.onProcessEvent(listener),
+    cron: () => cron.open(app),
+    deliverBy: (deliverer) => cron.deliverBy(deliverer),
     close: () => {
       closing ??= (async () => {
+        await cron.close();
         await services.workspaces.close();
+        await plugins?.close();
         await builtins.checkpoints.close();
         await models.close();
         await store.close();
@@ -80,4 +132,5 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       return closing;
     },
   };
+  return app;
 }

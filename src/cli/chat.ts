@@ -89,7 +89,7 @@ async function askOnce(context: CliContext, app: App, opened: OpenedConversation
   const json = Boolean(context.values.json);
   if (wish.mode === "query" && !json) {
     for (const notice of opened.notices) terminal.err(terminal.style("dim", notice));
-    terminal.err(terminal.style("bold", `> ${wish.text}`));
+    terminal.err(terminal.style("bold", `> ${app.redact(wish.text)}`));
   }
   const printer = new EventPrinter(terminal, {
     quiet: only,
@@ -127,6 +127,13 @@ async function run(context: CliContext): Promise<number> {
     host: interactive ? "worker" : "in-process",
     ignoreUserConfig: Boolean(context.values["ignore-user-config"]),
     yolo: Boolean(context.values.yolo),
+    acceptHooks: Boolean(context.values["accept-hooks"]),
+    ...(interactive && context.terminal.interactive
+      ? {
+          consentToHook: ({ event, command }: { event: string; command: string }) =>
+            context.terminal.confirm(`Run "${command}" at every ${event}?`),
+        }
+      : {}),
     onNotice: (text) => (wish.mode === "oneshot" ? undefined : context.terminal.err(`notice: ${text}`)),
   });
   try {
