@@ -7,8 +7,8 @@ import type { Deliverer, JobOrigin } from "../core/job.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import type { Cron } from "./cron-book.ts";
 import type { Home } from "./home.ts";
-import type { Cron } from "./open-cron.ts";
 import type { Registry, ToolState } from "./registry.ts";
 import type { ProcessNotice } from "./workspaces.ts";
 

@@ -102,7 +102,10 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   });
   plugins?.lend({ gate: guards.gate, redactor: guards.redactor });
   const registry = new Registry();
-  const cron = new CronDoor(() => services);
+  const cron = new CronDoor(home.env, {
+    book: async () => (await import("./open-cron.ts")).openCronBook({ home, config, deliverer: () => cron.deliverer }),
+    cron: async (book) => (await import("./open-cron.ts")).openCron(app, services, book),
+  });
   const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
   const builtins = registerBuiltins(registry, services);
   let closing: Promise<void> | undefined;
@@ -117,7 +120,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     setYolo: (sessionId, on) => services.gate.setYolo(sessionId, on),
     ...doorsOf({ services, registry, builtins }),
     onProcessEvent: (listener) => services.workspaces.onProcessEvent(listener),
-    cron: () => cron.open(app),
+    cron: () => cron.open(),
     deliverBy: (deliverer) => cron.deliverBy(deliverer),
     close: () => {
       closing ??= (async () => {

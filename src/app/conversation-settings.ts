@@ -48,7 +48,7 @@ export function agentSettings(
     verifyFileChanges: config.display.file_mutation_verifier,
     ...(effort ? { reasoningEffort: effort } : {}),
     ...(wish.userId ? { userId: wish.userId } : {}),
-    ...(wish.jobId ? { jobId: wish.jobId } : {}),
+    ...(wish.jobId ? { jobId: wish.jobId, titles: false } : {}),
     guard: {
       warnings: guard.warnings_enabled,
       hardStop: guard.hard_stop_enabled,
@@ -89,7 +89,8 @@ export function toolNames(config: Config, wish: ConversationWish, extra: ExtraTo
   const names = wish.toolsets
     ? askedToolsets(wish.toolsets, extra)
     : (selected ?? [isToolset(bundle) ? bundle : "hermes-cli", ...pluginToolsets(extra)]);
-  const disabled = new Set(resolveToolsets(config.agent.disabled_toolsets as readonly string[], extra));
+  const off = [...(config.agent.disabled_toolsets as readonly string[]), ...(wish.withoutToolsets ?? [])];
+  const disabled = new Set(resolveToolsets(off, extra));
   return resolveToolsets([...names, "context"], extra).filter((name) => !disabled.has(name));
 }
 

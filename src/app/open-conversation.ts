@@ -12,10 +12,12 @@ import type { ConversationWish } from "./app.ts";
 import { codeTool } from "./code-tool.ts";
 import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
 import { withHints } from "./hinted-tools.ts";
+import { cronToolFor } from "./open-cron.ts";
 import { type OpenedMemory, openMemory } from "./open-memory.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
 import type { Opening } from "./opening.ts";
 import { type Services, spillDir } from "./services.ts";
+import { preloadFor, skillToolsFor, withText } from "./skill-actions.ts";
 import { type Parent, subagents } from "./subagents.ts";
 import { turnGate } from "./turn-gate.ts";
 
@@ -42,6 +44,11 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
     const { contextLength } = limits;
     return { engine: new LosslessEngine({ contextLength, settings, side, redact, store: services.store, dir }), side };
   }
+  const brought = await services.plugins?.contextEngine(context.engine, {
+    contextLength: limits.contextLength,
+    model: connected.provider.identity.model,
+  });
+  if (brought) return { engine: brought, side };
   const { Compressor } = await import("../context/compressor.ts");
   const engine = new Compressor({ contextLength: limits.contextLength, settings, side, redact });
   if (context.engine === "compressor") return { engine, side };
@@ -69,6 +76,8 @@ export async function ownTools(
   return [
     sessionSearchTool({ store: services.store, ...(wish.userId ? { userId: wish.userId } : {}) }),
     recallContextTool(services.store),
+    ...(await skillToolsFor(services, wish)),
+    await cronToolFor(services, wish),
     ...(memory.tool ? [memory.tool] : []),
   ];
 }
@@ -86,6 +95,14 @@ async function openToolBox(open: Omit<Parent, "own">, memory: OpenedMemory): Pro
   return withHints(box, wish.cwd ?? services.home.cwd, services.scan);
 }
 
+function askOf(wish: ConversationWish) {
+  return {
+    ...(wish.model ? { model: wish.model } : {}),
+    ...(wish.provider ? { provider: wish.provider } : {}),
+    ...(wish.baseUrl ? { baseUrl: wish.baseUrl } : {}),
+  };
+}
+
 async function restoreTodos(opening: Opening, conversationId: string, messages: readonly Message[]): Promise<void> {
   if (messages.length === 0) return;
   const { todosFromLog } = await import("../tools/todo.ts");
@@ -94,10 +111,7 @@ async function restoreTodos(opening: Opening, conversationId: string, messages: 
 
 export async function openConversationFor(opening: Opening, wish: ConversationWish): Promise<OpenedConversation> {
   const { services, registry } = opening;
-  const connected = await services.models.connect({
-    ...(wish.model ? { model: wish.model } : {}),
-    ...(wish.provider ? { provider: wish.provider } : {}),
-  });
+  const connected = await services.models.connect(askOf(wish));
   const limits = await connected.provider.limits();
   const [{ engine, side, notice }, memory, { openConversation }] = await Promise.all([
     openEngine(services, connected, limits),
@@ -140,14 +154,23 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
   id = conversation.conversationId;
   if (wish.checkpoints) opening.builtins.checkpoints.enable(id);
   await restoreTodos(opening, id, conversation.messages);
+  const preload = await preloadFor(services, wish, conversation).catch(async (error: unknown) => {
+    await conversation.close();
+    throw error;
+  });
   const { caching, identity } = connected.provider;
   return {
-    conversation: surfaceView(conversation),
+    conversation: surfaceView(conversation, preload.text),
     identity,
     contextLength: limits.contextLength,
     resumed: wish.resume !== undefined,
     caching: caching.enabled ? `Prompt caching: ${caching.label}` : null,
-    notices: [...connected.notes, ...(notice ? [notice] : []), ...windowNotice(limits, names, toolbox)],
+    notices: [
+      ...connected.notes,
+      ...(notice ? [notice] : []),
+      ...preload.notes,
+      ...windowNotice(limits, names, toolbox),
+    ],
     get promptParts() {
       return [...promptParts, { name: "tool schemas", tokens: estimateSchemaTokens(toolbox.schemas) }];
     },
@@ -164,7 +187,8 @@ function windowNotice(limits: ModelLimits, names: readonly string[], toolbox: To
 type AgentConversation = Awaited<ReturnType<typeof import("../agent/conversation.ts")["openConversation"]>>;
 
 /** The contract that surfaces hold. */
-function surfaceView(conversation: AgentConversation): OpenedConversation["conversation"] {
+function surfaceView(conversation: AgentConversation, preload: string): OpenedConversation["conversation"] {
+  let first = preload;
   return {
     get sessionId() {
       return conversation.sessionId;
@@ -172,7 +196,11 @@ function surfaceView(conversation: AgentConversation): OpenedConversation["conve
     get conversationId() {
       return conversation.conversationId;
     },
-    send: (input, options) => conversation.send(input, options),
+    send: (input, options) => {
+      const text = first;
+      first = "";
+      return conversation.send(withText(text, input), options);
+    },
     steer: (text) => conversation.steer(text),
     interrupt: () => void conversation.interrupt(),
     compress: async (focus) => (await conversation.compress(focus)).shrunk,

@@ -28,7 +28,7 @@ async function chosenProvider(services: Services): Promise<MemoryProvider | unde
 
 export async function openMemory(services: Services, wish: ConversationWish): Promise<OpenedMemory> {
   const { memory } = services.config;
-  const off = wish.ignoreRules === true;
+  const off = wish.ignoreRules === true || wish.noMemory === true;
   const [{ Notes }, { MemoryService }, { memoryTool }] = await Promise.all([
     import("../memory/notes.ts"),
     import("../memory/memory-service.ts"),

@@ -4,6 +4,7 @@ import type { Memory } from "../core/memory.ts";
 import type { ToolBox } from "../core/tool.ts";
 import type { ConversationWish } from "./app.ts";
 import type { Services } from "./services.ts";
+import { skillsIndexFor } from "./skill-actions.ts";
 
 export interface PromptPart {
   readonly name: string;
@@ -34,6 +35,7 @@ export async function systemPromptFor(
     home: home.path,
     toolNames: sources.toolbox.schemas.map((schema) => schema.name),
     memory: await sources.memory.snapshot(),
+    skillsIndex: await skillsIndexFor(services, wish, sources.toolbox),
     environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, ...(shell ? { shell } : {}) },
     now: new Date(),
     ...(config.timezone ? { timeZone: config.timezone } : {}),
@@ -41,6 +43,7 @@ export async function systemPromptFor(
     ...(wish.instructions ? { extra: wish.instructions } : {}),
     scan,
     contextFiles: wish.ignoreRules !== true,
+    projectFiles: wish.noProjectFiles !== true,
   });
   sources.parts.splice(0, sources.parts.length, ...parts);
   return text;

@@ -57,6 +57,8 @@ export interface PromptInput {
   readonly scan?: Scan;
   /** False leaves out SOUL.md and project files: subagents, batch runs. */
   readonly contextFiles?: boolean;
+  /** False leaves out project files only: a job without a folder of its own has no project. */
+  readonly projectFiles?: boolean;
 }
 
 export interface PromptPart {
@@ -85,7 +87,7 @@ function guidance(toolNames: readonly string[]): string {
 }
 
 async function projectContext(input: PromptInput, scan: Scan): Promise<string> {
-  if (input.contextFiles === false) return "";
+  if (input.contextFiles === false || input.projectFiles === false) return "";
   const files = await readProjectFiles(input.environment.cwd, scan);
   if (files.length === 0) return "";
   return ["# Project Context", ...files.map((file) => `## ${file.name}\n\n${file.text}`)].join("\n\n");

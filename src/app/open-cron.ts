@@ -1,0 +1,140 @@
+// Opens the scheduled jobs of a home, the means to run them, and the tool by which a conversation reaches them.
+import { join } from "node:path";
+import type { Config } from "../config/schema/config.ts";
+import { UserError } from "../core/failure.ts";
+import type { Deliverer, JobLedger } from "../core/job.ts";
+import type { Tool } from "../core/tool.ts";
+import type { Owners } from "../cron/owner.ts";
+import { nearest } from "../lib/nearest.ts";
+import type { App, ConversationWish } from "./app.ts";
+import type { Cron, CronBook } from "./cron-book.ts";
+import type { Home } from "./home.ts";
+import type { Services } from "./services.ts";
+
+export interface BookSources {
+  readonly home: Home;
+  readonly config: Config;
+  deliverer(): Deliverer;
+}
+
+const TICKER_SILENT_MS = 180_000;
+
+async function hostileRule(): Promise<(text: string) => string | undefined> {
+  const { scanText } = await import("../security/injection-scan.ts");
+  return (text) => {
+    const { verdict, findings } = scanText(text, { kind: "cron" });
+    if (verdict !== "hostile") return undefined;
+    return findings.find((finding) => finding.severity === "high")?.rule ?? findings[0]?.rule ?? "suspicious";
+  };
+}
+
+/** The configured zone when it exists, else that of the machine. */
+async function zoneOf(config: Config): Promise<string> {
+  const { hostZone, isZone } = await import("../cron/zone.ts");
+  const named = config.timezone.trim();
+  return named !== "" && isZone(named) ? named : hostZone();
+}
+
+function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): () => Promise<string | undefined> {
+  return async () => {
+    const alive = (await ledger.signs()).some(
+      (sign) => now() - sign.tickedAt < TICKER_SILENT_MS && owners.lives(sign.owner) !== "no",
+    );
+    return alive ? undefined : "Nothing runs jobs at the moment. Start: hermes gateway run (or call: hermes cron tick)";
+  };
+}
+
+export async function openCronBook(sources: BookSources, now: () => number = Date.now): Promise<CronBook> {
+  const { home, config } = sources;
+  const [{ JobFile }, { JobActions }, { processOwner }, { createCronLedger }, { openRuntimeDb }, scan, zone, sets] =
+    await Promise.all([
+      import("../cron/job-file.ts"),
+      import("../cron/job-actions.ts"),
+      import("../cron/owner.ts"),
+      import("../store/runtime/cron-ledger.ts"),
+      import("../store/runtime-db.ts"),
+      hostileRule(),
+      zoneOf(config),
+      import("../tools/toolsets.ts"),
+    ]);
+  const folder = join(home.path, "cron");
+  const output = join(folder, "output");
+  const file = new JobFile(folder, () => zone);
+  const ledger = createCronLedger(() => openRuntimeDb(join(home.path, "runtime.db")));
+  const owners = processOwner();
+  const { scriptsFolder } = await import("../cron/script.ts");
+  const checks = {
+    zone: () => zone,
+    scripts: scriptsFolder(home.path),
+    deliverer: () => sources.deliverer(),
+    scan,
+    checkToolsets: (names: readonly string[]) => {
+      for (const name of names) refuseTypo(name, sets);
+    },
+    mainProvider: () => mainProvider(config),
+  };
+  return {
+    file,
+    ledger,
+    owners,
+    output,
+    actions: new JobActions({ file, checks, output, now }),
+    zone: () => zone,
+    tickerProblem: tickerProblem(ledger, owners, now),
+    close: () => ledger.close(),
+  };
+}
+
+function mainProvider(config: Config): string | undefined {
+  const named = config.model.provider;
+  return named === "" || named === "auto" || named === "custom" ? undefined : named;
+}
+
+type Toolsets = typeof import("../tools/toolsets.ts");
+
+/** Plugins and servers bring toolsets that are not known yet: only a name that is nearly a known one is refused. */
+function refuseTypo(name: string, { isToolset, TOOLSETS }: Toolsets): void {
+  const guess = isToolset(name) ? undefined : nearest(name, Object.keys(TOOLSETS));
+  if (guess === undefined) return;
+  throw new UserError(`There is no toolset "${name}"; did you mean "${guess}"?`, {
+    cure: "See: hermes tools list --all",
+    exitCode: 2,
+  });
+}
+
+/** The book and the means to run jobs in conversations of the given program. */
+export async function openCron(
+  app: App,
+  services: Services,
+  book: CronBook,
+  now: () => number = Date.now,
+): Promise<Cron> {
+  const [{ Scheduler }, { CronTicker }, { runJobParts }, { runJob, sendAlert }, scan] = await Promise.all([
+    import("../cron/scheduler.ts"),
+    import("../cron/ticker.ts"),
+    import("./run-job.ts"),
+    import("../cron/run-job.ts"),
+    hostileRule(),
+  ]);
+  const { file, ledger, owners, zone, output } = book;
+  const parts = runJobParts(app, services, { output, zone, now, scan });
+  const notice = (text: string) => services.notice(text);
+  const scheduler = new Scheduler({
+    ...{ file, ledger, owners, zone, now, notice },
+    run: (job, _run, signal) => runJob(job, parts, signal),
+    alert: (run, job) => sendAlert(run, job, parts),
+    maxParallel: Number(app.config.cron.max_parallel_jobs) || 0,
+  });
+  return { ...book, scheduler, ticker: () => new CronTicker({ scheduler, ledger, owners, now, notice }) };
+}
+
+/** The cronjob tool of one conversation; the jobs are opened at its first call. */
+export async function cronToolFor(services: Services, wish: ConversationWish): Promise<Tool> {
+  const { cronjobTool } = await import("../cron/cronjob-tool.ts");
+  return cronjobTool({
+    actions: async () => (await services.cron.book()).actions,
+    gate: services.gate,
+    origin: wish.origin ?? null,
+    tickerProblem: async () => (await services.cron.book()).tickerProblem(),
+  });
+}

@@ -1,0 +1,189 @@
+// The tool by which the model schedules work: one tool, seven actions, every change through the gate.
+import { type Static, Type } from "typebox";
+import { UserError } from "../core/failure.ts";
+import type { Gate } from "../core/gate.ts";
+import type { Job, JobOrigin } from "../core/job.ts";
+import type { JsonObject } from "../core/message.ts";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+import type { JobActions } from "./job-actions.ts";
+import type { JobWish } from "./job-checks.ts";
+
+export interface CronjobToolOptions {
+  /** Opened at the first call. */
+  actions(): Promise<JobActions>;
+  readonly gate: Gate;
+  /** The chat of this conversation. */
+  readonly origin: JobOrigin | null;
+  /** A sentence when nothing ticks at the moment, so that the person learns why nothing happens. */
+  tickerProblem(): Promise<string | undefined>;
+}
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const words = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+
+const parameters = Type.Object({
+  action: Type.String({ description: "create, list, update, pause, resume, remove or run" }),
+  job_id: text("Id or name of the job; needed by every action but create and list"),
+  schedule: text("30m (once, from now), every 2h, 0 9 * * 1-5 (cron, numbers only), or 2027-01-15T09:00"),
+  prompt: text("The task. It must stand on its own: the job has no memory of this conversation"),
+  name: text("A short name"),
+  repeat: Type.Optional(Type.Integer({ description: "How many runs; 0 for ever" })),
+  deliver: text("origin (this chat), local (file only), all, platform[:chat[:thread]]; several with commas"),
+  skills: words("Skills to load first, in order"),
+  model: Type.Optional(
+    Type.Object(
+      { model: Type.Optional(Type.String()), provider: Type.Optional(Type.String()) },
+      { description: "Another model than the usual one" },
+    ),
+  ),
+  script: text("A file in the home's scripts folder, run first; its output is given to the task"),
+  no_agent: Type.Optional(Type.Boolean({ description: "Only the script; its output is the message" })),
+  context_from: words("Ids of jobs whose newest result is given to the task"),
+  enabled_toolsets: words("Only these toolsets"),
+  workdir: text("Absolute folder to work in"),
+  timezone: text("IANA zone of a cron schedule; default: the person's"),
+  catch_up: text("What to do about missed runs: skip (default), latest or all"),
+  reason: text("Why it is paused"),
+  include_disabled: Type.Optional(Type.Boolean({ description: "list: paused and ended jobs too (default true)" })),
+});
+
+type Args = Static<typeof parameters>;
+
+const ACTIONS = ["create", "list", "update", "pause", "resume", "remove", "run"] as const;
+type Action = (typeof ACTIONS)[number];
+const ALIASES: { readonly [name: string]: Action } = {
+  run_now: "run",
+  trigger: "run",
+  delete: "remove",
+  add: "create",
+};
+
+/** A job as the model and scripts see it. */
+export function jobEntry(job: Job): JsonObject {
+  const { times, completed } = job.repeat;
+  return {
+    job_id: job.id,
+    name: job.name,
+    skill: job.skill,
+    skills: job.skills,
+    prompt_preview: job.prompt.length > 100 ? `${job.prompt.slice(0, 100)}...` : job.prompt,
+    model: job.model,
+    provider: job.provider,
+    base_url: job.base_url,
+    schedule: job.schedule_display,
+    repeat: times === null ? "forever" : `${completed}/${times}`,
+    deliver: job.deliver,
+    next_run_at: job.next_run_at,
+    last_run_at: job.last_run_at,
+    last_status: job.last_status,
+    last_delivery_error: job.last_delivery_error,
+    enabled: job.enabled,
+    state: job.state,
+    paused_at: job.paused_at,
+    paused_reason: job.paused_reason,
+    ...(job.last_error ? { last_error: job.last_error } : {}),
+    ...(job.schedule.kind === "cron" && job.schedule.tz ? { timezone: job.schedule.tz } : {}),
+    ...(job.script ? { script: job.script } : {}),
+    ...(job.no_agent ? { no_agent: true } : {}),
+    ...(job.enabled_toolsets ? { enabled_toolsets: job.enabled_toolsets } : {}),
+    ...(job.workdir ? { workdir: job.workdir } : {}),
+    ...(job.context_from ? { context_from: job.context_from } : {}),
+    ...(job.catch_up ? { catch_up: job.catch_up } : {}),
+  };
+}
+
+function wishOf(args: Args): JobWish {
+  const { action: _action, job_id: _id, model, reason: _reason, include_disabled: _all, ...rest } = args;
+  return {
+    ...rest,
+    ...(model?.model === undefined ? {} : { model: model.model }),
+    ...(model?.provider === undefined ? {} : { provider: model.provider }),
+  };
+}
+
+async function allowed(
+  options: CronjobToolOptions,
+  summary: string,
+  context: ToolContext,
+): Promise<string | undefined> {
+  const { sessionId, human, tainted, signal } = context;
+  const about = { sessionId, toolName: "cronjob", human, tainted, signal };
+  const verdict = await options.gate.check({ kind: "durable", what: "cron", summary }, about);
+  return verdict.allowed ? undefined : verdict.message;
+}
+
+function summaryOf(action: Action, args: Args): string {
+  const what = args.prompt ?? args.script ?? args.skills?.join(", ") ?? "";
+  return [action, args.job_id ?? "", args.schedule ?? "", what].filter((part) => part !== "").join(" · ");
+}
+
+const DONE: { readonly [action in Exclude<Action, "list">]: string } = {
+  create: "Scheduled",
+  update: "Changed",
+  pause: "Paused",
+  resume: "Resumed",
+  remove: "Removed",
+  run: "Due now; it runs at the next tick, within a minute",
+};
+
+async function change(
+  action: Exclude<Action, "list">,
+  args: Args,
+  options: CronjobToolOptions,
+): Promise<{ job: Job; note?: string }> {
+  const actions = await options.actions();
+  const id = args.job_id ?? "";
+  if (action !== "create" && id === "") throw new UserError(`${action} needs job_id.`, { cure: "See action list." });
+  const note = action === "pause" || action === "remove" ? undefined : await options.tickerProblem();
+  const noted = note === undefined ? {} : { note };
+  switch (action) {
+    case "create":
+      return { job: await actions.create(wishOf(args), options.origin), ...noted };
+    case "update":
+      return { job: await actions.update(id, wishOf(args)), ...noted };
+    case "pause":
+      return { job: await actions.pause(id, args.reason) };
+    case "resume":
+      return { job: await actions.resume(id), ...noted };
+    case "remove":
+      return { job: await actions.remove(id) };
+    case "run":
+      return { job: await actions.trigger(id), ...noted };
+  }
+}
+
+async function run(args: Args, context: ToolContext, options: CronjobToolOptions): Promise<ToolResult> {
+  const named = args.action.trim().toLowerCase();
+  const action = ACTIONS.find((name) => name === named) ?? ALIASES[named];
+  if (!action) return toolError(`There is no action "${args.action}". Use one of: ${ACTIONS.join(", ")}.`);
+  try {
+    if (action === "list") {
+      const jobs = await (await options.actions()).list();
+      const shown = args.include_disabled === false ? jobs.filter((job) => job.enabled) : jobs;
+      return jsonResult({ success: true, count: shown.length, jobs: shown.map(jobEntry) });
+    }
+    const refusal = await allowed(options, summaryOf(action, args), context);
+    if (refusal !== undefined) return toolError(refusal, { success: false });
+    const { job, note } = await change(action, args, options);
+    const message = `${DONE[action]}: ${job.name} (${job.id}).`;
+    const entry = jobEntry(job);
+    return jsonResult({ success: true, message, ...entry, job: entry, ...(note ? { note } : {}) });
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return toolError(`${error.message}${error.cure ? ` ${error.cure}` : ""}`, { success: false });
+  }
+}
+
+export function cronjobTool(options: CronjobToolOptions): Tool {
+  return defineTool({
+    name: "cronjob",
+    toolset: "cronjob",
+    description:
+      "Schedule work for later or again and again, and look after scheduled jobs. Each run is a fresh conversation without this one's history; its answer is delivered to `deliver`.",
+    parameters,
+    overlap: "alone",
+    mutates: true,
+    preview: (args) => [args.action, args.job_id ?? args.schedule ?? ""].join(" ").trim(),
+    run: (args, context) => run(args, context, options),
+  });
+}

@@ -1,0 +1,160 @@
+// What a person or a model asks of a job, checked field by field and turned into the values of the record.
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { UserError } from "../core/failure.ts";
+import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.ts";
+import { checkTargets } from "./delivery-target.ts";
+import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
+import { parseSchedule } from "./schedule.ts";
+import { findScript } from "./script.ts";
+import { isZone } from "./zone.ts";
+
+/** Fields that are absent stay as they are; an empty text or list clears. */
+export interface JobWish {
+  readonly schedule?: string;
+  readonly timezone?: string;
+  readonly prompt?: string;
+  readonly name?: string;
+  /** Zero or less: for ever. */
+  readonly repeat?: number;
+  readonly deliver?: string;
+  readonly skills?: readonly string[];
+  readonly model?: string;
+  readonly provider?: string;
+  readonly base_url?: string;
+  readonly script?: string;
+  readonly no_agent?: boolean;
+  readonly context_from?: readonly string[];
+  readonly enabled_toolsets?: readonly string[];
+  readonly workdir?: string;
+  readonly catch_up?: string;
+  readonly catch_up_limit?: number;
+}
+
+export interface JobChecks {
+  /** The zone of a job that names none. */
+  zone(): string;
+  readonly scripts: string;
+  deliverer(): Deliverer;
+  /** The rule that a prompt breaks; undefined when it is fine. */
+  scan(text: string): string | undefined;
+  /** Throws UserError for a toolset that nobody knows. */
+  checkToolsets(names: readonly string[]): void;
+  /** The provider of the main model: a model named alone is meant there. */
+  mainProvider(): string | undefined;
+}
+
+/** Checked values; `null` clears. */
+export interface JobChange extends Partial<Omit<Job, "schedule" | "repeat" | "name">> {
+  readonly schedule?: Schedule;
+  readonly name?: string;
+  readonly times?: number | null;
+}
+
+export interface CheckFrame {
+  readonly checks: JobChecks;
+  readonly now: number;
+  readonly origin: JobOrigin | null;
+  readonly jobs: readonly Job[];
+  /** The job that is changed. */
+  readonly before?: Job;
+}
+
+const CATCH_UPS: readonly CatchUp[] = ["skip", "latest", "all"];
+
+function bad(message: string, cure?: string): UserError {
+  return new UserError(message, { exitCode: 2, ...(cure === undefined ? {} : { cure }) });
+}
+
+function scheduleOf(wish: JobWish, frame: CheckFrame): Schedule | undefined {
+  const { before, checks, now } = frame;
+  const stored = before?.schedule.kind === "cron" ? before.schedule : undefined;
+  const zone = wish.timezone || stored?.tz || checks.zone();
+  if (!isZone(zone))
+    throw bad(`"${zone}" is not a time zone.`, "Use a name such as Europe/Berlin or America/New_York.");
+  if (wish.schedule !== undefined) return parseSchedule(wish.schedule, { now, zone });
+  return wish.timezone && stored ? parseSchedule(stored.expr, { now, zone }) : undefined;
+}
+
+async function checkWorkdir(path: string): Promise<void> {
+  if (!isAbsolute(path)) throw bad(`The working directory "${path}" is not an absolute path.`);
+  if (!(await stat(path).catch(() => undefined))?.isDirectory())
+    throw bad(`The working directory ${path} does not exist.`);
+}
+
+function catchUpOf(wish: JobWish): Partial<Job> {
+  const { catch_up: policy, catch_up_limit: limit } = wish;
+  const found = CATCH_UPS.find((name) => name === policy);
+  if (policy !== undefined && policy !== "" && !found)
+    throw bad(`catch_up takes ${CATCH_UPS.join(", ")}, not "${policy}".`);
+  if (limit !== undefined && (!Number.isInteger(limit) || limit < 1 || limit > MAX_CATCH_UP_LIMIT))
+    throw bad(`The catch-up limit is a whole number from 1 to ${MAX_CATCH_UP_LIMIT}.`);
+  return {
+    ...(found ? { catch_up: found } : policy === "" ? { catch_up: "skip" } : {}),
+    ...(limit === undefined ? {} : { catch_up_limit: limit }),
+  };
+}
+
+function modelOf(wish: JobWish, checks: JobChecks): Partial<Job> {
+  const change: { model?: string | null; provider?: string | null; base_url?: string | null } = {};
+  if (wish.model !== undefined) change.model = wish.model || null;
+  if (wish.provider !== undefined) change.provider = wish.provider || null;
+  if (wish.base_url !== undefined) change.base_url = wish.base_url || null;
+  // `custom` alone names no server; a model alone is one of the main provider.
+  if (change.provider === "custom") change.provider = null;
+  if (change.model && wish.provider === undefined) change.provider = checks.mainProvider() ?? null;
+  return change;
+}
+
+function checkContext(ids: readonly string[], jobs: readonly Job[]): void {
+  const unknown = ids.filter((id) => !jobs.some((job) => job.id === id));
+  if (unknown.length > 0) throw bad(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
+}
+
+function listOf(values: readonly string[] | undefined): readonly string[] | undefined {
+  return values?.map((value) => value.trim()).filter((value) => value !== "");
+}
+
+function orNull<T>(list: readonly T[]): readonly T[] | null {
+  return list.length > 0 ? list : null;
+}
+
+/** Throws UserError about the first thing that is wrong. */
+export async function prepareChange(wish: JobWish, frame: CheckFrame): Promise<JobChange> {
+  const { checks, before } = frame;
+  const rule = wish.prompt === undefined ? undefined : checks.scan(wish.prompt);
+  if (rule !== undefined)
+    throw bad(
+      `The prompt has the marks of smuggled instructions (${rule}); nothing was saved.`,
+      "Say it in other words.",
+    );
+  const schedule = scheduleOf(wish, frame);
+  if (wish.repeat !== undefined && !Number.isInteger(wish.repeat)) throw bad("repeat takes a whole number.");
+  if (wish.workdir) await checkWorkdir(wish.workdir);
+  if (wish.script) await findScript(wish.script, checks.scripts);
+  const script = wish.script === undefined ? (before?.script ?? null) : wish.script || null;
+  const noAgent = wish.no_agent ?? before?.no_agent ?? false;
+  if (noAgent && script === null) throw bad("A job without a model needs a script.");
+  const skills = listOf(wish.skills);
+  const contextFrom = listOf(wish.context_from);
+  if (contextFrom) checkContext(contextFrom, frame.jobs);
+  const toolsets = listOf(wish.enabled_toolsets);
+  if (toolsets) checks.checkToolsets(toolsets);
+  const deliver = wish.deliver?.trim() || undefined;
+  if (deliver !== undefined) await checkTargets({ deliver, origin: frame.origin }, checks.deliverer());
+  return {
+    ...(schedule ? { schedule } : {}),
+    ...(wish.prompt === undefined ? {} : { prompt: wish.prompt.trim() }),
+    ...(wish.name?.trim() ? { name: wish.name.trim() } : {}),
+    ...(wish.repeat === undefined ? {} : { times: wish.repeat > 0 ? wish.repeat : null }),
+    ...(deliver === undefined ? {} : { deliver }),
+    ...(skills ? { skills } : {}),
+    ...(wish.script === undefined ? {} : { script }),
+    ...(wish.no_agent === undefined ? {} : { no_agent: wish.no_agent }),
+    ...(contextFrom ? { context_from: orNull(contextFrom) } : {}),
+    ...(toolsets ? { enabled_toolsets: orNull(toolsets) } : {}),
+    ...(wish.workdir === undefined ? {} : { workdir: wish.workdir || null }),
+    ...modelOf(wish, checks),
+    ...catchUpOf(wish),
+  };
+}
