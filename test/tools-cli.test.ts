@@ -69,6 +69,8 @@ describe("hermes tools", () => {
       added: ["patch", "read_file", "search_files", "write_file"],
     });
     expect(readFileSync(join(home.path, "config.yaml"), "utf8")).toContain("# keep me");
+    const web = await hermes(["tools", "disable", "web"]);
+    expect(web.stderr).toContain("web_search stays: browser has it too");
     const other = JSON.parse((await hermes(["tools", "list", "--platform", "telegram", "--json"])).stdout);
     expect(other.toolsets.find((row: { name: string }) => row.name === "terminal").on).toBe("yes");
   });

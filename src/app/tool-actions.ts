@@ -146,13 +146,18 @@ function checkNames(names: readonly string[], looked: Looked): void {
   }
 }
 
-function notesFor(names: readonly string[], turn: "on" | "off", before: Looked, after: ReadonlySet<string>): string[] {
+/** Tools of toolsets that were switched off, and who still brings them. */
+function stayNotes(names: readonly string[], before: Looked, toolsets: readonly string[]): string[] {
+  return resolveToolsets(names, before.extra).flatMap((tool) => {
+    const holders = toolsets.filter((set) => resolveToolsets([set], before.extra).includes(tool));
+    if (holders.length === 0 || !before.states.has(tool)) return [];
+    return [`${tool} stays: ${holders.join(", ")} has it too; to be rid of it, disable that as well`];
+  });
+}
+
+function onNotes(names: readonly string[], before: Looked, after: ReadonlySet<string>): string[] {
   return names.flatMap((name) => {
     const tools = resolveToolsets([name], before.extra);
-    if (turn === "off") {
-      const still = tools.filter((tool) => after.has(tool) && before.states.has(tool));
-      return still.length === 0 ? [] : [`${still.join(", ")} stays: another toolset that is on has it too`];
-    }
     const kept = tools.filter((tool) => !after.has(tool));
     if (kept.length > 0) return [`${kept.join(", ")} stays off: agent.disabled_toolsets switches it off everywhere`];
     return tools.some((tool) => before.states.has(tool)) ? [] : [`the tools of ${name} are not built yet`];
@@ -181,6 +186,6 @@ export async function switchToolsets(
     toolsets,
     added: built([...after].filter((name) => !looked.on.has(name))),
     removed: built([...looked.on].filter((name) => !after.has(name))),
-    notes: [...notesFor(on, "on", looked, after), ...notesFor(off, "off", looked, after)],
+    notes: [...onNotes(on, looked, after), ...stayNotes(off, looked, toolsets)],
   };
 }
