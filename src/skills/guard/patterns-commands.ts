@@ -211,7 +211,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "downloads a program and starts it in one step",
     match:
-      /\b(?:curl|wget)\b[^\n]*(?:-o|-O|--output(?:-document)?|>)\s*["']?(\S+?)["']?\s*(?:&&|;)[^\n]*(?:chmod\s+(?:\+x|[0-7]*[157][0-7]*)\s|\b(?:ba|z)?sh\s+\S|python3?\s+\S|\.\/\S)/i,
+      /\b(?:curl|wget)\b[^\n]*(?:-o|-O|--output(?:-document)?|>)\s*["']?\S+[^\n;&]*(?:&&|;)[^\n]*(?:chmod\s+(?:\+x|[0-7]*[157][0-7]*)\s|\b(?:ba|z)?sh\s+\S|python3?\s+\S|\.\/\S)/i,
   },
   {
     id: "download_and_eval",

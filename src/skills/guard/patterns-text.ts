@@ -33,7 +33,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to collect or pass on secrets",
     match:
-      /\b(?:send|post|upload|forward|transmit|e-?mail|exfiltrate|report|leak|include|append|attach|copy|share|submit|relay|encode)\b[^\n.]{0,80}\b(?:(?:api|private|ssh|secret|access)[ _-]?keys?|tokens?|passwords?|credentials|secrets|\.env\b|environment variables|id_rsa|auth\.json|(?:conversation|chat) (?:history|log)|system prompt|(?:user'?s?|their) (?:private|personal|memory|memories))\b[^\n.]{0,90}\b(?:to|at|in|into|with|via|on)\b[^\n.]{0,40}(?:https?:\/\/|server|endpoint|webhook|address|query string|url|following|@\w|collector|us\b)/i,
+      /\b(?:send|post|upload|forward|transmit|e-?mail|exfiltrate|report|leak|include|append|attach|copy|share|submit|relay|encode)\b[^\n.]{0,80}(?:\.env\b|\b(?:(?:api|private|ssh|secret|access)[ _-]?keys?|tokens?|passwords?|credentials|secrets|environment variables|id_rsa|auth\.json|(?:conversation|chat) (?:history|log)|system prompt|(?:user'?s?|their) (?:private|personal|memory|memories))\b)[^\n.]{0,90}\b(?:to|at|in|into|with|via|on)\b[^\n.]{0,40}(?:https?:\/\/|server|endpoint|webhook|address|query string|url|following|@\w|collector|us\b)|\b(?:keys?|tokens?|passwords?|credentials|secrets|id_rsa)\b[^\n.]{0,60}\b(?:send|post|upload|forward|transmit|e-?mail|submit)\b[^\n.]{0,15}\b(?:them|it|these|those)\b[^\n.]{0,15}\b(?:to|at|via)\b/i,
     unlessWarned: true,
   },
   {
@@ -70,7 +70,8 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     category: "exfiltration",
     severity: "critical",
     description: "smuggles data out in host names",
-    match: /\b(?:dig|nslookup|host|ping)\b[^\n]*\$[({][^\n]*\.[a-z]{2,}|gethostbyname\(\s*f?["'][^\n]*\{/i,
+    match:
+      /\b(?:dig|nslookup|host|ping)\s+(?:[-+@]\S+\s+)*["']?[\w.-]*\$[({][^\s|;]*\.[a-z]|gethostbyname\(\s*f?["'][^\n]*\{/i,
   },
   {
     id: "image_exfiltration",

@@ -8,7 +8,9 @@ import { hasInvisible, type View, viewsOf } from "./views.ts";
 const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS];
 const MAX_MATCH = 120;
 const MAX_SCANNED = 1024 * 1024;
-const MAX_LINE = 20_000;
+/** Longer lines are read in overlapping windows: an expression's time grows faster than its text. */
+const WINDOW = 2_000;
+const OVERLAP = 300;
 
 /** "Never run …", "do not use …": a warning in prose, not an order. Only short before the match, and only in prose. */
 const WARNING =
@@ -39,7 +41,7 @@ function isWarning(view: View, at: number, source: Source): boolean {
 function tryPattern(pattern: Pattern, view: View, source: Source): Finding | undefined {
   if (pattern.where === "program" && !source.program && !source.code.has(view.line)) return undefined;
   if (pattern.where === "text" && source.program) return undefined;
-  const match = pattern.match.exec(view.text.slice(0, MAX_LINE));
+  const match = pattern.match.exec(view.text);
   if (!match) return undefined;
   if (pattern.unlessWarned && isWarning(view, match.index, source)) return undefined;
   const decoded = view.how === "decoded";
@@ -91,10 +93,18 @@ function isHonest(line: string, char: string): boolean {
   return char === "\u00ad";
 }
 
+function windowsOf(view: View): View[] {
+  if (view.text.length <= WINDOW) return [view];
+  const windows: View[] = [];
+  for (let at = 0; at < view.text.length; at += WINDOW - OVERLAP)
+    windows.push({ ...view, text: view.text.slice(at, at + WINDOW) });
+  return windows;
+}
+
 function scanText(text: string, path: string): Finding[] {
   const source: Source = { file: path, program: isScript(path, text), code: codeLines(text) };
   const findings = new Map<string, Finding>();
-  for (const view of viewsOf(text)) {
+  for (const view of viewsOf(text, source.program).flatMap(windowsOf)) {
     for (const pattern of PATTERNS) {
       const finding = tryPattern(pattern, view, source);
       const key = finding ? `${finding.pattern_id}:${finding.line}` : "";

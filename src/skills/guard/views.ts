@@ -56,7 +56,7 @@ export function decodedIn(text: string): string[] {
 }
 
 /** Prose that was wrapped is read as one sentence; lines that end in `\`, `|` or `&&` go on. */
-export function viewsOf(text: string): View[] {
+export function viewsOf(text: string, program: boolean): View[] {
   const lines = text.split("\n");
   const views: View[] = [];
   let start = 0;
@@ -72,14 +72,14 @@ export function viewsOf(text: string): View[] {
     const plain = unmasked(line);
     if (plain !== line) views.push({ line: index + 1, text: plain, how: "unmasked" });
     for (const decoded of decodedIn(line)) views.push({ line: index + 1, text: decoded, how: "decoded" });
-    if (/(?:\\|\||&&)\s*$/.test(line)) {
+    if (/(?:\\|\||&&)\s*$/.test(line) && !line.startsWith("|")) {
       let joined = line;
       for (let next = index + 1; next < lines.length && next < index + 10 && /(?:\\|\||&&)\s*$/.test(joined); next++)
         joined = `${joined.replace(/\\\s*$/, "")} ${(lines[next] ?? "").trim()}`;
       views.push({ line: index + 1, text: unmasked(joined), how: "joined" });
     }
     if (line.trim() === "" || /^\s*(?:```|[-*+]\s|\d+[.)]\s|#|\|)/.test(line)) closeParagraph(index);
-    if (line.trim() !== "") {
+    if (!program && line.trim() !== "" && !/^\s*(?:\||```)/.test(line)) {
       if (paragraph.length === 0) start = index;
       paragraph.push(line.trim());
     }
