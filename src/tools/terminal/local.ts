@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Availability } from "../../core/tool.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
 import { loginEnvironment } from "./login-environment.ts";
-import { endGroup, spawnGroup, sweepGroup } from "./process-group.ts";
+import { endGroup, pollingLifeline, signalGroup, spawnGroup, sweepGroup } from "./process-group.ts";
 import { ShellState } from "./shell-state.ts";
 
 /** Output may trickle in from a grandchild after the command ended; this is how long we listen. */
@@ -162,13 +162,16 @@ export class LocalBackend implements Backend {
   async #spawnPty(request: SpawnRequest, cwd: string): Promise<RunningProcess> {
     const pty = await import("@lydell/node-pty");
     const env = await this.#env();
-    const script = this.#state.wrapDetached(request.command, cwd);
-    const [file = "bash", ...args] = [...(this.#wrapper(cwd).wrapper ?? []), "bash", "-c", script];
+    const { wrapper } = this.#wrapper(cwd);
+    const lifeline = wrapper ? "" : pollingLifeline();
+    const script = `${lifeline} ${this.#state.wrapDetached(request.command, cwd)}`;
+    const [file = "bash", ...args] = [...(wrapper ?? []), "bash", "-c", script];
     const terminal = pty.spawn(file, args, { name: "xterm-256color", cols: 120, rows: 30, cwd, env });
     let gone = false;
     const exited = new Promise<void>((resolve) => {
       terminal.onExit(({ exitCode }) => {
         gone = true;
+        signalGroup(terminal.pid, "SIGKILL");
         request.onExit(exitCode);
         resolve();
       });
@@ -182,8 +185,8 @@ export class LocalBackend implements Backend {
       },
       closeStdin: () => (gone ? undefined : terminal.write("\u0004")),
       kill: async () => {
-        if (!gone) terminal.kill("SIGHUP");
-        const timer = setTimeout(() => (gone ? undefined : terminal.kill("SIGKILL")), 1_000);
+        if (!gone) signalGroup(terminal.pid, "SIGHUP");
+        const timer = setTimeout(() => (gone ? undefined : signalGroup(terminal.pid, "SIGKILL")), 1_000);
         await exited;
         clearTimeout(timer);
       },

@@ -37,7 +37,16 @@ export function spawnGroup(script: string, options: GroupOptions): ChildProcess 
   });
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
+/**
+ * The same for a pseudo-terminal, to which no descriptor can be handed: the watcher looks whether we live. A hang-up
+ * alone would spare what ignores it.
+ */
+export function pollingLifeline(): string {
+  return `{ trap '' HUP TERM; while kill -0 ${process.pid}; do sleep 1; done; kill -KILL -$$; } </dev/null >/dev/null 2>&1 &`;
+}
+
+/** Whether the signal reached anybody. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-pid, signal);
   } catch {

@@ -1,0 +1,144 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, it } from "vitest";
+import { createHermes } from "../src/index.ts";
+import { bundle } from "./bundle.ts";
+import { calls, hang, startFakeLlm, text } from "./fake-llm.ts";
+import { openSoak } from "./soak-cycles.ts";
+
+const CYCLES = 300;
+const KILLS = 5;
+const DELEGATES = 12;
+const linux = process.platform === "linux";
+if (!linux) process.stderr.write("skipped: the soak of processes, because it counts them in /proc\n");
+
+/** Living processes with the marker in their environment. */
+function marked(marker: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const zombie = readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+        return !zombie && readFileSync(`/proc/${pid}/environ`, "utf8").includes(`HERMES_SOAK=${marker}`);
+      } catch {
+        return false;
+      }
+    });
+}
+
+function descriptors(): number {
+  return readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`) !== "";
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+/** The same as before, give or take two, as soon as what was just ended has been cleared away. */
+async function settles(count: () => number, start: number): Promise<void> {
+  for (let tries = 0; tries < 100 && Math.abs(count() - start) > 2; tries++) await sleep(50);
+  expect(Math.abs(count() - start), `${count()} now, ${start} at the start`).toBeLessThanOrEqual(2);
+}
+
+let host: string;
+beforeAll(async () => {
+  if (linux) host = await bundle("test/soak-host.ts");
+});
+
+/** Lets the program run for a while and kills it in the middle of its work. */
+async function killedHost(marker: string, rounds: number): Promise<void> {
+  const program = spawn(process.execPath, [host, marker], { stdio: ["ignore", "pipe", "inherit"] });
+  const gone = new Promise<void>((resolve) => program.once("exit", () => resolve()));
+  let seen = "";
+  await new Promise<void>((resolve) => {
+    program.stdout.on("data", (chunk) => {
+      seen += chunk;
+      if (seen.split("round").length > rounds) resolve();
+    });
+    program.once("exit", () => resolve());
+  });
+  await sleep(rounds * 7);
+  program.kill("SIGKILL");
+  await gone;
+}
+
+it.skipIf(!linux)(
+  "starts and kills 300 process trees, with a program killed in between, and nothing is left",
+  async () => {
+    const marker = `cycles-${process.pid}`;
+    const soak = openSoak(marker);
+    await soak.cycle(0);
+    const [fds, processes] = [descriptors(), marked(marker).length];
+    for (let index = 0; index < CYCLES; index += 10) {
+      await Promise.all(Array.from({ length: 10 }, (_, at) => soak.cycle(index + at + 1)));
+      if (index % (CYCLES / KILLS) === 0) await killedHost(marker, 1 + ((index / 10) % 3));
+    }
+    await settles(() => marked(marker).length, processes);
+    await settles(descriptors, fds);
+    await soak.close();
+    expect(marked(marker)).toEqual([]);
+  },
+  60_000,
+);
+
+it.skipIf(!linux)(
+  "interrupts delegates again and again, each with a command running, and nothing is left",
+  async () => {
+    const marker = `delegates-${process.pid}`;
+    const home = mkdtempSync(join(tmpdir(), "hermes-soak-"));
+    const llm = await startFakeLlm({
+      script: ({ body }) => {
+        const sent = JSON.stringify(body);
+        if (sent.includes("Task: wait for it"))
+          return sent.includes('"role":"tool"')
+            ? hang()
+            : calls([{ name: "terminal", args: { command: "sleep 300" } }]);
+        return sent.includes("delegate now")
+          ? calls([{ name: "delegate_task", args: { goal: "wait for it" } }])
+          : text("Fine.");
+      },
+    });
+    const hermes = await createHermes({
+      home,
+      env: { PATH: process.env.PATH, HOME: home, HERMES_SOAK: marker },
+      cwd: home,
+      config: {
+        model: { default: "test-model", provider: "custom", base_url: `${llm.url}/v1`, context_length: 128_000 },
+        terminal: { auto_source_bashrc: false },
+      },
+    });
+    try {
+      const once = async () => {
+        const talk = await hermes.conversation();
+        const stop = new AbortController();
+        const before = marked(marker).length;
+        const watching = (async () => {
+          for (let tries = 0; tries < 400 && marked(marker).length <= before; tries++) await sleep(10);
+          stop.abort();
+        })();
+        const ends: unknown[] = [];
+        for await (const event of talk.send("delegate now", { signal: stop.signal }))
+          if (event.type === "ended") ends.push(event.end);
+        await watching;
+        await talk.close();
+        expect(ends).toEqual(["interrupted"]);
+      };
+      await once();
+      await settles(() => marked(marker).length, 0);
+      const fds = descriptors();
+      for (let round = 0; round < DELEGATES; round++) await once();
+      await settles(() => marked(marker).length, 0);
+      await settles(descriptors, fds);
+    } finally {
+      await hermes.close();
+      await llm.close();
+      rmSync(home, { recursive: true, force: true });
+    }
+  },
+  60_000,
+);
