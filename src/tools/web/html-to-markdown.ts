@@ -16,6 +16,7 @@ const MOST_CHARS = 2_500_000;
 const LONGEST_HREF = 2_000;
 /** The event loop gets a turn after this long. */
 const SLICE_MS = 12;
+const TOKENS_AT_ONCE = 200;
 
 interface Scribe {
   readonly writer: MarkdownWriter;
@@ -299,32 +300,56 @@ function baseOf(root: HtmlElement, address: string | undefined): string | undefi
   return address;
 }
 
-function render(root: HtmlElement, address: string | undefined): MarkdownPage {
+/** Writes boxes child by child, so that the work can pause in between; what is written is the same as by `write`. */
+function* writeInPortions(scribe: Scribe, node: HtmlNode): Generator<undefined> {
+  if (typeof node === "string" || RULES[node.name] || !(BLOCKS.has(node.name) || node.name === "#root")) {
+    write(scribe, node);
+    yield;
+    return;
+  }
+  const end = () => (BLOCKS.has(node.name) ? scribe.writer.endBlock() : undefined);
+  end();
+  for (const child of node.children) yield* writeInPortions(scribe, child);
+  end();
+}
+
+/** The whole work: yields between its portions, returns the page. */
+function* convert(html: string, address: string | undefined): Generator<undefined, MarkdownPage> {
+  const builder = new HtmlTreeBuilder();
+  let count = 0;
+  for (const token of htmlTokens(html)) {
+    builder.push(token);
+    if (++count % TOKENS_AT_ONCE === 0) yield;
+  }
+  const { root } = builder;
   const title = pageTitle(elementsOf(root));
   const base = baseOf(root, address);
+  yield;
+  const content = mainContent(root);
+  yield;
   const writer = new MarkdownWriter();
-  const scribe: Scribe = { writer, base, marks: new Set(), cell: false };
-  write(scribe, mainContent(root));
+  yield* writeInPortions({ writer, base, marks: new Set(), cell: false }, content);
   return { title, markdown: writer.finish() };
 }
 
 /** Converts a page. `address` is where it came from: relative links are completed with it. Never throws. */
 export function htmlToMarkdown(html: string, address?: string): MarkdownPage {
-  const builder = new HtmlTreeBuilder();
-  for (const token of htmlTokens(html)) builder.push(token);
-  return render(builder.root, address);
+  const work = convert(html, address);
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
 }
 
-/** The same for long pages: reading pauses now and then, so that the program stays responsive. */
+/** The same for long pages: the work pauses now and then, so that the program stays responsive. */
 export async function htmlToMarkdownInSlices(html: string, address?: string): Promise<MarkdownPage> {
-  const builder = new HtmlTreeBuilder();
+  const work = convert(html, address);
   let started = performance.now();
-  let count = 0;
-  for (const token of htmlTokens(html)) {
-    builder.push(token);
-    if (++count % 500 !== 0 || performance.now() - started < SLICE_MS) continue;
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (performance.now() - started < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     started = performance.now();
   }
-  return render(builder.root, address);
 }
