@@ -16,6 +16,7 @@ import { processTool } from "../tools/terminal/process-tool.ts";
 import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
 import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
 import { openCheckpoints } from "./checkpoint-actions.ts";
+import { filePlaces } from "./file-places.ts";
 import { webTools } from "./open-web.ts";
 import type { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
@@ -32,6 +33,7 @@ function fileParts(services: Services, { fileMemory: memory, checkpoints }: Buil
   const { config, gate, redactor } = services;
   return {
     files: localFiles,
+    placeOf: filePlaces(services),
     gate,
     redactor,
     memory,
