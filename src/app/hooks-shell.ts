@@ -3,11 +3,10 @@ import { HOOK_NAMES, type HookName } from "../core/hook.ts";
 import type { Json, JsonObject } from "../core/message.ts";
 import { nearest } from "../lib/nearest.ts";
 import { parseJson } from "../lib/parse-json.ts";
-import { endGroup, spawnGroup, sweepGroup } from "../tools/terminal/process-group.ts";
+import { type ProgramRun, runProgram } from "./hooks-process.ts";
 
 const DEFAULT_SECONDS = 60;
 const MAX_SECONDS = 300;
-const MAX_OUTPUT = 1_000_000;
 /** The exit code that says no without any JSON. */
 const BLOCK_CODE = 2;
 
@@ -22,14 +21,6 @@ export interface ShellHook {
 export interface HookEnvironment {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
-}
-
-export interface HookRun {
-  readonly code: number | null;
-  readonly timedOut: boolean;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly ms: number;
 }
 
 /** Words as a shell would split them, without any other shell meaning. `~/` at the start of a word is the user's home. */
@@ -113,40 +104,16 @@ export function payloadOf(event: HookName, args: JsonObject, cwd: string): JsonO
 }
 
 /** Runs the program once, in its own process group, which ends with it or with its time. */
-export async function runShellHook(hook: ShellHook, payload: JsonObject, where: HookEnvironment): Promise<HookRun> {
-  const began = performance.now();
-  const child = spawnGroup('exec "$@"', {
-    cwd: where.cwd,
-    env: where.env,
-    stdin: "pipe",
-    args: splitCommand(hook.command, where.env.HOME),
-    separateErrors: true,
+export function runShellHook(hook: ShellHook, payload: JsonObject, where: HookEnvironment): Promise<ProgramRun> {
+  return runProgram(splitCommand(hook.command, where.env.HOME), {
+    ...where,
+    timeoutMs: hook.timeoutMs,
+    stdin: `${JSON.stringify(payload)}\n`,
   });
-  const texts = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name]?.setEncoding("utf8").on("data", (chunk: string) => {
-      if (texts[name].length < MAX_OUTPUT) texts[name] += chunk;
-    });
-  }
-  // The program may end without reading its input.
-  child.stdin?.on("error", () => undefined);
-  child.stdin?.end(`${JSON.stringify(payload)}\n`);
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    void endGroup(child);
-  }, hook.timeoutMs);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-    // What the program left running may hold its pipes open: the group goes when its leader does.
-    child.once("exit", () => sweepGroup(child));
-  }).finally(() => clearTimeout(timer));
-  return { code, timedOut, ...texts, ms: Math.round(performance.now() - began) };
 }
 
 /** What the program's answer means for its event. Undefined when it has nothing to say. */
-export function answerOf(hook: ShellHook, run: HookRun): Json | undefined {
+export function answerOf(hook: ShellHook, run: ProgramRun): Json | undefined {
   const text = run.stdout.trim();
   const parsed = text.startsWith("{") ? parseJson(text) : undefined;
   const answer = (parsed !== null && typeof parsed === "object" ? parsed : {}) as JsonObject;
@@ -161,7 +128,7 @@ export function answerOf(hook: ShellHook, run: HookRun): Json | undefined {
 }
 
 /** Why a run counts as failed; undefined when it does not. */
-export function troubleOf(hook: ShellHook, run: HookRun): string | undefined {
+export function troubleOf(hook: ShellHook, run: ProgramRun): string | undefined {
   if (run.timedOut) return `did not end within ${hook.timeoutMs / 1000} s and was stopped`;
   if (run.code === 127) return "the command was not found";
   if (run.code === 126) return "the command cannot be executed";

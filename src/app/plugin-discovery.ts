@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { PluginManifest } from "../core/plugin.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import type { Home } from "./home.ts";
-import type { PluginCache } from "./plugin-cache.ts";
+import { PluginCache } from "./plugin-cache.ts";
 import { readManifest } from "./plugin-manifest.ts";
 
 /** In order of precedence: a later place wins over an earlier one with the same key. */
@@ -193,4 +193,10 @@ export async function discoverPlugins(home: Home, cache: PluginCache): Promise<M
     found.set(plugin.key, plugin);
   }
   return found;
+}
+
+/** One folder as a plugin, wherever it lies; undefined when it has no manifest. */
+export async function readPluginFolder(dir: string, home: Home): Promise<FoundPlugin | undefined> {
+  const file = manifestIn(dir);
+  return file ? readPlugin({ source: "home", dir, file }, PluginCache.open(home.path)) : undefined;
 }

@@ -161,6 +161,15 @@ export class PluginHost {
     await this.#cache.save();
   }
 
+  /** Imports the code of everything that runs. */
+  async loadAll(): Promise<void> {
+    for (const active of this.#active) {
+      if (active.problem) this.#tell(active, active.problem);
+      else if (active.plugin.entry) await this.#load(active);
+    }
+    this.#refuseEngines();
+  }
+
   #tell(active: Active, problem: string): void {
     const key = `problem:${active.plugin.dir}`;
     if (this.#registered.has(key)) return;

@@ -1,0 +1,208 @@
+// `hermes plugins`: what extends the program, where it comes from, what it costs.
+import type { ReadStream } from "node:tty";
+import { openPlugins } from "../app/plugin-actions.ts";
+import type { PluginRow } from "../app/plugin-host.ts";
+import { UserError } from "../core/failure.ts";
+import { renderTable } from "./columns.ts";
+import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
+import { readHidden } from "./hidden-input.ts";
+
+function nameOf(context: CliContext, what = "plugin"): string {
+  const [name] = context.positionals;
+  if (name) return name;
+  throw new UserError(`which ${what}?`, { cure: "See: hermes plugins list", exitCode: 2 });
+}
+
+function brings(row: PluginRow): string {
+  const { brings: known, provides } = row;
+  const counts: (readonly [string, number])[] = known
+    ? [
+        ["tool", known.tools.length],
+        ["hook", known.hooks.length],
+        ["command", known.commands.length + known.cliCommands.length],
+        ["engine", known.contextEngines.length],
+        ["memory", known.memoryProviders.length],
+        ["skill", known.skills.length + known.skillRoots.length],
+        ["provider", known.modelProviders.length + known.webProviders.length + known.providers.length],
+      ]
+    : Object.entries(provides).map(([sort, names]) => [sort.replace(/s$/, ""), names.length] as const);
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => (count === 1 ? `1 ${word}` : `${count} ${word}${word === "memory" ? "" : "s"}`))
+    .join(", ");
+}
+
+function printRows(context: CliContext, rows: readonly PluginRow[]): void {
+  const { terminal } = context;
+  if (rows.length === 0) {
+    terminal.out("No plugins. Install one with: hermes plugins install SOURCE");
+    return;
+  }
+  const table = renderTable(
+    terminal,
+    [
+      { title: "Plugin", value: (row) => row.key },
+      { title: "Version", value: (row) => row.version },
+      { title: "Kind", value: (row) => row.kind },
+      { title: "From", value: (row) => row.source },
+      { title: "State", value: (row) => (row.problem ? "does not work" : row.standing) },
+      { title: "Load", align: "right", value: (row) => (row.loadMs === undefined ? "" : `${row.loadMs} ms`) },
+      { title: "Brings", value: brings },
+      { title: "What it is", flexible: true, minWidth: 10, value: (row) => row.description },
+    ],
+    rows,
+  );
+  terminal.out(table);
+  for (const row of rows) {
+    const remarks = [row.problem, ...row.remarks].filter((text) => text !== undefined);
+    if (row.standing !== "not enabled" && row.missingEnv.length > 0)
+      remarks.push(`not set: ${row.missingEnv.join(", ")}`);
+    for (const remark of remarks) terminal.out(`${terminal.style("yellow", row.key)}: ${remark}`);
+  }
+}
+
+async function list(context: CliContext): Promise<number> {
+  const actions = openPlugins(context.home);
+  const rows = context.values.check
+    ? await actions.check((text) => context.terminal.err(`notice: ${text}`))
+    : await actions.list();
+  const broken = rows.some((row) => row.problem && row.standing !== "not enabled" && row.standing !== "disabled");
+  if (context.values.json) context.terminal.out(JSON.stringify(rows, null, 2));
+  else printRows(context, rows);
+  return context.values.check && broken ? 1 : 0;
+}
+
+async function askVariables(context: CliContext, names: readonly string[]): Promise<void> {
+  const { terminal, home } = context;
+  for (const name of names) {
+    if (!terminal.interactive) {
+      terminal.err(`It needs ${name}. Set it with: hermes config set ${name} VALUE`);
+      continue;
+    }
+    const { stdin, stderr } = terminal.streams;
+    const value = await readHidden(stdin as ReadStream, stderr, { prompt: `${name} (not shown, empty to skip): ` });
+    if (value) await openPlugins(home).setVariable(name, value);
+  }
+}
+
+async function install(context: CliContext): Promise<number> {
+  const { terminal, values } = context;
+  const source = nameOf(context, "source");
+  const actions = openPlugins(context.home);
+  const plan = actions.plan(source);
+  const json = Boolean(values.json);
+  if (!json) terminal.err(`This will\n${plan.map((step) => `  - ${step}`).join("\n")}`);
+  if (values["dry-run"]) {
+    if (json) terminal.out(JSON.stringify({ plan, installed: null }, null, 2));
+    return 0;
+  }
+  if (terminal.interactive && !values.yes && !(await terminal.confirm("Go on?"))) return 1;
+  const { plugin, note, missingEnv } = await actions.install(source, { force: Boolean(values.force) });
+  const { name, version, kind } = plugin.manifest;
+  const chosen = kind === "memory" || kind === "exclusive";
+  const asked = !values.enable && !values["no-enable"] && !chosen && terminal.interactive;
+  const enable = !chosen && (values.enable || (asked && (await terminal.confirm(`Enable ${name}?`))));
+  if (enable) await actions.enable(plugin.key);
+  if (json) {
+    terminal.out(
+      JSON.stringify(
+        { plan, installed: { name, version, dir: plugin.dir, enabled: Boolean(enable), missingEnv } },
+        null,
+        2,
+      ),
+    );
+    return 0;
+  }
+  const next = chosen
+    ? `Choose it with: hermes memory setup ${name}`
+    : `Enable it with: hermes plugins enable ${plugin.key}`;
+  terminal.out(`Installed ${name} ${version}.${enable ? " It is enabled." : ` ${next}`}`);
+  await askVariables(context, missingEnv);
+  if (note) terminal.out(note.trim());
+  return 0;
+}
+
+/** Runs the action on the named plugin and says what happened. */
+function change(action: "enable" | "disable" | "update" | "remove", said: string) {
+  return async (context: CliContext): Promise<number> => {
+    const { terminal, values, home } = context;
+    const name = nameOf(context);
+    if (action === "remove" && terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${name}?`)))
+      return 1;
+    const result = await openPlugins(home)[action](name);
+    if (values.json) terminal.out(JSON.stringify({ plugin: name, done: action }, null, 2));
+    else terminal.out(action === "update" ? `${name}: ${result}.` : `${result} ${said}`);
+    return 0;
+  };
+}
+
+const YES: { readonly [name: string]: CliOption } = { yes: { type: "boolean", short: "y", help: "Do not ask" } };
+
+export const pluginsCommand: CliCommand = {
+  name: "plugins",
+  summary: "List, install and switch plugins",
+  defaultSubcommand: "list",
+  subcommands: [
+    {
+      name: "list",
+      aliases: ["ls"],
+      summary: "Every plugin with its state, what it brings and how long it takes to load",
+      maxPositionals: 0,
+      options: {
+        ...JSON_OPTION,
+        check: { type: "boolean", help: "Load what is enabled now; exit code 1 when one fails" },
+      },
+      examples: ["hermes plugins list", "hermes plugins list --check"],
+      run: list,
+    },
+    {
+      name: "install",
+      args: "SOURCE",
+      summary: "Bring in a plugin: git address, owner/repo, npm:PACKAGE or a folder",
+      maxPositionals: 1,
+      options: {
+        ...JSON_OPTION,
+        ...YES,
+        force: { type: "boolean", short: "f", help: "Replace one that is installed" },
+        enable: { type: "boolean", help: "Enable it at once" },
+        "no-enable": { type: "boolean", help: "Do not ask whether to enable it" },
+        "dry-run": { type: "boolean", help: "Only say what would be done" },
+      },
+      examples: ["hermes plugins install ./my-plugin --enable", "hermes plugins install npm:hermes-weather"],
+      run: install,
+    },
+    {
+      name: "update",
+      args: "PLUGIN",
+      summary: "Fetch the newest state from where it came",
+      maxPositionals: 1,
+      options: JSON_OPTION,
+      run: change("update", ""),
+    },
+    {
+      name: "remove",
+      aliases: ["rm", "uninstall"],
+      args: "PLUGIN",
+      summary: "Delete an installed plugin",
+      maxPositionals: 1,
+      options: { ...JSON_OPTION, ...YES },
+      run: change("remove", "was removed."),
+    },
+    {
+      name: "enable",
+      args: "PLUGIN",
+      summary: "Load it from now on",
+      maxPositionals: 1,
+      options: JSON_OPTION,
+      run: change("enable", "is enabled from the next start on."),
+    },
+    {
+      name: "disable",
+      args: "PLUGIN",
+      summary: "Never load it",
+      maxPositionals: 1,
+      options: JSON_OPTION,
+      run: change("disable", "is disabled."),
+    },
+  ],
+};

@@ -1,0 +1,164 @@
+// Plugins as a third party writes them: files in an empty home, the built program, a scripted model.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { runHermes } from "./hermes.ts";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const frozen = join(root, "test", "fixtures", "plugins");
+
+let home: string;
+let model: FakeLlm;
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), "hermes-plugins-"));
+  model = await startFakeLlm({ flavour: "cloud" });
+});
+
+afterEach(async () => {
+  await model.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function configure(extra: object): void {
+  const config = {
+    model: { default: "scripted", provider: "custom", base_url: `${model.url}/v1`, context_length: 128_000 },
+    ...extra,
+  };
+  writeFileSync(join(home, "config.yaml"), JSON.stringify(config));
+}
+
+/** Writes the files that the page shows under a plugin's name. */
+function fromDocs(plugin: string): void {
+  const page = readFileSync(join(root, "docs", "plugins.md"), "utf8");
+  const files = [...page.matchAll(/<!-- file: (\S+) -->\n```\w+\n([\s\S]*?)```/g)].filter(([, path]) =>
+    path?.startsWith(`${plugin}/`),
+  );
+  expect(files).toHaveLength(2);
+  for (const [, path = "", content = ""] of files) {
+    const file = join(home, "plugins", path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+    expect(content.trim().split("\n").length).toBeLessThanOrEqual(20);
+  }
+}
+
+function fromFrozen(...plugins: string[]): void {
+  for (const plugin of plugins) cpSync(join(frozen, plugin), join(home, "plugins", plugin), { recursive: true });
+}
+
+const hermes = (args: readonly string[], stdin = "", env: { [name: string]: string } = {}) =>
+  runHermes(args, { home, stdin, env });
+
+describe("the plugins of the documentation", () => {
+  it("adds a tool, a hook and a slash command in twenty lines", async () => {
+    configure({});
+    fromDocs("greeter");
+    expect((await hermes(["plugins", "enable", "greeter"])).code).toBe(0);
+    model.enqueue(calls([{ name: "greet", args: { name: "Ada" } }]), text("Done."), text("A title"));
+    const run = await hermes([], "say hello to Ada\n/greeted\n/quit\n");
+    expect(run.stdout).toContain("Greeted 1 so far.");
+    const [first, second] = model.requests;
+    expect(JSON.stringify(first?.body)).toContain('"greet"');
+    expect(JSON.stringify(second?.body)).toContain("Hello, Ada!");
+  });
+
+  it("replaces the context engine", async () => {
+    configure({ context: { engine: "last-words" }, compression: { enabled: true } });
+    fromDocs("last-words");
+    const long = "word ".repeat(9000);
+    model.enqueue(...Array.from({ length: 12 }, () => text("ok")));
+    const run = await hermes([], `${long}\n${long}\n${long}\nlast question\n/quit\n`);
+    expect(run.stderr).not.toContain("no context engine");
+    const bodies = model.requests.map((request) => JSON.stringify(request.body));
+    expect(bodies.some((body) => body.includes("earlier messages were left out"))).toBe(true);
+  });
+
+  it("recalls through a memory provider", async () => {
+    configure({});
+    fromDocs("diary");
+    const setup = await hermes(["memory", "setup", "diary"]);
+    expect(setup.stdout).toContain("diary is the memory provider");
+    model.enqueue(...Array.from({ length: 6 }, () => text("ok")));
+    await hermes(["-z", "The harbour office opens at seven"]);
+    await hermes(["-z", "When does the harbour office open?"]);
+    const asked = model.requests.map((request) => JSON.stringify(request.body));
+    const second = asked.find((body) => body.includes("When does the harbour"));
+    expect(second).toContain("The harbour office opens at seven");
+    expect(asked[0]).toContain("A diary of earlier conversations");
+  });
+});
+
+describe("the frozen examples", () => {
+  it("run TypeScript, keep the stripped text, and load it from there", async () => {
+    configure({ plugins: { enabled: ["typed"] } });
+    fromFrozen("typed");
+    for (let round = 0; round < 2; round++) {
+      model.enqueue(calls([{ name: "add", args: { a: 2, b: 40 } }]), text("42"));
+      const run = await hermes(["-Q", "-q", "add 2 and 40"]);
+      expect(run.stdout).toContain("42");
+      expect(run.stderr).not.toContain("notice");
+    }
+    const results = model.requests
+      .map((request) => JSON.stringify(request.body))
+      .filter((body) => body.includes("total"));
+    expect(results.length).toBeGreaterThanOrEqual(2);
+    expect(existsSync(join(home, "cache", "plugins", "typescript"))).toBe(true);
+  });
+
+  it("leave out one that throws and one for another API, and go on", async () => {
+    configure({ plugins: { enabled: ["thrower", "future", "greeter"] } });
+    fromFrozen("thrower", "future", "greeter");
+    model.enqueue(text("still here"), text("A title"));
+    const run = await hermes(["-q", "hello"]);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain("Plugin thrower is left out: the thrower threw");
+    expect(run.stderr).toContain("it needs plugin API 9, and this Hermes serves 1.x: update Hermes");
+    expect(JSON.stringify(model.requests[0]?.body)).toContain('"greet"');
+    const check = await hermes(["plugins", "list", "--check", "--json"]);
+    expect(check.code).toBe(1);
+    const rows = JSON.parse(check.stdout) as { name: string; problem?: string; loadMs?: number }[];
+    expect(rows.find((row) => row.name === "greeter")?.loadMs).toBeGreaterThan(0);
+    expect(rows.find((row) => row.name === "thrower")?.problem).toBe("the thrower threw");
+  });
+
+  it("skip a hook that hangs and one that throws; the next one is heard", async () => {
+    configure({ plugins: { enabled: ["hanger"], hook_timeout: 1 } });
+    fromFrozen("hanger");
+    model.enqueue(text("fine"), text("A title"));
+    const run = await hermes(["-q", "hello"]);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain("did not answer within 1 s; skipped");
+    expect(run.stderr).toContain("no context from me; skipped");
+    expect(JSON.stringify(model.requests[0]?.body)).toContain("the third one answers");
+  });
+
+  it("understand the names of the Python API, blocking included", async () => {
+    configure({ plugins: { enabled: ["snake"] } });
+    fromFrozen("snake");
+    const tool = (value: string) => calls([{ name: "snake_case", args: { text: value } }]);
+    model.enqueue(tool("Big Snake"), tool("forbidden"), text("Done."), text("A title"));
+    const run = await hermes([], "go\n/snake hiss\n/quit\n", { SNAKE_KEY: "x", OTHER: "y" });
+    expect(run.stdout).toContain("~~~ hiss");
+    const last = JSON.stringify(model.requests[2]?.body);
+    expect(last).toContain("big_snake");
+    expect(last).toContain("SNAKE_KEY");
+    expect(last).not.toContain("OTHER");
+    expect(last).toContain("not that word");
+  });
+
+  it("are found in a project only when that is switched on", async () => {
+    configure({ plugins: { enabled: ["greeter"] } });
+    const project = join(home, "project");
+    cpSync(join(frozen, "greeter"), join(project, ".hermes", "plugins", "greeter"), { recursive: true });
+    model.enqueue(text("a"), text("b"));
+    await runHermes(["-z", "one"], { home, cwd: project });
+    await runHermes(["-z", "two"], { home, cwd: project, env: { HERMES_ENABLE_PROJECT_PLUGINS: "1" } });
+    const bodies = model.requests.map((request) => JSON.stringify(request.body));
+    expect(bodies.find((body) => body.includes('"one"'))).not.toContain('"greet"');
+    expect(bodies.find((body) => body.includes('"two"'))).toContain('"greet"');
+  });
+});
