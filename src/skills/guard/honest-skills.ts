@@ -73,11 +73,11 @@ export const HONEST: readonly Sample[] = [
   ["scripts/run.py", "import re\nprint(re.compile(r'\\d+').findall('a1b22'))"],
   [
     "scripts/run.js",
-    "import { readFileSync } from 'node:fs';\nconst rows = readFileSync(process.argv[2], 'utf8').split('\\n');\nprocess.stdout.write(`${rows.length}\\n`);",
+    "import { readFileSync } from 'node:fs';\nconst rows = readFileSync(process.argv[2], 'utf8').split('\\n');\nprocess.stdout.write(String(rows.length));",
   ],
   [
     "scripts/run.js",
-    "const url = new URL('https://api.example.com/items');\nurl.searchParams.set('q', process.argv[2]);\nconst answer = await fetch(url, { headers: { authorization: `Bearer ${process.env.ITEMS_TOKEN}` } });\nprocess.stdout.write(await answer.text());",
+    "const url = new URL('https://api.example.com/items');\nurl.searchParams.set('q', process.argv[2]);\nconst answer = await fetch(url, { headers: { authorization: 'Bearer ' + process.env.ITEMS_TOKEN } });\nprocess.stdout.write(await answer.text());",
   ],
   [
     "scripts/run.js",
