@@ -32,6 +32,8 @@ export interface GuardOptions {
   readonly approvalMs?: number;
   /** Decides in smart mode before the person is asked. */
   readonly judge?: Judge;
+  /** Variables that loaded skills pass to a conversation's commands. */
+  declared?(conversationId: string): { readonly [name: string]: string };
 }
 
 /** The gate with the switches that a person has: `/yolo` and a fresh start. */
@@ -110,6 +112,9 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
     hooks,
     gate: lazyGate(() => openGate(home, config, { ...options, hooks, urls })),
     scan: await openScan(),
-    workspaces: new Workspaces((cwd) => openBackend(home, config, cwd), redactor),
+    workspaces: new Workspaces(
+      (cwd, id) => openBackend(home, config, { cwd, declared: () => options.declared?.(id) ?? {} }),
+      redactor,
+    ),
   };
 }

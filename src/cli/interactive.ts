@@ -1,8 +1,7 @@
 // The plain, line-based conversation: a prompt, streamed answers, slash commands, and text typed while a turn runs.
 import { join } from "node:path";
 import type { App, ConversationWish } from "../app/app.ts";
-import { slashCommands } from "../app/slash.ts";
-import { type CommandAnswer, parseCommandLine } from "../core/command.ts";
+import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Human } from "../core/human.ts";
 import type { CliContext } from "./command.ts";
@@ -22,7 +21,11 @@ class Session {
   #opened: OpenedConversation | undefined;
   #changes: Partial<ConversationWish> = {};
   #running: AbortController | undefined;
+  #commands: readonly SlashCommand[] = [];
   #pending: string[] = [];
+  /** What the agent is told of background processes at the next idle moment. */
+  readonly #news: string[] = [];
+  #waiting: AbortController | undefined;
   #leaving = false;
   #yolo = false;
   #lastInterrupt = 0;
@@ -53,6 +56,7 @@ class Session {
       human: this.#human,
     });
     this.#opened = opened;
+    this.#commands = await this.#app.commands();
     const { terminal } = this.#context;
     for (const notice of opened.notices) terminal.out(terminal.style("dim", notice));
     if (opened.caching) terminal.out(terminal.style("dim", opened.caching));
@@ -72,7 +76,8 @@ class Session {
     this.#reader.close();
   }
 
-  async #turn(text: string): Promise<void> {
+  /** `prepared` text is complete: references in it stay as they are. */
+  async #turn(text: string, prepared?: { readonly untrusted: boolean }): Promise<void> {
     const opened = this.#opened ?? (await this.#open());
     const display = this.#app.config.display;
     const printer = new EventPrinter(this.#context.terminal, {
@@ -84,7 +89,9 @@ class Session {
     const controller = new AbortController();
     this.#running = controller;
     try {
-      const input = await this.#app.prepareInput(text, opened);
+      const input = prepared
+        ? { text, warnings: [], untrusted: prepared.untrusted }
+        : await this.#app.prepareInput(text, opened);
       for (const warning of input.warnings) this.#context.terminal.err(`warning: ${warning}`);
       const options = { signal: controller.signal, tainted: input.untrusted };
       for await (const event of opened.conversation.send(input.text, options)) {
@@ -100,7 +107,7 @@ class Session {
   /** Text typed while a turn runs: interrupt it, steer it, or wait for its end, as configured; always acknowledged. */
   #typedWhileBusy(line: string): void {
     const { terminal } = this.#context;
-    const command = parseCommandLine(line, slashCommands);
+    const command = parseCommandLine(line, this.#commands);
     if (command && "command" in command && command.command.whileBusy) {
       void this.#command(line);
       return;
@@ -122,6 +129,7 @@ class Session {
     const { terminal } = this.#context;
     if (answer.type === "text") terminal.out(answer.text);
     else if (answer.type === "quit") this.#interruptToLeave();
+    else if (answer.type === "send" && answer.prepared) await this.#turn(answer.text, answer.prepared);
     else if (answer.type === "send") this.#pending.push(answer.text);
     else if (answer.type === "choose") {
       const chosen = await this.#choose(answer.title, answer.choices);
@@ -160,8 +168,19 @@ class Session {
     return chosen;
   }
 
+  /** Commands by their exact word, then skills, then what the word could be short for. */
+  async #meaning(line: string): Promise<ReturnType<typeof parseCommandLine>> {
+    const parsed = parseCommandLine(line, this.#commands);
+    const word = line.trim().slice(1).split(/\s/, 1)[0]?.toLowerCase() ?? "";
+    const exact =
+      parsed && "command" in parsed && [parsed.command.name, ...(parsed.command.aliases ?? [])].includes(word);
+    if (!parsed || exact) return parsed;
+    return parseCommandLine(line, [...this.#commands, ...(await this.#app.skillCommands())]);
+  }
+
   async #command(line: string): Promise<boolean> {
-    const parsed = parseCommandLine(line, slashCommands);
+    const commands = this.#commands;
+    const parsed = await this.#meaning(line);
     if (!parsed) return false;
     const { terminal } = this.#context;
     if ("unknown" in parsed) {
@@ -179,8 +198,9 @@ class Session {
           opened,
           conversation: opened.conversation,
           source: "cli",
+          human: this.#human,
           busy: this.#running !== undefined,
-          commands: slashCommands,
+          commands,
           yolo: this.#yolo,
           setYolo: async (on) => {
             this.#yolo = on;
@@ -202,18 +222,50 @@ class Session {
     this.#reader.onStray = (line) => (this.#running ? this.#typedWhileBusy(line) : this.#pending.push(line));
   }
 
+  /** A line for the person now; a message for the agent when nothing else is going on. */
+  #processNews(notice: { conversationId: string; line: string; message: string }): void {
+    if (notice.conversationId !== this.#opened?.conversation.conversationId) return;
+    const { terminal } = this.#context;
+    terminal.err(terminal.style("dim", `  ${notice.line}`));
+    this.#news.push(notice.message);
+    this.#waiting?.abort();
+  }
+
+  /** What to do next: the person's words first, then news of processes; null at the end of input. */
+  async #next(): Promise<{ line: string } | { news: string } | null> {
+    for (;;) {
+      const queued = this.#pending.shift();
+      if (queued !== undefined) return { line: queued };
+      const news = this.#news.shift();
+      if (news !== undefined) return { news };
+      const waiting = new AbortController();
+      this.#waiting = waiting;
+      const line = await this.#reader.line(this.#context.terminal.style("cyan", "❯ "), waiting.signal);
+      this.#waiting = undefined;
+      if (line !== null) return { line };
+      if (!waiting.signal.aborted) return null;
+    }
+  }
+
   async run(): Promise<number> {
     await this.#listen();
     await this.#open();
+    const deaf = this.#app.onProcessEvent((notice) => this.#processNews(notice));
     const { terminal } = this.#context;
     terminal.out(terminal.style("dim", "Type a message, /help for commands, Ctrl-D to leave."));
     while (!this.#leaving) {
-      const line = this.#pending.shift() ?? (await this.#reader.line(terminal.style("cyan", "❯ ")));
-      if (line === null) break;
+      const next = await this.#next();
+      if (next === null) break;
+      if ("news" in next) {
+        await this.#turn(next.news, { untrusted: true });
+        continue;
+      }
+      const { line } = next;
       if (line.trim() === "") continue;
       await this.#reader.remember(line);
       if (!(await this.#command(line))) await this.#turn(line);
     }
+    deaf();
     this.#reader.close();
     await this.#opened?.conversation.close();
     const id = this.#opened?.conversation.sessionId;

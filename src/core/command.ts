@@ -1,5 +1,6 @@
 // Slash commands answer with data: the terminal draws it one way, a chat platform another.
 import type { Conversation, OpenedConversation } from "./conversation.ts";
+import type { Human } from "./human.ts";
 import type { SessionStore } from "./session.ts";
 import type { UsageLedger } from "./usage.ts";
 
@@ -9,6 +10,8 @@ export interface CommandContext {
   readonly opened: OpenedConversation;
   readonly conversation: Conversation;
   readonly source: string;
+  /** Who can be asked, for commands that need a secret or a word. */
+  readonly human?: Human;
   /** True while a turn runs. */
   readonly busy: boolean;
   /** Lets dangerous commands of this session run without asking, or no longer. */
@@ -21,7 +24,13 @@ export interface CommandContext {
 export type CommandAnswer =
   | { readonly type: "text"; readonly text: string }
   /** Send this to the model as if the person had typed it; `after` waits for the running turn. */
-  | { readonly type: "send"; readonly text: string; readonly when: "now" | "after" }
+  | {
+      readonly type: "send";
+      readonly text: string;
+      readonly when: "now" | "after";
+      /** The text is complete, as from a skill: references in it are not expanded. */
+      readonly prepared?: { readonly untrusted: boolean };
+    }
   /** Go on in this session, or in a new one. */
   | { readonly type: "switch"; readonly sessionId: string | null; readonly title?: string }
   /** Go on with another model in the same session. */

@@ -1,0 +1,138 @@
+// The skills of a home with what they need of the other parts: settings, the gate, secrets, a shell, forgiving edits.
+import { existsSync } from "node:fs";
+import { access, constants } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { parseEnvFile } from "../config/env-file.ts";
+import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
+import { envPath, setEnvValue } from "../config/env-write.ts";
+import { expandText } from "../config/expand.ts";
+import { getAt, splitPath } from "../config/path.ts";
+import { readText } from "../config/write.ts";
+import { terminalEnv } from "../security/child-env.ts";
+import { SkillService } from "../skills/skill-service.ts";
+import type { ShellOutcome, SkillSettings, SkillWorld } from "../skills/world.ts";
+import { commandEnvironment } from "./open-backend.ts";
+import type { Services } from "./services.ts";
+import { shippedFolder } from "./shipped-folder.ts";
+
+const MAX_SNIPPET_OUTPUT = 64 * 1024;
+
+function expander(services: Services): (text: string) => string {
+  const { home, config } = services;
+  const userHome = home.env.HOME ?? homedir();
+  // Keys stay out: what is expanded here is shown to the model.
+  const env = { ...commandEnvironment(home, config), HERMES_HOME: home.path };
+  return (text) => expandText(text, env).replace(/^~(?=$|[/\\])/, userHome);
+}
+
+function settingsOf(services: Services, expand: (text: string) => string): SkillSettings {
+  const { home, config } = services;
+  const { skills } = config;
+  const byPlatform = skills.platform_disabled as { readonly [platform: string]: readonly string[] | undefined };
+  return {
+    templateVars: skills.template_vars,
+    inlineShell: skills.inline_shell,
+    inlineShellSeconds: skills.inline_shell_timeout,
+    strictGuard: skills.guard_agent_created,
+    externalDirs: (skills.external_dirs as readonly string[])
+      .map((entry) => expand(entry.trim()))
+      .filter((entry) => entry !== "")
+      .map((entry) => (isAbsolute(entry) ? entry : resolve(home.path, entry)))
+      .filter((entry) => existsSync(entry)),
+    pluginDirs: services.plugins?.skillRoots.filter((path) => existsSync(path)) ?? [],
+    disabled: (platform) =>
+      new Set((platform === undefined ? undefined : byPlatform[platform]) ?? (skills.disabled as readonly string[])),
+    value: (key) => getAt(skills.config, splitPath(key)),
+  };
+}
+
+/** Runs one snippet in its own process group; what it prints is masked like every other output. */
+async function runSnippet(
+  services: Services,
+  command: string,
+  options: { readonly cwd: string; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<ShellOutcome> {
+  const { endGroup, spawnGroup, sweepGroup } = await import("../tools/terminal/process-group.ts");
+  const env = commandEnvironment(services.home, services.config);
+  const child = spawnGroup(command, { cwd: options.cwd, env, stdin: "ignore", separateErrors: true });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (chunk: string) => {
+      if (output[name].length < MAX_SNIPPET_OUTPUT) output[name] += chunk;
+    });
+  }
+  let stopped: ShellOutcome | undefined;
+  const stop = (outcome: ShellOutcome) => {
+    stopped ??= outcome;
+    void endGroup(child);
+  };
+  const onAbort = () => stop({ kind: "refused", reason: "interrupted" });
+  const timer = setTimeout(() => stop({ kind: "timeout" }), options.timeoutMs);
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  if (options.signal.aborted) onAbort();
+  const code = await new Promise<number>((settle) => {
+    child.once("error", () => settle(127));
+    child.once("close", (exit) => settle(exit ?? 137));
+    child.once("exit", () => sweepGroup(child));
+  });
+  clearTimeout(timer);
+  options.signal.removeEventListener("abort", onAbort);
+  const redact = (text: string) => services.redactor.redact(text);
+  return stopped ?? { kind: "done", stdout: redact(output.stdout), stderr: redact(output.stderr), code };
+}
+
+async function onPath(path: string, name: string): Promise<boolean> {
+  if (!/^[\w.+-]+$/.test(name)) return false;
+  for (const dir of path.split(delimiter)) {
+    const found = await access(join(dir, name), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return true;
+  }
+  return false;
+}
+
+function secrets(services: Services): Pick<SkillWorld, "variable" | "storeVariable" | "declare"> {
+  const { home, redactor } = services;
+  const blocked = new Set([...knownEnvNames].filter(isSecretEnvName));
+  return {
+    variable: async (name) => {
+      const stored = parseEnvFile(await readText(envPath(home)));
+      return (stored.has(name) ? stored.get(name) : home.env[name]) || undefined;
+    },
+    storeVariable: async (name, value) => {
+      redactor.learn(value);
+      await setEnvValue(home, name, value);
+    },
+    declare: (_conversationId, name, value) => {
+      if (terminalEnv({ [name]: value }, { blocked, declared: [name] })[name] === undefined) return false;
+      redactor.learn(value);
+      return true;
+    },
+  };
+}
+
+export function openSkills(services: Services): SkillService {
+  const { home, gate } = services;
+  const expand = expander(services);
+  return new SkillService({
+    home: home.path,
+    system: process.platform,
+    gate,
+    bundled: shippedFolder(home, "skills"),
+    settings: () => settingsOf(services, expand),
+    pluginSkills: () => services.plugins?.skills ?? [],
+    expand,
+    ...secrets(services),
+    shell: (command, options) => runSnippet(services, command, options),
+    hasCommand: (name) => onPath(home.env.PATH ?? "", name),
+    replace: async (text, wish) => {
+      const { replaceIn } = await import("../tools/files/replace.ts");
+      const change = replaceIn(text, wish);
+      return change.ok ? { ok: true, text: change.text, count: change.count } : { ok: false, error: change.error };
+    },
+    notice: (text) => services.notice(text),
+  });
+}

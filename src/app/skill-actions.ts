@@ -1,0 +1,127 @@
+// Skills as surfaces use them: slash commands, skills loaded before the first message, the list for the prompt.
+import type { CommandContext, SlashCommand } from "../core/command.ts";
+import { nobody } from "../core/human.ts";
+import { type ContentPart, type Message, textOf } from "../core/message.ts";
+import type { SkillEntry, SkillRequest } from "../core/skill.ts";
+import type { Tool, ToolBox } from "../core/tool.ts";
+import type { ConversationWish } from "./app.ts";
+import { prepareInput } from "./prepare-input.ts";
+import type { Services } from "./services.ts";
+
+const SKILL_TOOLS = ["skills_list", "skill_view", "skill_manage"];
+
+/** Where the conversation takes place: chats never collect secrets, and have lists of skills of their own. */
+function surfaceOf(wish: Pick<ConversationWish, "platform">): { platform: string; local: boolean } {
+  const platform = wish.platform ?? "cli";
+  return { platform, local: platform === "cli" };
+}
+
+export async function skillToolsFor(services: Services, wish: ConversationWish): Promise<Tool[]> {
+  const [{ skillTools }, service] = await Promise.all([import("../skills/skill-tools.ts"), services.skills.open()]);
+  return skillTools(service.port(surfaceOf(wish)));
+}
+
+/** For the system prompt of a new session; empty when the conversation has no skill tools. */
+export async function skillsIndexFor(services: Services, wish: ConversationWish, toolbox: ToolBox): Promise<string> {
+  const toolNames = toolbox.schemas.map((schema) => schema.name);
+  if (wish.ignoreRules === true || !toolNames.some((name) => SKILL_TOOLS.includes(name))) return "";
+  const toolsets = [...new Set(toolNames.map((name) => toolbox.find(name)?.toolset ?? ""))];
+  const service = await services.skills.open();
+  return service.index({ toolNames, toolsets, platform: surfaceOf(wish).platform });
+}
+
+export interface Opened {
+  readonly sessionId: string;
+  readonly conversationId: string;
+  readonly messages: readonly Message[];
+}
+
+/** The text of the skills that were asked for and that this conversation has not loaded yet; empty when none. */
+export async function preloadFor(
+  services: Services,
+  wish: ConversationWish,
+  opened: Opened,
+): Promise<{ text: string; notes: readonly string[] }> {
+  const users = opened.messages.filter((message) => message.role === "user").map((message) => textOf(message.content));
+  const loaded = (name: string) => users.some((text) => text.includes(`[The user loaded the skill "${name}"`));
+  const names = (wish.skills ?? []).filter((name) => !loaded(name));
+  if (names.length === 0) return { text: "", notes: [] };
+  const service = await services.skills.open();
+  return service.preload(names, {
+    conversationId: opened.conversationId,
+    sessionId: opened.sessionId,
+    human: wish.human,
+    signal: new AbortController().signal,
+    ...surfaceOf(wish),
+  });
+}
+
+/** Puts a text before what the person sent. */
+export function withText(text: string, input: string | readonly ContentPart[]): string | readonly ContentPart[] {
+  if (text === "") return input;
+  return typeof input === "string" ? `${text}\n\n${input}` : [{ type: "text", text }, ...input];
+}
+
+function commandFor(services: Services, name: string, skill: SkillEntry): SlashCommand {
+  return {
+    name,
+    ...(name.includes("-") ? { aliases: [name.replaceAll("-", "_")] } : {}),
+    args: "[what to do]",
+    summary: skill.description,
+    run: async (args, context) => {
+      const platform = context.source === "cli" ? {} : { platform: context.source };
+      const input = await prepareInput(services, args, context.opened);
+      const request: SkillRequest = {
+        conversationId: context.conversation.conversationId,
+        sessionId: context.conversation.sessionId,
+        human: context.human ?? nobody,
+        signal: new AbortController().signal,
+        ...surfaceOf(platform),
+      };
+      const service = await services.skills.open();
+      const activation = await service.activate(skill.name, request, input.text);
+      if (!activation.ok) return { type: "text", text: `${activation.error}. ${activation.cure}` };
+      return { type: "send", text: activation.text, when: "now", prepared: { untrusted: input.untrusted } };
+    },
+  };
+}
+
+async function listText(services: Services, context: CommandContext): Promise<string> {
+  const service = await services.skills.open();
+  const { skills, problems } = await service.list({ platform: context.source });
+  const lines = skills.map((skill) => `  /${skill.name}  ${skill.description}`);
+  const broken = problems.map((problem) => `  ${problem.file}:${problem.line} ${problem.message}. ${problem.cure}`);
+  return [
+    lines.length > 0 ? `Skills\n${lines.join("\n")}` : "No skills are installed.",
+    ...(broken.length > 0 ? [`Problems\n${broken.join("\n")}`] : []),
+  ].join("\n\n");
+}
+
+/** `/skills` and `/reload-skills`. */
+export function aboutSkills(services: Services): SlashCommand[] {
+  return [
+    {
+      name: "skills",
+      summary: "List the skills; load one with /NAME",
+      whileBusy: true,
+      run: async (_, context) => ({ type: "text", text: await listText(services, context) }),
+    },
+    {
+      name: "reload-skills",
+      aliases: ["reload_skills"],
+      summary: "Look for new and changed skills",
+      run: async () => {
+        const { added, removed, total } = await (await services.skills.open()).reload();
+        const changes = [...added.map((name) => `+ ${name}`), ...removed.map((name) => `- ${name}`)];
+        return { type: "text", text: [`${total} skills.`, ...changes].join("\n") };
+      },
+    },
+  ];
+}
+
+/** One slash command per skill. Callers try them after all others, so that no skill takes a command's name. */
+export async function skillCommands(services: Services, platform?: string): Promise<SlashCommand[]> {
+  const service = await services.skills.open();
+  const skills = await service.commands(platform ? { platform } : {});
+  return [...skills].map(([name, skill]) => commandFor(services, name, skill));
+}
