@@ -6,6 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type LoopbackSshd, startSshd, whyNoSshd } from "../../../test/loopback-sshd.ts";
 import { tempFolder } from "../../../test/tool-context.ts";
+import { backendShell } from "../files/backend-shell.ts";
+import { remoteFiles } from "../files/remote-files.ts";
 import type { ExecRequest } from "./backend.ts";
 import { OutputCapture } from "./output-capture.ts";
 import { ProcessRegistry } from "./process-registry.ts";
@@ -126,6 +128,16 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     await registry.kill(sleeper);
     await until(() => !processes().includes("sleep 73"));
     await registry.close();
+  });
+
+  it("serves the file tools", async () => {
+    await backend.start();
+    const files = remoteFiles(backendShell(backend));
+    const data = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 256));
+    expect(await files.write(join(folder.path, "deep", "file"), data)).toEqual({ createdFolders: true });
+    expect(readFileSync(join(folder.path, "deep", "file")).equals(data)).toBe(true);
+    expect(Buffer.from(await files.read(join(folder.path, "deep", "file"))).equals(data)).toBe(true);
+    expect(await files.info(join(folder.path, "nothing"))).toBeNull();
   });
 
   it("stops what runs there when the connection is lost", async () => {
