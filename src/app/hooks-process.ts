@@ -21,7 +21,9 @@ export interface ProgramRun {
 /** Never rejects for what the program does; 127 is a program that was not found. */
 export async function runProgram(argv: readonly string[], options: ProgramOptions): Promise<ProgramRun> {
   const began = performance.now();
-  const { cwd, env } = options;
+  const { cwd } = options;
+  // Without a shell level bash takes our pipe for a remote login and reads the person's start-up files.
+  const env = { SHLVL: "1", ...options.env };
   const child = spawnGroup('exec "$@"', { cwd, env, stdin: "pipe", args: argv, separateErrors: true });
   const texts = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
