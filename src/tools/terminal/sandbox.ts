@@ -1,9 +1,7 @@
 // Commands on this machine inside bubblewrap: the system read-only, the workspace writable, one permission at a time beyond.
 import { execFile } from "node:child_process";
-import { mkdtempSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Availability } from "../../core/tool.ts";
 import type {
   Backend,
@@ -15,6 +13,7 @@ import type {
   SpawnRequest,
 } from "./backend.ts";
 import { LocalBackend, type LocalOptions } from "./local.ts";
+import { ownTempFolder } from "./own-temp.ts";
 import { bubblewrap, hiddenFolders, isInside, type SandboxPlace, workspaceIsWritable } from "./sandbox-mounts.ts";
 import { refusedPath } from "./sandbox-refusal.ts";
 
@@ -63,7 +62,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
       workspace: realpathSync(options.cwd),
       home: options.home,
       hidden: options.hidden,
-      temp: mkdtempSync(join(tmpdir(), "hermes-sandbox-")),
+      temp: ownTempFolder("sandbox"),
       network: options.network,
       path: options.env.PATH ?? "",
     };

@@ -1,8 +1,8 @@
 // What survives from one command to the next: exported variables and the working directory, kept in a small file.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownTempFolder } from "./own-temp.ts";
 
 /** Single quotes for a shell word, whatever it holds. */
 export function shellQuote(word: string): string {
@@ -50,7 +50,7 @@ export class ShellState {
 
   /** Made when the first command needs it. */
   get folder(): string {
-    this.#folder ??= mkdtempSync(join(tmpdir(), "hermes-shell-"));
+    this.#folder ??= ownTempFolder("shell");
     return this.#folder;
   }
 

@@ -1,12 +1,13 @@
 // The way to another machine: one authenticated connection per conversation, shared by all its commands.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, constants, mkdtempSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
+import { ownTempFolder } from "./own-temp.ts";
 import type { Door } from "./remote-command.ts";
 import { shellQuote } from "./shell-state.ts";
 
@@ -68,7 +69,7 @@ export class SshDoor implements Door {
   /** Readable by its owner only; the socket's name tells nobody where it leads. */
   #socket(): string {
     const base = tmpdir().length > MAX_SOCKET_FOLDER ? "/tmp" : tmpdir();
-    this.#folder ??= mkdtempSync(join(base, "hermes-ssh-"));
+    this.#folder ??= ownTempFolder("ssh", base);
     return join(this.#folder, createHash("sha256").update(this.place).digest("hex").slice(0, 16));
   }
 

@@ -243,3 +243,13 @@ setInterval(() => undefined, 1000);`,
   program.kill("SIGKILL");
   await until(() => !alive(pid));
 });
+
+it("removes the old folders of programs that are gone, and no others", async () => {
+  const { sweepOrphans } = await import("./own-temp.ts");
+  const names = ["hermes-shell-999999999-a", `hermes-shell-${process.pid}-b`, "hermes-ssh-999999999-c", "other"];
+  for (const name of names) mkdirSync(join(folder.path, name));
+  await sweepOrphans(folder.path);
+  expect(names.filter((name) => existsSync(join(folder.path, name)))).toEqual(names);
+  await sweepOrphans(folder.path, Date.now() + 2 * 86_400_000);
+  expect(names.filter((name) => existsSync(join(folder.path, name)))).toEqual([names[1], "other"]);
+});
