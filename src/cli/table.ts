@@ -63,4 +63,8 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     summary: "Routes by which other programs reach the agent",
     load: async () => (await import("./webhook.ts")).webhookCommand,
   },
+  cron: {
+    summary: "Schedule jobs and see what became of them",
+    load: async () => (await import("./cron.ts")).cronCommand,
+  },
 };

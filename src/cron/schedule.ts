@@ -124,18 +124,28 @@ function timesOf(wall: number, namesHours: boolean, zone: string): number[] {
   return sameDay(wallAt(late, zone), wall) ? [late] : [];
 }
 
-function isCalm(instant: number, zone: string): boolean {
-  return offsetAt(instant - DAY, zone) === offsetAt(instant + DAY, zone);
+const CALM = new Map<string, number | null>();
+
+/** The zone's offset, when its clock does not change within a day of the instant's day; remembered. */
+function calmOffset(instant: number, zone: string): number | null {
+  const day = Math.floor(instant / DAY);
+  const key = `${day} ${zone}`;
+  const known = CALM.get(key);
+  if (known !== undefined) return known;
+  const before = offsetAt((day - 1) * DAY, zone);
+  const found = offsetAt((day + 2) * DAY, zone) === before ? before : null;
+  if (CALM.size > 20_000) CALM.clear();
+  CALM.set(key, found);
+  return found;
 }
 
 function nextCron(expression: CronExpression, after: number, zone: string): number | undefined {
-  const here = wallAt(after, zone);
-  const wall = expression.next(here);
+  const offset = calmOffset(after, zone);
+  const wall = expression.next(offset === null ? wallAt(after, zone) : after + offset);
   if (wall === undefined) return undefined;
-  if (zone === "UTC") return wall;
-  const guess = wall - offsetAt(wall - offsetAt(wall, zone), zone);
-  if (isCalm(after, zone) && isCalm(guess, zone)) return guess;
-  return nextNearChange(expression, after, zone);
+  // The wall's own day is within a day of the instant's, whatever the zone.
+  const there = calmOffset(wall, zone);
+  return offset === null || there === null ? nextNearChange(expression, after, zone) : wall - there;
 }
 
 /** Near a change of the clock times on the wall are not in order: a few more are looked at. */

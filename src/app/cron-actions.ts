@@ -1,0 +1,102 @@
+// What `hermes cron` does: jobs, their next times, their history, and the state of whoever runs them.
+import type { Job, JobRun, TickerSign } from "../core/job.ts";
+import type { Cron, CronBook } from "./cron-book.ts";
+import type { Home } from "./home.ts";
+
+/** Runs the work with the jobs open and closes the ledger whatever happens. Nothing here runs a job. */
+export async function withJobs<T>(home: Home, work: (book: CronBook) => Promise<T>): Promise<T> {
+  const [{ openCronBook }, { openSettings }, { unconnected }] = await Promise.all([
+    import("./open-cron.ts"),
+    import("./settings.ts"),
+    import("./deliver.ts"),
+  ]);
+  const { config } = await openSettings(home).load();
+  const book = await openCronBook({ home, config, deliverer: () => unconnected(home.env) });
+  try {
+    return await work(book);
+  } finally {
+    book.close();
+  }
+}
+
+/** Runs the work with a whole program behind the jobs: they can be checked against platforms, and run. */
+export async function withCron<T>(
+  home: Home,
+  options: { onNotice(text: string): void },
+  work: (cron: Cron) => Promise<T>,
+): Promise<T> {
+  const { openApp } = await import("./compose.ts");
+  const app = await openApp(home, options);
+  try {
+    return await work(await app.cron());
+  } finally {
+    await app.close();
+  }
+}
+
+export interface UpcomingRun {
+  readonly job: Job;
+  /** ISO, in the job's zone. */
+  readonly at: string;
+}
+
+/** The next times of one job or of all, soonest first. Looking changes nothing. */
+export async function upcomingRuns(
+  book: CronBook,
+  options: { readonly job?: string; readonly count: number },
+): Promise<readonly UpcomingRun[]> {
+  const [{ nextAfter }, { isoIn, parseIso }] = await Promise.all([
+    import("../cron/schedule.ts"),
+    import("../cron/zone.ts"),
+  ]);
+  const all = options.job === undefined ? await book.actions.list() : [await book.actions.find(options.job)];
+  const found: { job: Job; at: number }[] = [];
+  for (const job of all) {
+    const first = job.next_run_at === null || !job.enabled ? undefined : parseIso(job.next_run_at, book.zone());
+    const left = job.repeat.times === null ? options.count : job.repeat.times - job.repeat.completed;
+    let at = first;
+    for (let number = 0; at !== undefined && first !== undefined && number < Math.min(options.count, left); number++) {
+      found.push({ job, at });
+      at = nextAfter(job.schedule, at, { zone: book.zone(), from: first });
+    }
+  }
+  const zoneOf = (job: Job) => (job.schedule.kind === "cron" ? (job.schedule.tz ?? book.zone()) : book.zone());
+  return found
+    .sort((a, b) => a.at - b.at)
+    .slice(0, options.count)
+    .map(({ job, at }) => ({ job, at: isoIn(at, zoneOf(job)) }));
+}
+
+export interface CronStatus {
+  readonly alive: boolean;
+  /** What to do when nothing runs jobs. */
+  readonly problem: string | null;
+  readonly tickers: readonly (TickerSign & { readonly lives: "yes" | "no" | "unknown" })[];
+  readonly jobs: number;
+  readonly active: number;
+  readonly running: readonly JobRun[];
+  readonly next: UpcomingRun | null;
+  /** Runs of the last seven days that went wrong, newest first. */
+  readonly troubles: readonly JobRun[];
+}
+
+const WEEK_MS = 7 * 86_400_000;
+const BAD: readonly JobRun["state"][] = ["failed", "skipped", "abandoned"];
+
+export async function cronStatus(book: CronBook): Promise<CronStatus> {
+  const jobs = await book.actions.list();
+  const [next] = await upcomingRuns(book, { count: 1 });
+  const recent = await book.ledger.history({ limit: 200 });
+  const problem = await book.tickerProblem();
+  const signs = await book.ledger.signs();
+  return {
+    alive: problem === undefined,
+    problem: problem ?? null,
+    tickers: signs.map((sign) => ({ ...sign, lives: book.owners.lives(sign.owner) })),
+    jobs: jobs.length,
+    active: jobs.filter((job) => job.enabled && job.state !== "error").length,
+    running: await book.ledger.open(),
+    next: next ?? null,
+    troubles: recent.filter((run) => BAD.includes(run.state) && run.claimedAt > Date.now() - WEEK_MS).slice(0, 10),
+  };
+}

@@ -1,0 +1,114 @@
+// How jobs and their runs look in the terminal.
+import type { CronStatus, UpcomingRun } from "../app/cron-actions.ts";
+import type { Job, JobRun } from "../core/job.ts";
+import { renderTable } from "./columns.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** `2026-03-08 09:00`, from an ISO time in any zone. */
+function short(iso: string | null): string {
+  return iso === null ? "—" : iso.slice(0, 16).replace("T", " ");
+}
+
+function inZone(ms: number, zone: string): string {
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" });
+  return format.format(ms);
+}
+
+function lastRun(job: Job): string {
+  if (job.last_run_at === null) return job.state === "error" ? "error" : "—";
+  return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}`;
+}
+
+export function jobTable(terminal: Terminal, jobs: readonly Job[]): string {
+  return renderTable<Job>(
+    terminal,
+    [
+      { title: "Id", value: (job) => job.id },
+      { title: "Name", flexible: true, minWidth: 10, value: (job) => job.name },
+      { title: "Schedule", value: (job) => job.schedule_display },
+      { title: "State", value: (job) => job.state },
+      { title: "Next", value: (job) => short(job.enabled ? job.next_run_at : null) },
+      { title: "Last", value: lastRun },
+      { title: "Deliver", value: (job) => job.deliver },
+    ],
+    jobs,
+  );
+}
+
+export function jobDetails(job: Job): string {
+  const zone = job.schedule.kind === "cron" && job.schedule.tz ? ` (${job.schedule.tz})` : "";
+  const rows = [
+    ["id", job.id],
+    ["name", job.name],
+    ["schedule", `${job.schedule_display}${zone}`],
+    ["next run", job.next_run_at ?? "—"],
+    ["deliver", job.deliver],
+    ["skills", job.skills.join(", ")],
+    ["script", job.script ?? ""],
+  ].filter(([, value]) => value !== "");
+  return rows.map(([name, value]) => `  ${name?.padEnd(9)} ${value}`).join("\n");
+}
+
+export function historyTable(terminal: Terminal, runs: readonly JobRun[], zone: string): string {
+  return renderTable<JobRun>(
+    terminal,
+    [
+      { title: "Due", value: (run) => inZone(run.occurrence, zone) },
+      { title: "Job", value: (run) => run.jobName },
+      { title: "By", value: (run) => run.trigger.replace("_", " ") },
+      { title: "End", value: (run) => `${run.state}${run.count > 1 ? ` ×${run.count}` : ""}` },
+      {
+        title: "Took",
+        align: "right",
+        value: (run) =>
+          run.startedAt === null || run.endedAt === null
+            ? ""
+            : `${((run.endedAt - run.startedAt) / 1000).toFixed(1)} s`,
+      },
+      { title: "Why", flexible: true, minWidth: 10, value: (run) => run.reason ?? run.deliveryError ?? "" },
+    ],
+    runs,
+  );
+}
+
+export function upcomingTable(terminal: Terminal, rows: readonly UpcomingRun[]): string {
+  return renderTable<UpcomingRun>(
+    terminal,
+    [
+      { title: "When", value: (row) => row.at },
+      { title: "Job", flexible: true, value: (row) => row.job.name },
+      { title: "Id", value: (row) => row.job.id },
+    ],
+    rows,
+  );
+}
+
+/** What `hermes cron run` leaves behind. */
+export function receipt(run: JobRun, zone: string): string {
+  const lines = [
+    `Run ${run.id} of ${run.jobName}: ${run.state}${run.endedAt === null ? "" : ` at ${inZone(run.endedAt, zone)}`}`,
+    run.reason ?? "",
+    run.document === null ? "" : `Document: ${run.document}`,
+    run.sessionId === null ? "" : `Session: ${run.sessionId}`,
+    run.deliveryError === null ? "" : `Not delivered: ${run.deliveryError}`,
+  ];
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+export function statusText(terminal: Terminal, status: CronStatus, zone: string): string {
+  const tickers = status.tickers.filter((sign) => sign.lives !== "no");
+  const lines = [
+    status.alive
+      ? terminal.style("green", "Jobs are run.")
+      : terminal.style("red", status.problem ?? "Nothing runs jobs."),
+    ...tickers.map(
+      (sign) =>
+        `  ${sign.owner.split(":").slice(0, 2).join(" pid ")}, last tick ${inZone(sign.tickedAt, zone)}${sign.trouble ? `; trouble: ${sign.trouble}` : ""}`,
+    ),
+    `${status.active} of ${status.jobs} jobs are active.`,
+    status.next ? `Next: ${status.next.job.name} at ${status.next.at}` : "",
+    ...status.running.map((run) => `Running: ${run.jobName}, since ${inZone(run.startedAt ?? run.claimedAt, zone)}`),
+  ].filter((line) => line !== "");
+  if (status.troubles.length === 0) return lines.join("\n");
+  return `${lines.join("\n")}\nTrouble in the last seven days:\n${historyTable(terminal, status.troubles, zone)}`;
+}

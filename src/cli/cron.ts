@@ -1,0 +1,285 @@
+// `hermes cron`: scheduled jobs from the command line.
+import { cronStatus, upcomingRuns, withCron, withJobs } from "../app/cron-actions.ts";
+import { UserError } from "../core/failure.ts";
+import type { Job } from "../core/job.ts";
+import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
+import { historyTable, jobDetails, jobTable, receipt, statusText, upcomingTable } from "./cron-view.ts";
+
+function print(context: CliContext, value: unknown, text: string): number {
+  context.terminal.out(context.values.json ? JSON.stringify(value, null, 2) : text);
+  return 0;
+}
+
+function onNotice(context: CliContext): { onNotice(text: string): void } {
+  return { onNotice: (text) => context.terminal.err(text) };
+}
+
+function reference(context: CliContext): string {
+  const [id] = context.positionals;
+  if (id === undefined)
+    throw new UserError("which job?", { cure: "Give its id or name. See: hermes cron list", exitCode: 2 });
+  return id;
+}
+
+function texts(context: CliContext, name: string): string[] | undefined {
+  const value = context.values[name];
+  return Array.isArray(value) ? value.map(String) : undefined;
+}
+
+async function list(context: CliContext): Promise<number> {
+  return withJobs(context.home, async (book) => {
+    const all = await book.actions.list();
+    const shown = context.values.all ? all : all.filter((job) => job.state !== "completed");
+    const problem = await book.tickerProblem();
+    const table = shown.length === 0 ? "No scheduled jobs." : jobTable(context.terminal, shown).trimEnd();
+    const warning = problem === undefined || shown.length === 0 ? "" : `\n${context.terminal.style("yellow", problem)}`;
+    return print(context, shown, `${table}${warning}`);
+  });
+}
+
+/** Options of create and edit, as the job's fields. Absent ones stay away. */
+function wishOf(context: CliContext) {
+  const names = ["name", "deliver", "script", "workdir", "model", "provider"] as const;
+  const given: { [field: string]: string | string[] } = Object.fromEntries(
+    names.flatMap((name) => {
+      const value = textOption(context, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const lists = { skills: "skill", context_from: "context-from", enabled_toolsets: "toolset" };
+  for (const [field, option] of Object.entries(lists)) {
+    const values = texts(context, option);
+    if (values) given[field] = values;
+  }
+  const timezone = textOption(context, "tz");
+  const catchUp = textOption(context, "catch-up");
+  const number = (name: string) => integerOption(context, name, { default: 0, min: 0, max: 1_000_000 });
+  return {
+    ...given,
+    ...(timezone === undefined ? {} : { timezone }),
+    ...(catchUp === undefined ? {} : { catch_up: catchUp }),
+    ...(context.values.repeat === undefined ? {} : { repeat: number("repeat") }),
+    ...(context.values["catch-up-limit"] === undefined ? {} : { catch_up_limit: number("catch-up-limit") }),
+    ...(context.values["no-agent"] ? { no_agent: true } : {}),
+  };
+}
+
+async function ask(context: CliContext, question: string): Promise<string> {
+  const answer = context.terminal.interactive ? await context.terminal.ask(question) : null;
+  return answer?.trim() ?? "";
+}
+
+async function create(context: CliContext): Promise<number> {
+  const [given, ...words] = context.positionals;
+  const schedule = given ?? (await ask(context, "When (30m, every 2h, 0 9 * * 1-5, 2027-01-15T09:00)? "));
+  if (schedule === "") {
+    throw new UserError("when should the job run?", { cure: "See: hermes cron create --help", exitCode: 2 });
+  }
+  const bare = given === undefined && !context.values.script && !context.values.skill;
+  const prompt = words.length > 0 ? words.join(" ") : bare ? await ask(context, "What should be done? ") : "";
+  return withCron(context.home, onNotice(context), async (cron) => {
+    const job = await cron.actions.create({ ...wishOf(context), schedule, prompt });
+    return print(context, job, `Scheduled.\n${jobDetails(job)}`);
+  });
+}
+
+/** Skills one by one: added, removed, or all gone. */
+function editedSkills(context: CliContext, job: Job): { skills?: string[] } {
+  const added = texts(context, "add-skill") ?? [];
+  const removed = texts(context, "remove-skill") ?? [];
+  if (context.values["clear-skills"]) return { skills: added };
+  if (added.length === 0 && removed.length === 0) return {};
+  const base = texts(context, "skill") ?? job.skills;
+  return { skills: [...new Set([...base, ...added])].filter((name) => !removed.includes(name)) };
+}
+
+async function edit(context: CliContext): Promise<number> {
+  const schedule = textOption(context, "schedule");
+  const prompt = textOption(context, "prompt");
+  return withCron(context.home, onNotice(context), async (cron) => {
+    const before = await cron.actions.find(reference(context));
+    const job = await cron.actions.update(before.id, {
+      ...wishOf(context),
+      ...editedSkills(context, before),
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(context.values.agent ? { no_agent: false } : {}),
+    });
+    return print(context, job, `Changed.\n${jobDetails(job)}`);
+  });
+}
+
+type Change = "pause" | "resume" | "remove";
+const DONE: { readonly [name in Change]: string } = { pause: "Paused", resume: "Resumed", remove: "Removed" };
+
+function change(name: Change): (context: CliContext) => Promise<number> {
+  return (context) =>
+    withJobs(context.home, async (book) => {
+      const id = reference(context);
+      const job =
+        name === "pause" ? await book.actions.pause(id, textOption(context, "reason")) : await book.actions[name](id);
+      const next = name === "resume" ? ` Next run: ${job.next_run_at}.` : "";
+      return print(context, job, `${DONE[name]}: ${job.name} (${job.id}).${next}`);
+    });
+}
+
+async function run(context: CliContext): Promise<number> {
+  return withCron(context.home, onNotice(context), async (cron) => {
+    const job = await cron.actions.find(reference(context));
+    if (!context.values.json) context.terminal.err(`Running ${job.name} …`);
+    const stop = () => void cron.scheduler.stop();
+    process.once("SIGINT", stop);
+    try {
+      const ended = await cron.scheduler.runNow(job.id);
+      print(context, ended, receipt(ended, cron.zone()));
+      return ended.state === "ran" ? 0 : 1;
+    } finally {
+      process.removeListener("SIGINT", stop);
+    }
+  });
+}
+
+async function tick(context: CliContext): Promise<number> {
+  return withCron(context.home, onNotice(context), async (cron) => {
+    const report = await cron.scheduler.tick();
+    await cron.scheduler.idle();
+    const { started, missed, abandoned } = report;
+    return print(context, report, `${started} run, ${missed} missed, ${abandoned} abandoned.`);
+  });
+}
+
+async function status(context: CliContext): Promise<number> {
+  return withJobs(context.home, async (book) => {
+    const report = await cronStatus(book);
+    return print(context, report, statusText(context.terminal, report, book.zone()));
+  });
+}
+
+async function history(context: CliContext): Promise<number> {
+  const limit = integerOption(context, "limit", { default: 20, min: 1, max: 10_000 });
+  return withJobs(context.home, async (book) => {
+    const [id] = context.positionals;
+    // A removed job has a history too.
+    const known = id === undefined ? undefined : await book.actions.find(id).catch(() => undefined);
+    const jobId = known?.id ?? id;
+    const rows = await book.ledger.history({ limit, ...(jobId === undefined ? {} : { jobId }) });
+    const text = rows.length === 0 ? "No runs yet." : historyTable(context.terminal, rows, book.zone());
+    return print(context, rows, text);
+  });
+}
+
+async function next(context: CliContext): Promise<number> {
+  const count = integerOption(context, "count", { default: 10, min: 1, max: 1000 });
+  return withJobs(context.home, async (book) => {
+    const [job] = context.positionals;
+    const rows = await upcomingRuns(book, { count, ...(job === undefined ? {} : { job }) });
+    const value = rows.map((row) => ({ job_id: row.job.id, name: row.job.name, at: row.at }));
+    return print(context, value, rows.length === 0 ? "Nothing is due." : upcomingTable(context.terminal, rows));
+  });
+}
+
+const FIELDS: { readonly [name: string]: CliOption } = {
+  name: { type: "string", value: "NAME", help: "A short name" },
+  deliver: {
+    type: "string",
+    value: "WHERE",
+    help: "local, origin, all, platform[:chat[:thread]]; several with commas",
+  },
+  repeat: { type: "string", value: "N", help: "How many runs; 0 for ever" },
+  skill: { type: "string", multiple: true, value: "NAME", help: "Load this skill first (repeatable)" },
+  script: { type: "string", value: "FILE", help: "Run this file of the scripts folder first" },
+  "no-agent": { type: "boolean", help: "Only the script; its output is the message" },
+  workdir: { type: "string", value: "DIR", help: "Absolute folder to work in" },
+  model: { type: "string", value: "MODEL", help: "Another model than the usual one" },
+  provider: { type: "string", value: "ID", help: "The provider of that model" },
+  "context-from": {
+    type: "string",
+    multiple: true,
+    value: "ID",
+    help: "Give the newest result of that job (repeatable)",
+  },
+  toolset: { type: "string", multiple: true, value: "NAME", help: "Only these toolsets (repeatable)" },
+  tz: { type: "string", value: "ZONE", help: "IANA zone of a cron schedule (the configured one)" },
+  "catch-up": { type: "string", value: "HOW", help: "Missed runs: skip, latest or all (skip)" },
+  "catch-up-limit": { type: "string", value: "N", help: "How many `all` makes up for (10)" },
+};
+
+const EDIT_ONLY: { readonly [name: string]: CliOption } = {
+  schedule: { type: "string", value: "WHEN", help: "A new schedule" },
+  prompt: { type: "string", value: "TEXT", help: "A new task" },
+  "add-skill": { type: "string", multiple: true, value: "NAME", help: "Add a skill (repeatable)" },
+  "remove-skill": { type: "string", multiple: true, value: "NAME", help: "Take a skill away (repeatable)" },
+  "clear-skills": { type: "boolean", help: "Take all skills away" },
+  agent: { type: "boolean", help: "Ask the model again (undoes --no-agent)" },
+};
+
+const one = { args: "ID", maxPositionals: 1 } as const;
+
+export const cronCommand: CliCommand = {
+  name: "cron",
+  summary: "Schedule jobs and see what became of them",
+  defaultSubcommand: "list",
+  subcommands: [
+    {
+      name: "list",
+      summary: "List jobs",
+      options: { all: { type: "boolean", help: "Completed ones too" }, ...JSON_OPTION },
+      maxPositionals: 0,
+      run: list,
+    },
+    {
+      name: "create",
+      aliases: ["add"],
+      summary: "Schedule a job",
+      args: "WHEN [PROMPT…]",
+      options: { ...FIELDS, ...JSON_OPTION },
+      examples: [
+        'hermes cron create "0 9 * * 1-5" "Summarise my unread mail" --deliver telegram',
+        'hermes cron create "every 2h" --script check.py --no-agent',
+      ],
+      run: create,
+    },
+    { name: "edit", summary: "Change a job", ...one, options: { ...FIELDS, ...EDIT_ONLY, ...JSON_OPTION }, run: edit },
+    {
+      name: "pause",
+      summary: "Stop a job until it is resumed",
+      ...one,
+      options: { reason: { type: "string", value: "TEXT", help: "Why" }, ...JSON_OPTION },
+      run: change("pause"),
+    },
+    { name: "resume", summary: "Let a paused job go on", ...one, options: JSON_OPTION, run: change("resume") },
+    { name: "run", summary: "Run a job now and wait for its end", ...one, options: JSON_OPTION, run },
+    {
+      name: "remove",
+      aliases: ["rm", "delete"],
+      summary: "Delete a job and its results",
+      ...one,
+      options: JSON_OPTION,
+      run: change("remove"),
+    },
+    {
+      name: "status",
+      summary: "Whether jobs are run, and by whom",
+      options: JSON_OPTION,
+      maxPositionals: 0,
+      run: status,
+    },
+    { name: "tick", summary: "Run what is due, once", options: JSON_OPTION, maxPositionals: 0, run: tick },
+    {
+      name: "history",
+      summary: "What became of each occurrence",
+      args: "[ID]",
+      maxPositionals: 1,
+      options: { limit: { type: "string", value: "N", help: "How many (20)" }, ...JSON_OPTION },
+      run: history,
+    },
+    {
+      name: "next",
+      summary: "The next times, soonest first",
+      args: "[ID]",
+      maxPositionals: 1,
+      options: { count: { type: "string", short: "n", value: "N", help: "How many (10)" }, ...JSON_OPTION },
+      run: next,
+    },
+  ],
+};
