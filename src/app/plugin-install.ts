@@ -106,7 +106,8 @@ async function place(draft: string, home: Home, options: InstallOptions): Promis
       throw new UserError(`plugin ${name} is installed already`, {
         cure: "Replace it with --force, or: hermes plugins update",
       });
-    await rm(target, { recursive: true });
+    // Kept until the new one is in place; it goes with the draft's folder.
+    await rename(target, join(dirname(draft), ".replaced"));
   }
   await rename(draft, target);
   await copyExamples(target);
@@ -181,6 +182,17 @@ async function installPackage(
   throw new UserError(`${problem}; it was taken out again`);
 }
 
+/** The last part of where it comes from: its name when the manifest gives none that can be used. */
+function folderName(from: string): string {
+  const last = from.replace(/\/+$/, "").split(/[/:]/).at(-1) ?? "";
+  return (
+    last
+      .replace(/\.git$/, "")
+      .replaceAll(/[^\w-]/g, "-")
+      .replace(/^[-_]+/, "") || "plugin"
+  );
+}
+
 export async function installPlugin(source: InstallSource, home: Home, options: InstallOptions): Promise<Installed> {
   if (source.kind === "npm") {
     const plugin = await installPackage(source.name, source.spec, home, options.env);
@@ -188,7 +200,10 @@ export async function installPlugin(source: InstallSource, home: Home, options: 
   }
   const root = join(home.path, "plugins");
   await mkdir(root, { recursive: true, mode: 0o700 });
-  const draft = join(await mkdtemp(join(root, ".install-")), "plugin");
+  const draft = join(
+    await mkdtemp(join(root, ".install-")),
+    folderName(source.kind === "git" ? source.url : source.path),
+  );
   try {
     await fetchInto(draft, source, options);
     const plugin = await place(draft, home, options);
