@@ -1,0 +1,53 @@
+// Slash commands in Discord's own menu, registered only when they have changed.
+import { createHash } from "node:crypto";
+import type { REST } from "discord.js";
+import type { PlatformContext } from "../../core/platform.ts";
+
+const KEY = "commands";
+
+export interface ListedCommand {
+  readonly name: string;
+  readonly summary: string;
+  readonly args?: string;
+}
+
+/** Used when nobody says which commands there are. */
+export const BASIC_COMMANDS: readonly ListedCommand[] = [
+  { name: "new", summary: "Start a new conversation" },
+  { name: "stop", summary: "Stop what is running" },
+  { name: "help", summary: "What can be done here" },
+  { name: "status", summary: "Where this conversation stands" },
+];
+
+function descriptionOf(command: ListedCommand) {
+  return {
+    name: command.name.toLowerCase(),
+    description: command.summary.slice(0, 100) || command.name,
+    type: 1,
+    ...(command.args
+      ? { options: [{ type: 3, name: "args", description: command.args.slice(0, 100), required: false }] }
+      : {}),
+  };
+}
+
+/** Trouble is told and does not stop the bot: commands also work as text. */
+export async function syncCommands(
+  rest: REST,
+  applicationId: string,
+  commands: readonly ListedCommand[],
+  context: PlatformContext,
+): Promise<void> {
+  const body = commands
+    .filter(({ name }) => /^[\w-]{1,32}$/.test(name))
+    .slice(0, 100)
+    .map(descriptionOf);
+  const stamp = `${applicationId}:${createHash("sha256").update(JSON.stringify(body)).digest("hex")}`;
+  if ((await context.memory.get(KEY)) === stamp) return;
+  try {
+    await rest.put(`/applications/${applicationId}/commands`, { body });
+    await context.memory.set(KEY, stamp);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    context.log("warning", `slash commands were not registered: ${reason}`);
+  }
+}

@@ -1,0 +1,227 @@
+// Discord: bots over the gateway socket, on discord.js's own transport.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WebSocketManager } from "@discordjs/ws";
+import type { GatewayDispatchPayload, REST } from "discord.js";
+import { UserError } from "../../core/failure.ts";
+import type { Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../../core/platform.ts";
+import { ChannelBook } from "./channel-book.ts";
+import { BASIC_COMMANDS, type ListedCommand, syncCommands } from "./commands.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { GatewaySession } from "./gateway-session.ts";
+import { openRest, troubleOf } from "./line.ts";
+import { Outbound, snowflakeAt } from "./outbound.ts";
+import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
+
+/** Guilds, messages in them and in private, and the text of messages. */
+const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
+/** Discord wants a heartbeat every 41 s; two missed ones are a dead line. */
+const QUIET_MS = 60_000;
+const DEAD_MS = 80_000;
+const LEAVE_MS = 3_000;
+/** A close code that lets the session live, so that the next start resumes it. */
+const STAY_CODE = 4200;
+
+interface Identity {
+  readonly id: string;
+  readonly name: string;
+  readonly applicationId: string;
+}
+
+async function whoAmI(rest: REST): Promise<Identity> {
+  try {
+    const me = (await rest.get("/users/@me")) as { id: string; username: string };
+    const app = (await rest.get("/applications/@me")) as { id: string };
+    return { id: me.id, name: me.username, applicationId: app.id };
+  } catch (error) {
+    const { status, text } = troubleOf(error);
+    if (status === 401)
+      throw new UserError("Discord does not know this bot token", {
+        cure: "Copy the token from the Bot page of the developer portal to DISCORD_BOT_TOKEN in ~/.hermes/.env",
+      });
+    throw new Error(`Discord cannot be reached: ${text}`);
+  }
+}
+
+/** Reasons that no reconnect can heal. */
+function fatalReason(text: string): UserError | null {
+  if (/Authentication failed/i.test(text))
+    return new UserError("Discord does not know this bot token", { cure: "Set DISCORD_BOT_TOKEN to a valid token." });
+  if (/disallowed intents/i.test(text))
+    return new UserError("Discord does not let this bot read messages", {
+      cure: "Switch on Message Content Intent on the Bot page of the developer portal.",
+    });
+  return null;
+}
+
+/** The socket, its events in order, and the proof that it is alive. */
+class Wire {
+  readonly #context: PlatformContext;
+  readonly #session: GatewaySession;
+  readonly #dispatcher: Dispatcher;
+  #manager: WebSocketManager | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #provenAt: number;
+  #problem: string | undefined;
+  #broken = false;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(context: PlatformContext, session: GatewaySession, dispatcher: Dispatcher) {
+    this.#context = context;
+    this.#session = session;
+    this.#dispatcher = dispatcher;
+    this.#provenAt = context.now();
+  }
+
+  async open(token: string, rest: REST): Promise<void> {
+    const { WebSocketManager: Manager, WebSocketShardEvents: Events } = await import("@discordjs/ws");
+    const manager = new Manager({
+      token,
+      rest,
+      intents: INTENTS,
+      shardCount: 1,
+      helloTimeout: 20_000,
+      readyTimeout: 20_000,
+      handshakeTimeout: 20_000,
+      retrieveSessionInfo: () => this.#session.current,
+      updateSessionInfo: (_shard, info) => this.#session.update(info),
+    });
+    this.#manager = manager;
+    manager.on(Events.Dispatch, ({ data }) => this.#take(data));
+    manager.on(Events.HeartbeatComplete, () => this.#prove());
+    manager.on(Events.Closed, ({ code }) => {
+      this.#problem = `the line was closed (${code})`;
+    });
+    manager.on(Events.Error, ({ error }) => this.#trouble(error));
+    await manager.connect();
+    this.#prove();
+    this.#watch = setInterval(() => this.#look(), 5_000);
+    this.#watch.unref();
+  }
+
+  #prove(): void {
+    this.#provenAt = this.#context.now();
+    this.#problem = undefined;
+  }
+
+  #trouble(error: Error): void {
+    this.#problem = error.message;
+    const fatal = fatalReason(error.message);
+    if (fatal) this.#lose(fatal.message, true);
+  }
+
+  #lose(reason: string, fatal = false): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    this.#context.lost(reason, { fatal });
+  }
+
+  #look(): void {
+    if (this.#context.now() - this.#provenAt > DEAD_MS) this.#lose("no heartbeat was answered");
+  }
+
+  /** In order; the first event that cannot be kept stops all later ones, so that they are asked for again. */
+  #take(payload: GatewayDispatchPayload): void {
+    this.#prove();
+    this.#work = this.#work.then(async () => {
+      if (this.#broken) return;
+      try {
+        const kept = await this.#dispatcher.handle(payload);
+        await this.#session.handled(payload.s, kept);
+      } catch (error) {
+        this.#lose(`an event could not be kept: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    });
+  }
+
+  health(): PlatformHealth {
+    const quiet = this.#context.now() - this.#provenAt;
+    const reason = this.#problem ?? (quiet > QUIET_MS ? "no heartbeat was answered" : undefined);
+    const state = this.#broken || quiet > DEAD_MS ? "red" : reason ? "degraded" : "ok";
+    return { state, provenAt: this.#provenAt, ...(reason ? { reason } : {}) };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    await this.#work;
+    await this.#session.close();
+    const left = Promise.resolve(this.#manager?.destroy({ code: STAY_CODE, reason: "the gateway stops" }));
+    // A dead line never answers the goodbye.
+    await Promise.race([left.catch(() => undefined), sleep(LEAVE_MS, undefined, { ref: false })]);
+  }
+}
+
+async function connect(commands: readonly ListedCommand[], context: PlatformContext): Promise<PlatformConnection> {
+  const settings = readSettings(context);
+  const rest = await openRest(settings.token, settings.apiRoot);
+  const bot = await whoAmI(rest);
+  const book = new ChannelBook(rest, context.homePath);
+  const session = new GatewaySession(context);
+  await session.load();
+  const wire = new Wire(context, session, new Dispatcher({ rest, book, bot, settings, context }));
+  try {
+    await wire.open(settings.token, rest);
+  } catch (error) {
+    await wire.close();
+    const text = error instanceof Error ? error.message : String(error);
+    throw fatalReason(text) ?? new Error(`Discord cannot be reached: ${text}`);
+  }
+  if (settings.syncCommands) await syncCommands(rest, bot.applicationId, commands, context);
+  const out = new Outbound({ rest, book, settings, bot });
+  let closing: Promise<void> | undefined;
+  return {
+    account: bot.id,
+    accountName: bot.name,
+    send: (to, message, signal) => out.send(to, message, signal),
+    edit: (to, id, message, signal) => out.edit(to, id, message, signal),
+    delete: (to, id, signal) => out.delete(to, id, signal),
+    sendFile: (to, file, signal) => out.sendFile(to, file, signal),
+    typing: (to) => out.typing(to),
+    react: (to, id, mood) => out.react(to, id, mood),
+    answerPress: async (press, text) => {
+      if (!text || !press.pressId) return;
+      const body = { content: text, flags: 64 };
+      await rest.post(`/webhooks/${bot.applicationId}/${press.pressId}`, { body, auth: false }).catch(() => undefined);
+    },
+    download: (attachment, signal) => out.download(attachment, signal),
+    mark: () => snowflakeAt(context.now() - 5_000),
+    findSent: (unknown, signal) => out.findSent(unknown, signal),
+    health: () => wire.health(),
+    close: () => {
+      closing ??= wire.close();
+      return closing;
+    },
+  };
+}
+
+/** `commands` are what Discord's own menu of slash commands shows. */
+export function discordPlatform(commands: readonly ListedCommand[] = BASIC_COMMANDS): Platform {
+  return {
+    name: "discord",
+    label: "Discord",
+    maxLength: 2000,
+    lengthUnit: "utf16",
+    capabilities: {
+      edit: true,
+      delete: true,
+      buttons: true,
+      threads: true,
+      typing: true,
+      reactions: true,
+      media: ["image", "video", "audio", "voice", "document"],
+    },
+    promptHint:
+      "You are answering on Discord. Bold, italic, lists, quotes, code blocks and headings are shown; tables are not: use lists. To send a file, put MEDIA:/absolute/path on a line of its own.",
+    settings: DISCORD_SETTINGS,
+    secretPatterns: [/\b[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,40}\b/],
+    toolProgress: "all",
+    rate: { perChat: 1, total: 40 },
+    enabled: (context) => {
+      const token = context.setting("DISCORD_BOT_TOKEN") ?? "";
+      if (token === "") return { ok: false, reason: "DISCORD_BOT_TOKEN is not set" };
+      if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token))
+        return { ok: false, reason: "DISCORD_BOT_TOKEN does not look like a bot token" };
+      return { ok: true };
+    },
+    connect: (context) => connect(commands, context),
+  };
+}

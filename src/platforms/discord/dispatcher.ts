@@ -1,0 +1,147 @@
+// Discord's events, one after the other: what is for the bot goes to the inbox, and only then counts as received.
+import type { APIInteraction, APIMessage, GatewayDispatchPayload, REST } from "discord.js";
+import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import { type ChannelBook, isThread, type Place } from "./channel-book.ts";
+import {
+  type Bot,
+  backfillText,
+  type Incoming,
+  interactionEvent,
+  isForBot,
+  messageEvent,
+  threadName,
+  wantsThread,
+} from "./inbound.ts";
+import { troubleOf } from "./line.ts";
+import type { DiscordSettings } from "./settings.ts";
+
+const THREAD_EXISTS = 160_004;
+const MEMBER_MS = 300_000;
+
+export interface DispatcherParts {
+  readonly rest: REST;
+  readonly book: ChannelBook;
+  readonly bot: Bot;
+  readonly settings: DiscordSettings;
+  readonly context: PlatformContext;
+}
+
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #members = new Map<string, { readonly roles: readonly string[]; readonly at: number }>();
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+  }
+
+  /** True when something went to the inbox. Rejects when it could not be kept. */
+  async handle(payload: GatewayDispatchPayload): Promise<boolean> {
+    const { book } = this.#parts;
+    switch (payload.t) {
+      case "GUILD_CREATE":
+        for (const channel of [...(payload.d.channels ?? []), ...(payload.d.threads ?? [])]) book.learn(channel);
+        return false;
+      case "CHANNEL_CREATE":
+      case "CHANNEL_UPDATE":
+      case "THREAD_CREATE":
+      case "THREAD_UPDATE":
+        book.learn(payload.d);
+        return false;
+      case "MESSAGE_CREATE":
+        return this.#message(payload.d);
+      case "MESSAGE_UPDATE":
+        // Link previews change a message too; only the author's own change counts.
+        return payload.d.edited_timestamp && payload.d.author ? this.#message(payload.d as Incoming) : false;
+      case "INTERACTION_CREATE":
+        return this.#interaction(payload.d as APIInteraction);
+      default:
+        return false;
+    }
+  }
+
+  async #message(message: Incoming): Promise<boolean> {
+    const { book, bot, settings, context } = this.#parts;
+    const place = await book.place(message.channel_id, message.guild_id);
+    const joined = isThread(place) && (await book.hasJoined(place.id));
+    if (!isForBot(message, bot, settings, { place, joined })) return false;
+    if (!message.author.bot && !(await this.#rolesAllow(message.author.id, message.member?.roles))) return false;
+    const backfill = place.kind === "dm" || joined ? "" : await this.#backfill(message);
+    const where = wantsThread(message, place, settings) ? await this.#startThread(message, place) : place;
+    if (isThread(where)) await book.join(where.id);
+    const event = messageEvent(message, bot, settings, where);
+    if (!event) return false;
+    await context.receive(backfill === "" ? event : { ...event, backfill });
+    return true;
+  }
+
+  /** Where roles are configured, the platform compares them: nobody else knows them. Listed people pass without. */
+  async #rolesAllow(userId: string, given: readonly string[] | undefined): Promise<boolean> {
+    const { settings } = this.#parts;
+    if (settings.roles.length === 0) return true;
+    if (settings.users.includes(userId) || settings.users.includes("*")) return true;
+    const roles = given ?? (await this.#memberRoles(userId));
+    return roles.some((role) => settings.roles.includes(role));
+  }
+
+  async #memberRoles(userId: string): Promise<readonly string[]> {
+    const { rest, settings, context } = this.#parts;
+    if (settings.dmRoleGuild === "") return [];
+    const known = this.#members.get(userId);
+    if (known && context.now() - known.at < MEMBER_MS) return known.roles;
+    try {
+      const member = (await rest.get(`/guilds/${settings.dmRoleGuild}/members/${userId}`)) as { roles: string[] };
+      this.#members.set(userId, { roles: member.roles, at: context.now() });
+      return member.roles;
+    } catch {
+      // Somebody who is not on that server has no role there.
+      return [];
+    }
+  }
+
+  async #backfill(message: Incoming): Promise<string> {
+    const { rest, settings, bot } = this.#parts;
+    if (settings.backfill === 0) return "";
+    const query = new URLSearchParams({ before: message.id, limit: String(settings.backfill) });
+    try {
+      const found = (await rest.get(`/channels/${message.channel_id}/messages`, { query })) as APIMessage[];
+      return backfillText(found, bot);
+    } catch {
+      // What was said before helps, but an answer without it is better than none.
+      return "";
+    }
+  }
+
+  /** A thread that hangs from a message has the message's id: also when it was started before a crash. */
+  async #startThread(message: Incoming, place: Place): Promise<Place> {
+    const { rest, context } = this.#parts;
+    const name = threadName(message.content);
+    const thread: Place = { id: message.id, kind: "thread", name, parentId: place.id };
+    try {
+      const body = { name, auto_archive_duration: 1440 };
+      await rest.post(`/channels/${place.id}/messages/${message.id}/threads`, { body });
+      return thread;
+    } catch (error) {
+      if (Number(troubleOf(error).code) === THREAD_EXISTS) return thread;
+      context.log("warning", `no thread in ${place.name ?? place.id}: ${troubleOf(error).text}`);
+      return place;
+    }
+  }
+
+  async #interaction(interaction: APIInteraction): Promise<boolean> {
+    const { book, bot, context, rest } = this.#parts;
+    const channelId = interaction.channel?.id ?? "";
+    book.learn(interaction.channel);
+    const place = await book.place(channelId, interaction.guild_id);
+    const event: InboundEvent | null = interactionEvent(interaction, bot, place, context.now());
+    if (!event?.source.userId) return false;
+    if (!(await this.#rolesAllow(event.source.userId, interaction.member?.roles))) return false;
+    await context.receive(event);
+    const command = { type: 4, data: { content: event.text, flags: 64 } };
+    const body = event.press ? { type: 6 } : command;
+    // Discord waits three seconds for this; when it comes late the work is done all the same.
+    await rest
+      .post(`/interactions/${interaction.id}/${interaction.token}/callback`, { body, auth: false })
+      .catch(() => undefined);
+    return true;
+  }
+}

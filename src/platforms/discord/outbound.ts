@@ -1,0 +1,202 @@
+// Sending to Discord: messages with a nonce that refuses repetitions, buttons, edits, files, reactions.
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { APIMessage, REST } from "discord.js";
+import {
+  type Attachment,
+  type Destination,
+  isFile,
+  type OutboundFile,
+  type OutboundMessage,
+  type SendProof,
+  type SendResult,
+  type UnknownSend,
+} from "../../core/platform.ts";
+import type { ChannelBook } from "./channel-book.ts";
+import { type Bot, threadName } from "./inbound.ts";
+import { failureOf, troubleOf } from "./line.ts";
+import type { DiscordSettings } from "./settings.ts";
+
+const EPOCH = 1_420_070_400_000n;
+const MAX_DOWNLOAD = 32 * 1024 * 1024;
+const MOODS = { seen: "👀", done: "✅", failed: "❌" } as const;
+/** Errors that mean: this message or this emoji is gone, which is what a removal wants. */
+const GONE = [10_008, 10_014];
+
+type Text = Omit<OutboundMessage, "idempotencyKey">;
+
+function channelOf(to: Destination): string {
+  return to.threadId ?? to.chatId;
+}
+
+function nonceOf(key: string): string {
+  return createHash("sha256").update(key).digest("base64url").slice(0, 24);
+}
+
+/** The id that a message sent at this moment would have. */
+export function snowflakeAt(ms: number): string {
+  return String((BigInt(Math.max(0, Math.floor(ms))) - EPOCH) << 22n);
+}
+
+function components(message: Text): unknown[] {
+  return (message.buttons ?? []).slice(0, 5).map((row) => ({
+    type: 1,
+    components: row.slice(0, 5).map(({ label, data }, index) => ({
+      type: 2,
+      style: index === 0 ? 1 : 2,
+      label: label.slice(0, 80),
+      custom_id: data.slice(0, 100),
+    })),
+  }));
+}
+
+/** Edits and removals can be done twice: the end is the same. */
+function repeatable(failure: Extract<SendResult, { ok: false }>): SendResult {
+  return failure.kind === "unknown" ? { ...failure, kind: "retry" } : failure;
+}
+
+export class Outbound {
+  readonly #rest: REST;
+  readonly #book: ChannelBook;
+  readonly #settings: DiscordSettings;
+  readonly #bot: Bot;
+
+  constructor(parts: { rest: REST; book: ChannelBook; settings: DiscordSettings; bot: Bot }) {
+    this.#rest = parts.rest;
+    this.#book = parts.book;
+    this.#settings = parts.settings;
+    this.#bot = parts.bot;
+  }
+
+  #pings(): object {
+    return { parse: this.#settings.pings, replied_user: true };
+  }
+
+  #reply(id: string | undefined): object {
+    const plain = id?.split(":")[0];
+    return plain && /^\d+$/.test(plain) ? { message_reference: { message_id: plain, fail_if_not_exists: false } } : {};
+  }
+
+  async send(to: Destination, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
+    const body = {
+      content: message.text,
+      components: components(message),
+      allowed_mentions: this.#pings(),
+      nonce: nonceOf(message.idempotencyKey),
+      enforce_nonce: true,
+      ...(message.silent ? { flags: 1 << 12 } : {}),
+      ...this.#reply(message.replyTo),
+    };
+    return this.#post(to, { body, signal }, message.text);
+  }
+
+  async sendFile(to: Destination, file: OutboundFile, signal: AbortSignal): Promise<SendResult> {
+    let data: Buffer;
+    try {
+      data = await readFile(file.path);
+    } catch (error) {
+      return { ok: false, kind: "refused", reason: `${file.path} cannot be read: ${(error as Error).message}` };
+    }
+    const body = {
+      content: file.caption ?? "",
+      allowed_mentions: this.#pings(),
+      nonce: nonceOf(file.idempotencyKey),
+      enforce_nonce: true,
+      ...this.#reply(file.replyTo),
+    };
+    return this.#post(to, { body, signal, files: [{ name: file.name, data }] }, file.caption || file.name);
+  }
+
+  /** A forum takes posts, not messages: the first line becomes the title. */
+  async #post(
+    to: Destination,
+    request: { body: object; signal: AbortSignal; files?: { name: string; data: Buffer }[] },
+    title: string,
+  ): Promise<SendResult> {
+    const channel = channelOf(to);
+    try {
+      const place = await this.#book.place(channel, to.threadId ? undefined : "unknown");
+      if (place.kind === "forum") {
+        const name = [...threadName(title)].slice(0, 100).join("");
+        const body = { name, auto_archive_duration: 1440, message: request.body };
+        const post = (await this.#rest.post(`/channels/${channel}/threads`, { ...request, body })) as { id: string };
+        return { ok: true, messageId: post.id };
+      }
+      const sent = (await this.#rest.post(`/channels/${channel}/messages`, request)) as { id: string };
+      return { ok: true, messageId: sent.id };
+    } catch (error) {
+      return failureOf(error);
+    }
+  }
+
+  async edit(to: Destination, id: string, message: Text, signal: AbortSignal): Promise<SendResult> {
+    const body = { content: message.text, components: components(message), allowed_mentions: this.#pings() };
+    try {
+      await this.#rest.patch(`/channels/${channelOf(to)}/messages/${id}`, { body, signal });
+      return { ok: true, messageId: id };
+    } catch (error) {
+      return repeatable(failureOf(error));
+    }
+  }
+
+  async delete(to: Destination, id: string, signal: AbortSignal): Promise<SendResult> {
+    try {
+      await this.#rest.delete(`/channels/${channelOf(to)}/messages/${id}`, { signal });
+    } catch (error) {
+      if (!GONE.includes(Number(troubleOf(error).code))) return repeatable(failureOf(error));
+    }
+    return { ok: true, messageId: id };
+  }
+
+  async typing(to: Destination): Promise<void> {
+    await this.#rest.post(`/channels/${channelOf(to)}/typing`).catch(() => undefined);
+  }
+
+  async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
+    const id = messageId.split(":")[0] ?? "";
+    if (!this.#settings.reactions || !/^\d+$/.test(id)) return;
+    const route = (emoji: string) =>
+      `/channels/${channelOf(to)}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me` as const;
+    if (mood !== "seen") await this.#rest.delete(route(MOODS.seen)).catch(() => undefined);
+    if (mood !== "clear") await this.#rest.put(route(MOODS[mood])).catch(() => undefined);
+  }
+
+  /** Only from Discord's own file servers: the address came in a message. */
+  async download(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> {
+    const url = new URL(attachment.ref);
+    const known = ["cdn.discordapp.com", "media.discordapp.net", new URL(this.#settings.apiRoot).hostname];
+    if (!known.includes(url.hostname)) throw new Error(`${url.hostname} is not a file server of Discord`);
+    const answer = await fetch(url, { signal, redirect: "error" });
+    if (!answer.ok) throw new Error(`Discord answered ${answer.status} for ${attachment.name ?? "the file"}`);
+    if (Number(answer.headers.get("content-length") ?? 0) > MAX_DOWNLOAD) throw new Error("the file is too large");
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    if (bytes.byteLength > MAX_DOWNLOAD) throw new Error("the file is too large");
+    return bytes;
+  }
+
+  /** Looks through what the bot said in the channel since the mark. */
+  async findSent(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof> {
+    if (unknown.mark === null) return { sent: "unknown" };
+    const query = new URLSearchParams({ after: unknown.mark, limit: "100" });
+    const { message } = unknown;
+    try {
+      const found = (await this.#rest.get(`/channels/${channelOf(unknown.to)}/messages`, {
+        query,
+        signal,
+      })) as APIMessage[];
+      const match = found.find(
+        (sent) =>
+          sent.author.id === this.#bot.id &&
+          !unknown.known.has(sent.id) &&
+          (isFile(message)
+            ? sent.attachments.some(
+                (file) => file.filename === message.name.replaceAll(" ", "_") || file.filename === message.name,
+              )
+            : sent.content.trim() === message.text.trim()),
+      );
+      return match ? { sent: true, messageId: match.id } : { sent: false };
+    } catch {
+      return { sent: "unknown" };
+    }
+  }
+}
