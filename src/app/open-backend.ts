@@ -7,6 +7,8 @@ import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
 import { containerEnv, terminalEnv } from "../security/child-env.ts";
 import type { Backend } from "../tools/terminal/backend.ts";
+import type { Door } from "../tools/terminal/remote-command.ts";
+import type { SharedDoor } from "../tools/terminal/remote-shared.ts";
 import type { RemoteBackend as Remote } from "../tools/terminal/remote-shell.ts";
 import type { Home } from "./home.ts";
 
@@ -102,32 +104,50 @@ function credentialFiles(home: Home, terminal: TerminalConfig): { from: string; 
     .map((from) => ({ from, to: join("/root/.hermes", relative(home.path, from)) }));
 }
 
-async function openContainer(home: Home, config: Config, cwd: string): Promise<Backend> {
+/** The same container for everybody, unless each mounts a folder of its own. */
+type Containers = Map<string, SharedDoor>;
+
+async function containerDoor(home: Home, config: Config, cwd: string): Promise<Door> {
   const { terminal } = config;
-  const [{ RemoteBackend }, { ContainerDoor }] = await Promise.all([
-    import("../tools/terminal/remote-shell.ts"),
-    import("../tools/terminal/container.ts"),
-  ]);
+  const { ContainerDoor } = await import("../tools/terminal/container.ts");
   const binary = home.env.HERMES_DOCKER_BINARY;
   const sandboxes = terminal.sandbox_dir || join(home.path, "sandboxes");
+  const user = hostUser(terminal);
+  return new ContainerDoor({
+    image: terminal.docker_image,
+    env: clientEnvironment(home, config),
+    ...(binary ? { binary } : {}),
+    ...(terminal.container_persistent ? { keepIn: join(sandboxes, "docker", "default") } : {}),
+    ...(terminal.docker_mount_cwd_to_workspace ? { workspace: cwd } : {}),
+    volumes: terminal.docker_volumes as readonly string[],
+    readOnly: credentialFiles(home, terminal),
+    extraArgs: terminal.docker_extra_args as readonly string[],
+    ...(user ? { user } : {}),
+    cpus: terminal.container_cpu,
+    memoryMb: terminal.container_memory,
+    diskMb: terminal.container_disk,
+  });
+}
+
+function hostUser(terminal: TerminalConfig): { uid: number; gid: number } | undefined {
   const [uid, gid] = [process.getuid?.(), process.getgid?.()];
-  const asHostUser = terminal.docker_run_as_host_user && uid !== undefined && gid !== undefined;
+  return terminal.docker_run_as_host_user && uid !== undefined && gid !== undefined ? { uid, gid } : undefined;
+}
+
+async function openContainer(home: Home, config: Config, cwd: string, containers: Containers): Promise<Backend> {
+  const { terminal } = config;
+  const [{ RemoteBackend }, { SharedDoor }, door] = await Promise.all([
+    import("../tools/terminal/remote-shell.ts"),
+    import("../tools/terminal/remote-shared.ts"),
+    containerDoor(home, config, cwd),
+  ]);
+  const key = terminal.docker_mount_cwd_to_workspace ? cwd : "default";
+  const shared = containers.get(key) ?? new SharedDoor(door);
+  containers.set(key, shared);
+  const start = terminal.docker_mount_cwd_to_workspace || hostUser(terminal) ? "/workspace" : "/root";
   const backend = new RemoteBackend({
-    door: new ContainerDoor({
-      image: terminal.docker_image,
-      env: clientEnvironment(home, config),
-      ...(binary ? { binary } : {}),
-      ...(terminal.container_persistent ? { keepIn: join(sandboxes, "docker", "default") } : {}),
-      ...(terminal.docker_mount_cwd_to_workspace ? { workspace: cwd } : {}),
-      volumes: terminal.docker_volumes as readonly string[],
-      readOnly: credentialFiles(home, terminal),
-      extraArgs: terminal.docker_extra_args as readonly string[],
-      ...(asHostUser ? { user: { uid, gid } } : {}),
-      cpus: terminal.container_cpu,
-      memoryMb: terminal.container_memory,
-      diskMb: terminal.container_disk,
-    }),
-    cwd: remoteFolder(terminal, terminal.docker_mount_cwd_to_workspace || asHostUser ? "/workspace" : "/root"),
+    door: shared.handle(),
+    cwd: remoteFolder(terminal, start),
     values: containerEnv(home.env, {
       values: terminal.docker_env as Values,
       forward: [
@@ -150,15 +170,17 @@ async function started(backend: Remote): Promise<Backend> {
   }
 }
 
-export async function openBackend(home: Home, config: Config, place: BackendPlace): Promise<Backend> {
+/** How conversations of a program get their backend. */
+export function backendOpener(home: Home, config: Config): (place: BackendPlace) => Promise<Backend> {
   const { backend } = config.terminal;
-  if (backend === "local") return openLocal(home, config, place);
-  if (backend === "ssh") return openSsh(home, config);
-  if (backend === "docker") return openContainer(home, config, place.cwd);
-  throw new UserError(
-    `terminal.backend "${backend}" is not available yet; there are local, ssh and docker (also podman)`,
-    {
-      cure: "Choose one of them: hermes config set terminal.backend local",
-    },
-  );
+  const containers: Containers = new Map();
+  return async (place) => {
+    if (backend === "local") return openLocal(home, config, place);
+    if (backend === "ssh") return openSsh(home, config);
+    if (backend === "docker") return openContainer(home, config, place.cwd, containers);
+    throw new UserError(
+      `terminal.backend "${backend}" is not available yet; there are local, ssh and docker (also podman)`,
+      { cure: "Choose one of them: hermes config set terminal.backend local" },
+    );
+  };
 }

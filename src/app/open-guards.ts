@@ -11,7 +11,7 @@ import { createRedactor } from "../security/redact.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
 import type { Home } from "./home.ts";
 import { knownSecrets } from "./known-secrets.ts";
-import { openBackend } from "./open-backend.ts";
+import { backendOpener } from "./open-backend.ts";
 import { openSettings } from "./settings.ts";
 import { urlPolicy } from "./url-policy.ts";
 import { Workspaces } from "./workspaces.ts";
@@ -106,6 +106,7 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
   const hooks = options.hooks ?? noHooks;
   const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
   const urls = urlPolicy(home, config, redactor);
+  const openBackend = backendOpener(home, config);
   return {
     redactor,
     urls,
@@ -113,8 +114,9 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
     gate: lazyGate(() => openGate(home, config, { ...options, hooks, urls })),
     scan: await openScan(),
     workspaces: new Workspaces(
-      (cwd, id) => openBackend(home, config, { cwd, declared: () => options.declared?.(id) ?? {} }),
+      (cwd, id) => openBackend({ cwd, declared: () => options.declared?.(id) ?? {} }),
       redactor,
+      { idleMs: config.terminal.lifetime_seconds * 1000 },
     ),
   };
 }

@@ -30,15 +30,22 @@ function toNotice(event: ProcessEvent): ProcessNotice {
   return { conversationId, line, message: `[${line}]\n${event.lines.join("\n").slice(0, 2_000)}` };
 }
 
+const REAP_EVERY_MS = 60_000;
+
 export class Workspaces {
   readonly processes: ProcessRegistry;
   readonly #open: OpenBackend;
+  readonly #idleMs: number;
+  readonly #used = new Map<string, number>();
+  #reaper: NodeJS.Timeout | undefined;
   readonly #backends = new Map<string, Promise<Backend>>();
   readonly #ready = new Map<string, Backend>();
   readonly #listeners = new Set<(notice: ProcessNotice) => void>();
 
-  constructor(open: OpenBackend, redactor: Redactor) {
+  /** `idleMs`: a container or a connection that nobody used for so long is given back. */
+  constructor(open: OpenBackend, redactor: Redactor, options: { readonly idleMs?: number } = {}) {
     this.#open = open;
+    this.#idleMs = options.idleMs ?? 0;
     this.processes = new ProcessRegistry((text) => redactor.redact(stripAnsi(text)));
     this.processes.onEvent = (event) => {
       for (const listener of this.#listeners) listener(toNotice(event));
@@ -53,12 +60,22 @@ export class Workspaces {
 
   /** Made at the first command of a conversation. */
   backend(conversationId: string, cwd: string): Promise<Backend> {
+    this.#used.set(conversationId, Date.now());
     const known = this.#backends.get(conversationId);
     if (known) return known;
-    const opening = this.#open(cwd, conversationId).then((backend) => {
-      this.#ready.set(conversationId, backend);
-      return backend;
-    });
+    const opening = this.#open(cwd, conversationId).then(
+      (backend) => {
+        this.#ready.set(conversationId, backend);
+        if (backend.remote && this.#idleMs > 0)
+          this.#reaper ??= setInterval(() => void this.reap(Date.now()), REAP_EVERY_MS).unref();
+        return backend;
+      },
+      (error) => {
+        // The next command tries again: a host may come back, a setting may be corrected.
+        this.#backends.delete(conversationId);
+        throw error;
+      },
+    );
     this.#backends.set(conversationId, opening);
     return opening;
   }
@@ -68,7 +85,18 @@ export class Workspaces {
     return this.#ready.get(conversationId)?.cwd ?? start;
   }
 
+  /** Closes remote backends that were idle for too long and run nothing; the next command opens a new one. */
+  async reap(now: number): Promise<void> {
+    for (const [id, backend] of this.#ready) {
+      if (!backend.remote || backend.busy || now - (this.#used.get(id) ?? now) < this.#idleMs) continue;
+      this.#ready.delete(id);
+      this.#backends.delete(id);
+      await backend.close();
+    }
+  }
+
   async close(): Promise<void> {
+    clearInterval(this.#reaper);
     await this.processes.close();
     const backends = await Promise.allSettled(this.#backends.values());
     await Promise.all(backends.map((result) => (result.status === "fulfilled" ? result.value.close() : undefined)));

@@ -66,6 +66,8 @@ export interface Backend {
   readonly remote?: boolean;
   /** HOME where the commands run; this machine's own when absent. */
   readonly home?: string;
+  /** A command or a background process of it is running. */
+  readonly busy?: boolean;
   /** Set where commands are shut in: the file tools keep to the same limits. */
   readonly limits?: SandboxLimits;
   available(): Promise<Availability>;

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tempFolder } from "../../../test/tool-context.ts";
 import { ContainerDoor, type ContainerOptions, findEngine } from "./container.ts";
 import { OutputCapture } from "./output-capture.ts";
+import { SharedDoor } from "./remote-shared.ts";
 import { RemoteBackend } from "./remote-shell.ts";
 
 let folder: ReturnType<typeof tempFolder>;
@@ -153,6 +154,22 @@ describe("containers", () => {
     fakeEngine("docker", { starts: false });
     await expect(door().open()).rejects.toThrow(/did not start: no such image/);
   });
+});
+
+it("shares one container between conversations, until the last one leaves", async () => {
+  fakeEngine("docker");
+  const shared = new SharedDoor(door());
+  const [first, second] = [shared.handle(), shared.handle()];
+  await Promise.all([first.open(), second.open(), first.open()]);
+  expect(calls().filter((line) => line.startsWith("run "))).toHaveLength(1);
+  await first.close();
+  await first.close();
+  expect(calls().some((line) => line.startsWith("rm --force --volumes"))).toBe(false);
+  await second.close();
+  expect(calls().some((line) => line.startsWith("rm --force --volumes"))).toBe(true);
+  await second.open();
+  expect(calls().filter((line) => line.startsWith("run "))).toHaveLength(2);
+  await second.close();
 });
 
 function whyNoEngine(): string | undefined {

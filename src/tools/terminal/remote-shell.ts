@@ -39,6 +39,10 @@ export class RemoteBackend implements Backend {
     return this.#cwd;
   }
 
+  get busy(): boolean {
+    return this.#live.size > 0;
+  }
+
   get home(): string {
     return this.#home;
   }
