@@ -24,14 +24,14 @@ async function place(services: Services, context: ToolContext): Promise<FilePlac
   const backend = await services.workspaces.backend(context.conversationId, context.cwd);
   const spilled = join(services.home.path, "cache", "tool-results");
   if (backend.limits) {
-    const [{ guardedFiles }, { askForPath }] = await Promise.all([
+    const [{ guardedFiles, guardedSearch }, { askForPath }] = await Promise.all([
       import("../tools/files/guarded-files.ts"),
       import("../tools/terminal/ask-for-path.ts"),
     ]);
     const files = guardedFiles(backend.limits, (wish) =>
       askForPath(wish, context, { toolName: "files", purpose: "a file tool" }),
     );
-    return { files: withSpilled(files, spilled) };
+    return { files: withSpilled(files, spilled), search: guardedSearch(backend.limits) };
   }
   const [{ remoteFiles, remoteSearch }, { backendShell }] = await Promise.all([
     import("../tools/files/remote-files.ts"),

@@ -1,5 +1,5 @@
 // The backend that the configuration chooses for commands.
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
 import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
@@ -97,11 +97,17 @@ async function openSsh(home: Home, config: Config): Promise<Backend> {
 /** Files that the person lists, inside the home only; they are mounted read-only at the same place in the container. */
 function credentialFiles(home: Home, terminal: TerminalConfig): { from: string; to: string }[] {
   const names = (terminal.credential_files ?? []).filter((name): name is string => typeof name === "string");
+  const root = realpathSync(home.path);
   return names
-    .map((name) => join(home.path, name))
-    .filter((path) => !isAbsolute(relative(home.path, path)) && !relative(home.path, path).startsWith(".."))
+    .map((name) => join(root, name))
     .filter((path) => existsSync(path))
-    .map((from) => ({ from, to: join("/root/.hermes", relative(home.path, from)) }));
+    .filter((path) => isInside(path, root) && isInside(realpathSync(path), root))
+    .map((from) => ({ from: realpathSync(from), to: join("/root/.hermes", relative(root, from)) }));
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return !isAbsolute(way) && !way.startsWith("..");
 }
 
 /** The same container for everybody, unless each mounts a folder of its own. */

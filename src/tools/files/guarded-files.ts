@@ -1,8 +1,9 @@
 // This machine's files as a sandbox sees them: what it keeps closed needs the person's permission, path by path.
 import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { PathWish, SandboxLimits } from "../terminal/backend.ts";
 import { type FileAccess, localFiles } from "./file-access.ts";
+import { ripgrepSearch, type Searcher } from "./line-search.ts";
 
 /** The real place of a path, through links; what does not exist yet stands in the real place of its folder. */
 function realPlace(path: string): string {
@@ -60,5 +61,17 @@ export function guardedFiles(
       return localFiles.remove(path);
     },
     names: async (folder) => (limits.canRead(realPlace(folder)) ? localFiles.names(folder) : []),
+  };
+}
+
+/** ripgrep here, without what lies in hidden folders below the place of the search. */
+export function guardedSearch(limits: SandboxLimits): Searcher {
+  return async (query, folder, page) => {
+    const open = (line: string) => limits.canRead(resolve(folder, line.split("\0", 1)[0] ?? ""));
+    const found = await ripgrepSearch(query, folder, {
+      ...page,
+      counts: (line) => open(line) && page.counts(line),
+    });
+    return { ...found, lines: found.lines.filter(open) };
   };
 }

@@ -8,7 +8,7 @@ import { backendShell } from "./backend-shell.ts";
 import { type FileAccess, localFiles } from "./file-access.ts";
 import { FileMemory } from "./file-memory.ts";
 import type { FileToolParts } from "./file-tools.ts";
-import { guardedFiles } from "./guarded-files.ts";
+import { guardedFiles, guardedSearch } from "./guarded-files.ts";
 import { patchTool } from "./patch.ts";
 import { readFileTool } from "./read-file.ts";
 import { remoteFiles, remoteSearch } from "./remote-files.ts";
@@ -186,6 +186,13 @@ describe("files in a sandbox", () => {
     await expect(guarded("deny").write(at("in", "link", "b"), Buffer.from("x"))).rejects.toThrow(/sandbox_writable/);
     await expect(guarded("deny").read(at("secret", "key"))).rejects.toThrow(/closed/);
     expect(await guarded("deny").names(at("secret"))).toEqual([]);
+    writeFileSync(at("out", "seen"), "k");
+    const tool = searchFilesTool({
+      ...parts,
+      placeOf: async () => ({ files: localFiles, search: guardedSearch(limits) }),
+    });
+    const found = await callTool(tool, { pattern: "^k$" }, toolContext(folder.path));
+    expect(found.json).toMatchObject({ total_count: 1, matches: [{ path: "out/seen" }] });
     await guarded("session").write(at("out", "c"), Buffer.from("x"));
     await guarded("deny").remove(at("out", "c"));
     expect(asked).toEqual([`write ${at("out", "b")}`, `read ${at("secret", "key")}`, `write ${at("out", "c")}`]);
