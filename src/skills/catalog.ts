@@ -104,7 +104,7 @@ export class Catalog {
   async #parse(file: IndexFile): Promise<ParsedSkill> {
     const known = this.#read.get(file.path);
     if (known && known.mtimeNs === file.mtimeNs && known.size === file.size) return known.skill;
-    const skill = await readHead(file.path).then(parseSkill).catch(unreadable);
+    const skill = await readHead(file.path).then(parseSkill, unreadable);
     this.#read.set(file.path, { mtimeNs: file.mtimeNs, size: file.size, skill });
     return skill;
   }
@@ -135,9 +135,9 @@ export class Catalog {
       },
     );
     for (const file of files.filter((candidate) => candidate.rel.endsWith("DESCRIPTION.md"))) {
-      const { fields } = await readHead(file.path)
-        .then(parseFrontMatter)
-        .catch(() => ({ fields: {} as { readonly [key: string]: unknown } }));
+      const { fields } = await readHead(file.path).then(parseFrontMatter, () => ({
+        fields: {} as { readonly [key: string]: unknown },
+      }));
       if (typeof fields.description === "string")
         categories.set(file.rel.split("/").slice(0, -1).join("/"), fields.description);
     }

@@ -55,7 +55,8 @@ export async function parseFrontMatter(given: string): Promise<FrontMatter> {
   const text = given.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
   const parts = split(text);
   if (!parts) return missingFence(text);
-  const { parseDocument } = await import("yaml");
+  // The package is CommonJS: in a bundle, an import of it has only a default.
+  const { parseDocument } = (await import("yaml")).default;
   const document = parseDocument(parts.block, { prettyErrors: true, uniqueKeys: false });
   const error = document.errors[0];
   if (error) {

@@ -1,0 +1,151 @@
+// The files of one skill from outside, and the rules that every path among them must keep.
+import type { JsonObject } from "../../core/message.ts";
+import type { TrustLevel } from "../guard/policy.ts";
+import { HubRefusal, LIMITS } from "./refusal.ts";
+
+export interface BundleFile {
+  /** Relative, with `/`. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly mode?: number;
+}
+
+/** An entry of an archive or a listing, before anybody checked it. */
+export interface RawEntry {
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link" | "special";
+  readonly bytes: Uint8Array;
+  readonly mode?: number;
+}
+
+/** A skill as its source gave it: paths are checked, its content is not. */
+export interface Bundle {
+  readonly name: string;
+  readonly source: string;
+  /** The identifier that finds it again. */
+  readonly identifier: string;
+  readonly trust: TrustLevel;
+  readonly category?: string;
+  readonly files: readonly BundleFile[];
+  /** Where exactly it came from: address, revision. Kept in the lock file. */
+  readonly origin: JsonObject;
+}
+
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+/** Control, format, private-use and unassigned characters, odd spaces, variation selectors. */
+const HIDDEN =
+  /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\ufe00-\ufe0f]/u;
+
+function partMistake(part: string): string | undefined {
+  if (part === "") return "has an empty part";
+  if (part === "." || part === "..") return "leads out of its folder";
+  if (/[<>:"|?*]/.test(part)) return "has characters that some systems forbid";
+  if (/[. ]$/.test(part) || part.startsWith(" ")) return "has a part that begins or ends in a space or dot";
+  if (RESERVED.test(part)) return "has a name that some systems reserve";
+  return part.toLowerCase() === ".git" ? "reaches into .git" : undefined;
+}
+
+/** What is wrong with a path from outside; undefined when it may be written below a folder. */
+export function pathMistake(path: string): string | undefined {
+  if (path === "") return "is empty";
+  if (path.length > LIMITS.path) return `is longer than ${LIMITS.path} characters`;
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is absolute";
+  if (HIDDEN.test(path)) return "has characters that a reader cannot see";
+  if (path !== path.normalize("NFC")) return "is not in the usual Unicode form";
+  const parts = path.split("/");
+  if (parts.length > LIMITS.depth) return `is more than ${LIMITS.depth} folders deep`;
+  for (const part of parts) {
+    const mistake = partMistake(part);
+    if (mistake) return mistake;
+  }
+  return undefined;
+}
+
+/** A path for messages: what cannot be seen is written out. */
+export function shownPath(path: string): string {
+  const visible = path.replaceAll(new RegExp(HIDDEN, "gu"), (char) => `<U+${(char.codePointAt(0) ?? 0).toString(16)}>`);
+  return visible.length > 120 ? `${visible.slice(0, 120)}…` : visible;
+}
+
+/** `./a\b` → `a/b`; folders lose their trailing slash. */
+export function plainPath(path: string): string {
+  return path
+    .replaceAll("\\", "/")
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/\/$/, "");
+}
+
+function refuse(path: string, why: string): never {
+  throw new HubRefusal(`refused: the path "${shownPath(path)}" ${why}`);
+}
+
+function checkSizes(files: readonly BundleFile[]): void {
+  if (files.length > LIMITS.files) throw new HubRefusal(`refused: more than ${LIMITS.files} files`);
+  let total = 0;
+  for (const file of files) {
+    if (file.bytes.length > LIMITS.file) refuse(file.path, `has ${file.bytes.length} bytes; at most ${LIMITS.file}`);
+    total += file.bytes.length;
+  }
+  if (total > LIMITS.total) throw new HubRefusal(`refused: ${total} bytes in all; at most ${LIMITS.total}`);
+}
+
+/** Two names that are one on some disks, or a file where a folder must be. */
+function checkCollisions(files: readonly BundleFile[]): void {
+  const folded = (path: string) => path.normalize("NFKC").toLowerCase();
+  const seen = new Set<string>();
+  const folders = new Map<string, string>();
+  for (const { path } of files) {
+    const key = folded(path);
+    if (seen.has(key)) refuse(path, "is there twice, or differs from another only by letter case");
+    seen.add(key);
+    const parts = path.split("/");
+    for (let depth = 1; depth < parts.length; depth++) {
+      const folder = parts.slice(0, depth).join("/");
+      const known = folders.get(folded(folder));
+      if (known !== undefined && known !== folder) refuse(path, "differs from another folder only by letter case");
+      folders.set(folded(folder), folder);
+    }
+  }
+  for (const { path } of files) if (folders.has(folded(path))) refuse(path, "is a file and a folder");
+}
+
+/** Every path safe, no links, no devices, no doubles, within the limits; throws HubRefusal otherwise. */
+export function checkedFiles(entries: readonly RawEntry[]): BundleFile[] {
+  const files: BundleFile[] = [];
+  for (const entry of entries) {
+    const path = plainPath(entry.path);
+    if (entry.kind === "folder" && path === "") continue;
+    const mistake = pathMistake(path);
+    if (mistake) refuse(entry.path, mistake);
+    if (entry.kind === "link") refuse(entry.path, "is a link");
+    if (entry.kind === "special") refuse(entry.path, "is no ordinary file");
+    if (entry.kind === "file")
+      files.push({ path, bytes: entry.bytes, ...(entry.mode === undefined ? {} : { mode: entry.mode }) });
+  }
+  checkSizes(files);
+  checkCollisions(files);
+  return files;
+}
+
+/** The folder of an archive that is the skill: the named one, else the only one with a SKILL.md nearest the top. */
+export function skillFolder(files: readonly BundleFile[], wanted?: string): BundleFile[] {
+  const folders = files
+    .filter((file) => file.path === "SKILL.md" || file.path.endsWith("/SKILL.md"))
+    .map((file) => file.path.slice(0, -"SKILL.md".length));
+  const depth = (folder: string) => folder.split("/").length;
+  const nearest = Math.min(...folders.map(depth));
+  const wish = wanted?.replaceAll(/^\/+|\/+$/g, "");
+  const matching = wish
+    ? folders.filter((folder) => folder === `${wish}/` || folder.endsWith(`/${wish}/`))
+    : folders.filter((folder) => depth(folder) === nearest);
+  const [folder] = matching;
+  if (folder === undefined) throw new HubRefusal(`there is no SKILL.md in it${wish ? ` below "${wish}"` : ""}`);
+  if (matching.length > 1)
+    throw new HubRefusal(
+      `there are several skills in it: ${matching.map((name) => name.slice(0, -1)).join(", ")}`,
+      "Name one: add #FOLDER to the address.",
+    );
+  return files
+    .filter((file) => file.path.startsWith(folder))
+    .map((file) => ({ ...file, path: file.path.slice(folder.length) }));
+}

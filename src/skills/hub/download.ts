@@ -1,0 +1,57 @@
+// One file from the network: whole or an error that says why.
+import { UserError } from "../../core/failure.ts";
+import type { WebFetch, WebResponse } from "../../core/web.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+import { HubRefusal, LIMITS } from "./refusal.ts";
+
+export type Answer = Extract<WebResponse, { ok: true }>;
+
+export interface DownloadOptions {
+  readonly maxBytes?: number;
+  readonly headers?: { readonly [name: string]: string };
+  readonly signal?: AbortSignal;
+}
+
+/** The answer whatever its status; refusals of the guard and network trouble are thrown. */
+export async function ask(fetch: WebFetch, url: string, options: DownloadOptions = {}): Promise<Answer> {
+  const maxBytes = options.maxBytes ?? LIMITS.file;
+  const answer = await fetch(url, {
+    headers: { "user-agent": "hermes-skills", ...options.headers },
+    timeoutMs: LIMITS.requestMs,
+    maxBytes,
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  if (!answer.ok) {
+    const network = ["timeout", "interrupted", "network"].includes(answer.rule);
+    if (network) throw new UserError(`${answer.url} cannot be reached: ${answer.reason}`, { cure: "Try again later." });
+    throw new HubRefusal(`refused: ${answer.reason}`);
+  }
+  if (answer.truncated) throw new HubRefusal(`refused: ${url} is larger than ${maxBytes} bytes`);
+  return answer;
+}
+
+export async function download(fetch: WebFetch, url: string, options: DownloadOptions = {}): Promise<Answer> {
+  const answer = await ask(fetch, url, options);
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  throw new UserError(`${url} answered with status ${answer.status}`, {
+    cure: answer.status === 404 ? "Check the identifier." : "Try again later.",
+  });
+}
+
+export function jsonOf(answer: Answer): unknown {
+  const value = parseJson(new TextDecoder().decode(answer.body));
+  if (value === undefined) throw new UserError(`${answer.url} did not answer with JSON`);
+  return value;
+}
+
+/** At most `width` at a time, results in order. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += width)
+    results.push(...(await Promise.all(items.slice(at, at + width).map(work))));
+  return results;
+}

@@ -1,0 +1,77 @@
+// Where hub skills may be: always below the real skills folder, computed here and never taken from a file.
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { UserError } from "../../core/failure.ts";
+import { findIndexFiles } from "../find.ts";
+import { nameMistake } from "../manage/rules.ts";
+import { HubRefusal } from "./refusal.ts";
+
+function isRealFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Makes a folder below an existing one; a link in its place is refused. */
+async function ownFolder(parent: string, name: string, mode?: number): Promise<string> {
+  const path = join(parent, name);
+  await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  });
+  if (isRealFolder(path)) return path;
+  throw new UserError(`${path} is not a folder of its own`, { cure: "Remove the link or file in its place." });
+}
+
+/** The skills folder with links resolved; it is made when missing. */
+export async function realSkillsDir(skillsDir: string): Promise<string> {
+  await mkdir(skillsDir, { recursive: true });
+  return realpathSync(skillsDir);
+}
+
+/** `.hub` and its quarantine, readable by their owner only. */
+export async function hubFolders(skillsDir: string): Promise<{ hub: string; quarantine: string }> {
+  const hub = await ownFolder(await realSkillsDir(skillsDir), ".hub", 0o700);
+  return { hub, quarantine: await ownFolder(hub, "quarantine", 0o700) };
+}
+
+export function checkNames(name: string, category: string | undefined): void {
+  const mistake = nameMistake(name) ?? (category === undefined ? undefined : nameMistake(category, "category"));
+  if (mistake) throw new HubRefusal(`refused: ${mistake}`, "Choose another with --name or --category.");
+}
+
+/** The folder that a new skill gets; its category is made. Throws when something else is there already. */
+export async function newPlace(skillsDir: string, name: string, category: string | undefined): Promise<string> {
+  checkNames(name, category);
+  const root = await realSkillsDir(skillsDir);
+  const parent = category === undefined ? root : await ownFolder(root, category);
+  return join(parent, name);
+}
+
+export type InstalledPlace =
+  | { readonly state: "found"; readonly dir: string }
+  | { readonly state: "missing" }
+  | { readonly state: "misplaced"; readonly reason: string };
+
+/**
+ * The folder of an installed skill. The lock file only names a category; whatever else it says is a reason to stop,
+ * because somebody else may have written it.
+ */
+export function installedPlace(skillsDir: string, name: string, installPath: string): InstalledPlace {
+  const misplaced = (reason: string): InstalledPlace => ({ state: "misplaced", reason });
+  if (nameMistake(name)) return misplaced("the lock file has a name that no skill can have");
+  const parts = installPath.split("/");
+  if (parts.length > 2 || parts.at(-1) !== name || parts.some((part) => nameMistake(part) !== undefined))
+    return misplaced("the lock file names a place that is not inside the skills folder");
+  const root = statSync(skillsDir, { throwIfNoEntry: false }) ? realpathSync(skillsDir) : skillsDir;
+  const dir = join(root, ...parts);
+  const info = lstatSync(dir, { throwIfNoEntry: false });
+  if (!info) return { state: "missing" };
+  if (!info.isDirectory() || realpathSync(dir) !== dir) return misplaced("its folder is a link to another place");
+  return { state: "found", dir };
+}
+
+/** Other skills of the home that have this folder name, as paths below the skills folder. */
+export function sameNamed(skillsDir: string, name: string): string[] {
+  return findIndexFiles(skillsDir)
+    .filter((file) => file.rel.endsWith(`/${name}/SKILL.md`) || file.rel === `${name}/SKILL.md`)
+    .map((file) => file.rel.slice(0, -"/SKILL.md".length).split(sep).join("/"));
+}

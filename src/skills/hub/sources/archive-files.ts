@@ -1,0 +1,14 @@
+// What a downloaded file is, by its first bytes and its address: a zip, a tar.gz, or neither.
+import { type BundleFile, checkedFiles } from "../bundle.ts";
+import { readTarGz } from "../tar.ts";
+import { readZip } from "../zip.ts";
+
+/** Undefined when the bytes are no archive. */
+export async function filesFromArchive(bytes: Uint8Array, url: string): Promise<BundleFile[] | undefined> {
+  const path = new URL(url).pathname.toLowerCase();
+  const zip = bytes[0] === 0x50 && bytes[1] === 0x4b;
+  const gzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (zip || path.endsWith(".zip")) return checkedFiles(await readZip(bytes));
+  if (gzip || /\.(?:tar\.gz|tgz)$/.test(path)) return checkedFiles(await readTarGz(bytes));
+  return undefined;
+}

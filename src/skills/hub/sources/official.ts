@@ -1,0 +1,72 @@
+// `official/<category>/<skill>`: the optional skills that come with the program.
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../../core/failure.ts";
+import { nearest } from "../../../lib/nearest.ts";
+import { findIndexFiles } from "../../find.ts";
+import { parseSkill } from "../../parse.ts";
+import { type Bundle, checkedFiles, type RawEntry } from "../bundle.ts";
+import { type HubListing, type HubSource, type HubWorld, matches } from "../world.ts";
+
+const SKIPPED = new Set(["__pycache__", "node_modules"]);
+
+/** Hidden files and caches are left out. */
+function entriesBelow(dir: string, prefix = ""): RawEntry[] {
+  return readdirSync(join(dir, prefix), { withFileTypes: true }).flatMap((entry): RawEntry[] => {
+    const path = `${prefix}${entry.name}`;
+    if (entry.name.startsWith(".") || SKIPPED.has(entry.name)) return [];
+    if (entry.isDirectory()) return entriesBelow(dir, `${path}/`);
+    const { mode } = lstatSync(join(dir, path));
+    const kind = entry.isFile() ? "file" : entry.isSymbolicLink() ? "link" : "special";
+    const bytes = kind === "file" ? readFileSync(join(dir, path)) : new Uint8Array(0);
+    return [{ path, kind, bytes, mode: mode & 0o7777 }];
+  });
+}
+
+function folders(root: string | null): string[] {
+  if (root === null) return [];
+  return findIndexFiles(root)
+    .filter((file) => file.rel.endsWith("/SKILL.md"))
+    .map((file) => file.rel.slice(0, -"/SKILL.md".length));
+}
+
+export function officialSource(world: HubWorld): HubSource {
+  const root = world.optional;
+  return {
+    id: "official",
+    summary: "optional skills that come with Hermes",
+    accepts: (identifier) => identifier.startsWith("official/"),
+    search: async (query, limit) => {
+      const all = await Promise.all(
+        folders(root).map(async (folder): Promise<HubListing> => {
+          const { header } = await parseSkill(readFileSync(join(root ?? "", folder, "SKILL.md"), "utf8"));
+          const { description, tags } = header;
+          const name = folder.split("/").at(-1) ?? folder;
+          return { name, description, source: "official", identifier: `official/${folder}`, trust: "official", tags };
+        }),
+      );
+      return all.filter((listing) => query === "" || matches(listing, query)).slice(0, limit);
+    },
+    fetch: async (identifier): Promise<Bundle> => {
+      const wanted = identifier.slice("official/".length);
+      const known = folders(root);
+      const folder = known.find((name) => name === wanted) ?? known.find((name) => name.endsWith(`/${wanted}`));
+      if (root === null || folder === undefined) {
+        const guess = nearest(wanted, known);
+        throw new UserError(`there is no official skill "${wanted}"${guess ? `; did you mean official/${guess}?` : ""}`, {
+          cure: "See: hermes skills browse --source official",
+        });
+      }
+      const parts = folder.split("/");
+      return {
+        name: parts.at(-1) ?? folder,
+        source: "official",
+        identifier: `official/${folder}`,
+        trust: "official",
+        ...(parts[0] !== undefined && parts.length > 1 ? { category: parts[0] } : {}),
+        files: checkedFiles(entriesBelow(join(root, folder))),
+        origin: { version: world.version },
+      };
+    },
+  };
+}

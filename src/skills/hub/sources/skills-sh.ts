@@ -1,0 +1,71 @@
+// `skills-sh/owner/repo/skill`: the skills.sh directory, which points into GitHub repositories.
+import { UserError } from "../../../core/failure.ts";
+import { trustOf } from "../../guard/policy.ts";
+import type { Bundle } from "../bundle.ts";
+import { download, jsonOf } from "../download.ts";
+import { MIB } from "../refusal.ts";
+import { isRepo } from "../taps.ts";
+import type { HubListing, HubSource, HubWorld } from "../world.ts";
+import { fetchRepoSkill } from "./repo-skill.ts";
+
+const PREFIX = /^(?:skills-sh\/|skills\.sh\/|https?:\/\/(?:www\.)?skills\.sh\/)/;
+
+function parse(identifier: string): { repo: string; skill: string } | undefined {
+  const [owner = "", repo = "", ...skill] = identifier.replace(PREFIX, "").replace(/\/$/, "").split("/");
+  const name = `${owner}/${repo}`;
+  return isRepo(name) && skill.length > 0 ? { repo: name, skill: skill.join("/") } : undefined;
+}
+
+type Raw = { readonly [key: string]: unknown };
+
+/** `{ id: "owner/repo/skill", skillId, name, installs, source: "owner/repo" }`. */
+function listingFrom(value: unknown): HubListing[] {
+  const { source, skillId, name, installs, description } = (value ?? {}) as Raw;
+  if (typeof source !== "string" || typeof skillId !== "string" || !isRepo(source)) return [];
+  const identifier = `skills-sh/${source}/${skillId}`;
+  if (!parse(identifier)) return [];
+  return [
+    {
+      name: typeof name === "string" ? name : skillId,
+      description: typeof description === "string" ? description : `from ${source}`,
+      source: "skills-sh",
+      identifier,
+      trust: trustOf(identifier),
+      ...(typeof installs === "number" ? { installs } : {}),
+    },
+  ];
+}
+
+export function skillsShSource(world: HubWorld): HubSource {
+  return {
+    id: "skills-sh",
+    summary: "the skills.sh directory",
+    accepts: (identifier) => PREFIX.test(identifier),
+    search: async (query, limit) => {
+      // The directory answers searches only; it has no list of everything.
+      if (query.trim().length < 2) return [];
+      const parameters = new URLSearchParams({ q: query, limit: String(limit) });
+      const answer = await download(world.service, `${world.skillsSh}/api/search?${parameters}`, { maxBytes: 2 * MIB });
+      const { skills } = jsonOf(answer) as Raw;
+      return Array.isArray(skills) ? skills.flatMap(listingFrom).slice(0, limit) : [];
+    },
+    fetch: async (identifier): Promise<Bundle> => {
+      const wanted = parse(identifier);
+      if (!wanted)
+        throw new UserError(`"${identifier}" is no skills.sh identifier`, {
+          cure: "It has the form skills-sh/OWNER/REPO/SKILL.",
+          exitCode: 2,
+        });
+      const { tree, folder, files } = await fetchRepoSkill(world, { repo: wanted.repo }, wanted.skill);
+      const id = `skills-sh/${wanted.repo}/${wanted.skill}`;
+      return {
+        name: (wanted.skill.split("/").at(-1) ?? "").toLowerCase(),
+        source: "skills-sh",
+        identifier: id,
+        trust: trustOf(id),
+        files,
+        origin: { repository: wanted.repo, path: folder, ref: tree.ref, tree: tree.sha },
+      };
+    },
+  };
+}

@@ -1,0 +1,134 @@
+// `https://host/.well-known/skills/`: a site that publishes skills itself, in both forms of the discovery convention.
+import { createHash } from "node:crypto";
+import { UserError } from "../../../core/failure.ts";
+import { type Bundle, type BundleFile, checkedFiles, pathMistake, plainPath, shownPath, skillFolder } from "../bundle.ts";
+import { ask, download, inParallel, jsonOf } from "../download.ts";
+import { HubRefusal, LIMITS, MIB } from "../refusal.ts";
+import { type HubListing, type HubSource, type HubWorld, matches } from "../world.ts";
+import { filesFromArchive } from "./archive-files.ts";
+
+const FOLDERS = ["/.well-known/skills/", "/.well-known/agent-skills/"];
+const WIDTH = 6;
+
+interface Place {
+  /** Address of the folder with index.json, ending in a slash; undefined when only the site is known. */
+  readonly base?: string;
+  readonly site: string;
+  readonly name?: string;
+}
+
+interface Published {
+  readonly name: string;
+  readonly description: string;
+  /** The older form lists the files beside the index. */
+  readonly files: readonly string[];
+  /** The newer form names one artefact and its digest. */
+  readonly url?: string;
+  readonly digest?: string;
+}
+
+function parse(identifier: string): Place | undefined {
+  const text = identifier.replace(/^well-known:/, "");
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return undefined;
+  const fragment = url.hash.slice(1);
+  const folder = FOLDERS.find((candidate) => url.pathname.includes(candidate));
+  const at = folder === undefined ? -1 : url.pathname.indexOf(folder);
+  const site = `${url.origin}${at < 0 ? url.pathname.replace(/\/$/, "") : url.pathname.slice(0, at)}`;
+  if (folder === undefined) return { site, ...(fragment ? { name: fragment } : {}) };
+  const rest = url.pathname.slice(at + folder.length).split("/")[0] ?? "";
+  const name = fragment || (rest === "index.json" ? "" : decodeURIComponent(rest));
+  return { site, base: `${site}${folder}`, ...(name ? { name } : {}) };
+}
+
+type Raw = { readonly [key: string]: unknown };
+
+function publishedFrom(value: unknown): Published[] {
+  const { name, description, files, url, digest } = (value ?? {}) as Raw;
+  if (typeof name !== "string" || name.includes("/") || pathMistake(name)) return [];
+  return [
+    {
+      name,
+      description: typeof description === "string" ? description : "",
+      files: Array.isArray(files) ? files.filter((file) => typeof file === "string") : [],
+      ...(typeof url === "string" ? { url } : {}),
+      ...(typeof digest === "string" ? { digest } : {}),
+    },
+  ];
+}
+
+async function readIndex(world: HubWorld, place: Place): Promise<{ base: string; skills: Published[] }> {
+  const bases = place.base ? [place.base] : FOLDERS.map((folder) => `${place.site}${folder}`);
+  for (const base of bases) {
+    const answer = await ask(world.fetch, `${base}index.json`, { maxBytes: 2 * MIB });
+    if (answer.status !== 200) continue;
+    const { skills } = jsonOf(answer) as Raw;
+    // After a redirect the files are where the index was found.
+    const found = new URL(".", answer.url).href;
+    return { base: found, skills: Array.isArray(skills) ? skills.flatMap(publishedFrom) : [] };
+  }
+  throw new UserError(`${place.site} publishes no skills`, { cure: `Looked for ${bases[0]}index.json` });
+}
+
+async function listedFiles(world: HubWorld, base: string, skill: Published): Promise<BundleFile[]> {
+  const names = skill.files.length > 0 ? skill.files : ["SKILL.md"];
+  if (names.length > LIMITS.files) throw new HubRefusal(`refused: more than ${LIMITS.files} files`);
+  for (const name of names) {
+    const mistake = pathMistake(plainPath(name));
+    if (mistake) throw new HubRefusal(`refused: the path "${shownPath(name)}" ${mistake}`);
+  }
+  const entries = await inParallel(names, WIDTH, async (name) => {
+    const path = [skill.name, ...plainPath(name).split("/")].map(encodeURIComponent).join("/");
+    const { body } = await download(world.fetch, `${base}${path}`);
+    return { path: name, kind: "file" as const, bytes: body };
+  });
+  return checkedFiles(entries);
+}
+
+async function artefact(world: HubWorld, base: string, skill: Published): Promise<BundleFile[]> {
+  const url = new URL(skill.url ?? "", base).href;
+  const { body } = await download(world.fetch, url, { maxBytes: LIMITS.download });
+  const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
+  if (skill.digest !== undefined && skill.digest.toLowerCase() !== digest)
+    throw new HubRefusal(`refused: ${url} does not have the digest that the index promises`);
+  const unpacked = await filesFromArchive(body, url);
+  return unpacked ? skillFolder(unpacked) : checkedFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
+}
+
+export function wellKnownSource(world: HubWorld): HubSource & { list(site: string): Promise<readonly HubListing[]> } {
+  const list = async (site: string): Promise<HubListing[]> => {
+    const place = parse(site);
+    if (!place) throw new UserError(`"${site}" is no address`, { exitCode: 2 });
+    const { base, skills } = await readIndex(world, place);
+    return skills.map(({ name, description }) => {
+      const identifier = `well-known:${base}${name}`;
+      return { name, description, source: "well-known", identifier, trust: "community" as const };
+    });
+  };
+  return {
+    id: "well-known",
+    summary: "sites that publish /.well-known/skills/index.json",
+    list,
+    accepts: (identifier) =>
+      identifier.startsWith("well-known:") ||
+      (/^https?:\/\//.test(identifier) && FOLDERS.some((folder) => identifier.includes(folder))),
+    // Sites are not known beforehand; `--source URL` lists one of them.
+    search: async (query, limit) =>
+      /^https?:\/\//.test(query) ? (await list(query)).filter((entry) => matches(entry, "")).slice(0, limit) : [],
+    fetch: async (identifier): Promise<Bundle> => {
+      const place = parse(identifier);
+      if (!place) throw new UserError(`"${identifier}" is no address`, { exitCode: 2 });
+      const { base, skills } = await readIndex(world, place);
+      const names = skills.map((skill) => skill.name).join(", ");
+      const name = place.name ?? (skills.length === 1 ? skills[0]?.name : undefined);
+      if (name === undefined)
+        throw new UserError(`${place.site} publishes several skills`, { cure: `Add #NAME to the address: ${names}` });
+      const skill = skills.find((candidate) => candidate.name === name);
+      if (!skill) throw new UserError(`${place.site} has no skill "${name}"`, { cure: `It has: ${names}` });
+      const files = skill.url === undefined ? await listedFiles(world, base, skill) : await artefact(world, base, skill);
+      const id = `well-known:${base}${name}`;
+      return { name: name.toLowerCase(), source: "well-known", identifier: id, trust: "community", files, origin: { index: `${base}index.json` } };
+    },
+  };
+}
