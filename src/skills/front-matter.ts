@@ -50,6 +50,22 @@ function missingFence(text: string): FrontMatter {
   };
 }
 
+function broken(parts: { block: string; body: string; bodyLine: number }, message: string, line: number): FrontMatter {
+  const reason = (message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
+  return {
+    fields: byColon(parts.block),
+    body: parts.body,
+    bodyLine: parts.bodyLine,
+    mistakes: [
+      {
+        line,
+        message: `the front matter is not valid YAML: ${reason}`,
+        cure: "Put values that contain a colon, # or quotes between double quotes, and indent with spaces.",
+      },
+    ],
+  };
+}
+
 /** Never throws: a broken block gives what could be saved and the mistakes. */
 export async function parseFrontMatter(given: string): Promise<FrontMatter> {
   const text = given.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
@@ -59,23 +75,14 @@ export async function parseFrontMatter(given: string): Promise<FrontMatter> {
   const { parseDocument } = (await import("yaml")).default;
   const document = parseDocument(parts.block, { prettyErrors: true, uniqueKeys: false });
   const error = document.errors[0];
-  if (error) {
-    const line = (error.linePos?.[0].line ?? 1) + 1;
-    const reason = (error.message.split("\n")[0] ?? "").replace(/ at line \d+, column \d+:?$/, "");
-    return {
-      fields: byColon(parts.block),
-      body: parts.body,
-      bodyLine: parts.bodyLine,
-      mistakes: [
-        {
-          line,
-          message: `the front matter is not valid YAML: ${reason}`,
-          cure: "Put values that contain a colon, # or quotes between double quotes, and indent with spaces.",
-        },
-      ],
-    };
+  if (error) return broken(parts, error.message, (error.linePos?.[0].line ?? 1) + 1);
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 20 });
+  } catch (trouble) {
+    // References to nothing and references that multiply are found only when values are made.
+    return broken(parts, trouble instanceof Error ? trouble.message : String(trouble), 2);
   }
-  const value: unknown = document.toJS({ maxAliasCount: 20 });
   const isMapping = value !== null && typeof value === "object" && !Array.isArray(value);
   return {
     fields: isMapping ? (value as { [key: string]: unknown }) : {},

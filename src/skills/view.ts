@@ -19,11 +19,6 @@ export interface Answer {
   readonly credentialFiles?: readonly string[];
 }
 
-export interface PluginSkill {
-  readonly file: string;
-  readonly siblings: readonly string[];
-}
-
 export interface Library {
   readonly world: SkillWorld;
   readonly catalog: Catalog;
