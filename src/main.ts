@@ -32,7 +32,9 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const { dispatch } = await import("./cli/dispatch.ts");
-  return dispatch(argv);
+  return dispatch(argv, {
+    gateway: async (home, options) => (await import("./gateway/run.ts")).runGateway(home, options),
+  });
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -27,7 +27,12 @@ interface ApprovedEntry {
 type Numbers = { [key: string]: number };
 
 export interface PairingList {
-  readonly pending: readonly { readonly platform: string; readonly userId: string; readonly userName: string; readonly minutesLeft: number }[];
+  readonly pending: readonly {
+    readonly platform: string;
+    readonly userId: string;
+    readonly userName: string;
+    readonly minutesLeft: number;
+  }[];
   readonly approved: readonly { readonly platform: string; readonly userId: string; readonly userName: string }[];
 }
 
@@ -135,7 +140,8 @@ class PairingFiles implements Pairing {
     }
     for (const platform of await this.#platforms("approved")) {
       const entries = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
-      for (const [userId, entry] of Object.entries(entries)) approved.push({ platform, userId, userName: entry.user_name });
+      for (const [userId, entry] of Object.entries(entries))
+        approved.push({ platform, userId, userName: entry.user_name });
     }
     return { pending, approved };
   }
@@ -160,7 +166,9 @@ class PairingFiles implements Pairing {
     return this.#locked(async () => {
       const limits = await readMap<number>(this.#file("_rate_limits"));
       if ((limits[`_lockout:${platform}`] ?? 0) > this.#seconds())
-        throw new UserError(`Pairing on ${platform} is locked after too many wrong codes.`, { cure: "Try again in an hour." });
+        throw new UserError(`Pairing on ${platform} is locked after too many wrong codes.`, {
+          cure: "Try again in an hour.",
+        });
       const pending = await this.#pending(platform);
       const wanted = code.trim().toUpperCase();
       const entry = pending[wanted];

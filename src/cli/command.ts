@@ -16,8 +16,14 @@ export interface CliOption {
 
 export type CliValues = { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
 
+/** Other surfaces that a command may start; only `main.ts` knows them. */
+export interface Surfaces {
+  gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean }): Promise<number>;
+}
+
 /** What every command gets. */
 export interface CliBase {
+  readonly surfaces?: Surfaces;
   readonly home: Home;
   readonly terminal: Terminal;
   /** Runs another command line in this process, for example the chat after a session was picked. */

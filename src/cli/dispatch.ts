@@ -2,7 +2,7 @@
 import { type Home, openHome } from "../app/home.ts";
 import { UserError } from "../core/failure.ts";
 import { nearest } from "../lib/nearest.ts";
-import { runCommand } from "./command.ts";
+import { runCommand, type Surfaces } from "./command.ts";
 import { commands } from "./table.ts";
 import { Terminal } from "./terminal.ts";
 
@@ -29,12 +29,18 @@ async function runForeign(home: Home, terminal: Terminal, argv: readonly string[
   });
 }
 
-async function runLine(home: Home, terminal: Terminal, rest: readonly string[]): Promise<number> {
+interface Line {
+  readonly home: Home;
+  readonly terminal: Terminal;
+  readonly surfaces?: Surfaces;
+}
+
+async function runLine(line: Line, rest: readonly string[]): Promise<number> {
   const word = rest[0];
   const named = word !== undefined && !word.startsWith("-") ? word : undefined;
   const entry = commands[named ?? DEFAULT_COMMAND];
   if (!entry) {
-    const code = named ? await runForeign(home, terminal, [named, ...rest.slice(1)]) : undefined;
+    const code = named ? await runForeign(line.home, line.terminal, [named, ...rest.slice(1)]) : undefined;
     if (code !== undefined) return code;
     const guess = nearest(named ?? "", Object.keys(commands));
     throw new UserError(`unknown command "${named ?? DEFAULT_COMMAND}"${guess ? `; did you mean "${guess}"?` : ""}`, {
@@ -42,17 +48,17 @@ async function runLine(home: Home, terminal: Terminal, rest: readonly string[]):
       exitCode: 2,
     });
   }
-  const again = (argv: readonly string[]) => runLine(home, terminal, argv);
-  return runCommand(await entry.load(), named ? rest.slice(1) : rest, { home, terminal, again });
+  const again = (argv: readonly string[]) => runLine(line, argv);
+  return runCommand(await entry.load(), named ? rest.slice(1) : rest, { ...line, again });
 }
 
 /** Runs one command line and answers with its exit code. */
-export async function dispatch(argv: readonly string[]): Promise<number> {
+export async function dispatch(argv: readonly string[], surfaces?: Surfaces): Promise<number> {
   const terminal = new Terminal({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr });
   try {
     const { home, rest, warnings } = openHome(argv);
     for (const warning of warnings) terminal.err(`warning: ${warning}`);
-    return await runLine(home, terminal, rest);
+    return await runLine({ home, terminal, ...(surfaces ? { surfaces } : {}) }, rest);
   } catch (error) {
     return report(terminal, error);
   }

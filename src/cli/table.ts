@@ -67,4 +67,12 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     summary: "Schedule jobs and see what became of them",
     load: async () => (await import("./cron.ts")).cronCommand,
   },
+  gateway: {
+    summary: "Serve the agent in chats: run, start, stop, status, install",
+    load: async () => (await import("./gateway.ts")).gatewayCommand,
+  },
+  pairing: {
+    summary: "Let people in who wrote to the gateway",
+    load: async () => (await import("./pairing.ts")).pairingCommand,
+  },
 };

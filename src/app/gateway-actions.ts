@@ -1,0 +1,162 @@
+// What `hermes gateway …` does from outside: find the running gateway, ask it, stop it, install it as a service.
+import { createHash } from "node:crypto";
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { createConnection, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { JsonObject } from "../core/message.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import type { Home } from "./home.ts";
+
+/** Exit codes of `hermes gateway run`; 75 asks a service manager to start it again. */
+export const EXIT = { ok: 0, failed: 1, alreadyRunning: 3, restart: 75 } as const;
+
+const MAX_SOCKET_PATH = 100;
+const ANSWER_MS = 5_000;
+
+export interface GatewayLock {
+  release(): void;
+}
+
+function lockPath(home: Home): string {
+  return join(home.path, "gateway.lock");
+}
+
+/** Held by the kernel for as long as the process lives; null when another gateway has it. */
+export async function lockGateway(home: Home): Promise<GatewayLock | null> {
+  const { takeKernelLock } = await import("../store/runtime/leases.ts");
+  return takeKernelLock(lockPath(home));
+}
+
+/** The lock decides, not a file with a number in it. */
+export async function isGatewayRunning(home: Home): Promise<boolean> {
+  const lock = await lockGateway(home);
+  lock?.release();
+  return lock === null;
+}
+
+/** A Unix socket in the home; in the temporary folder where the home's path is too long for one. */
+export function controlPath(home: Home): string {
+  const path = join(home.path, "gateway.sock");
+  if (path.length <= MAX_SOCKET_PATH) return path;
+  return join(tmpdir(), `hermes-${createHash("sha256").update(home.path).digest("hex").slice(0, 16)}.sock`);
+}
+
+export interface ControlHandlers {
+  status(): Promise<object>;
+  stop(): void;
+  restart(): void;
+}
+
+async function answer(word: string, handlers: ControlHandlers): Promise<object> {
+  if (word === "status") return handlers.status();
+  if (word === "stop") handlers.stop();
+  else if (word === "restart") handlers.restart();
+  else return { error: `unknown request ${word}` };
+  return { ok: true };
+}
+
+/** Answers one-line requests. Only the holder of the lock may call this: an old socket file is replaced. */
+export async function serveControl(home: Home, handlers: ControlHandlers): Promise<{ close(): Promise<void> }> {
+  const path = controlPath(home);
+  await rm(path, { force: true });
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (data) => {
+      answer(data.toString("utf8").trim(), handlers).then(
+        (value) => socket.end(`${JSON.stringify(value)}\n`),
+        (error: unknown) =>
+          socket.end(`${JSON.stringify({ error: error instanceof Error ? error.message : String(error) })}\n`),
+      );
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, resolve);
+  });
+  await chmod(path, 0o600);
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** The running gateway's answer; null when none answers. */
+export function askGateway(home: Home, request: "status" | "stop" | "restart"): Promise<JsonObject | null> {
+  return new Promise((resolve) => {
+    const socket = createConnection(controlPath(home));
+    let text = "";
+    const timer = setTimeout(() => socket.destroy(), ANSWER_MS);
+    socket.on("connect", () => socket.write(`${request}\n`));
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      clearTimeout(timer);
+      try {
+        resolve(JSON.parse(text) as JsonObject);
+      } catch {
+        // Nobody there, or it died while answering.
+        resolve(null);
+      }
+    });
+  });
+}
+
+/** `gateway_state.json`, for programs that read the file of v0.14. */
+export async function writeState(home: Home, status: object): Promise<void> {
+  const { state, platforms, activeTurns } = status as {
+    state?: string;
+    platforms?: readonly { name: string; state: string; reason: string | null }[];
+    activeTurns?: number;
+  };
+  const words: { readonly [state: string]: string } = {
+    ok: "connected",
+    degraded: "connected",
+    red: "retrying",
+    stopped: "disconnected",
+  };
+  const now = new Date().toISOString();
+  const listed = (platforms ?? []).map((each) => [
+    each.name,
+    { state: words[each.state] ?? each.state, error_code: null, error_message: each.reason, updated_at: now },
+  ]);
+  const file = {
+    gateway_state: state ?? "stopped",
+    exit_reason: null,
+    restart_requested: false,
+    active_agents: activeTurns ?? 0,
+    platforms: Object.fromEntries(listed) as object,
+    pid: process.pid,
+    updated_at: now,
+  };
+  await atomicWrite(join(home.path, "gateway_state.json"), `${JSON.stringify(file, null, 2)}\n`, 0o600);
+}
+
+/** Waits until the lock is free; false when it is still held after `ms`. */
+export async function waitUntilStopped(home: Home, ms: number): Promise<boolean> {
+  const deadline = Date.now() + ms;
+  while (await isGatewayRunning(home)) {
+    if (Date.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return true;
+}
+
+/** Starts the gateway in the background, detached from this terminal; its log is `logs/gateway.log`. */
+export async function startDetached(home: Home, program: readonly string[]): Promise<void> {
+  const { spawn } = await import("node:child_process");
+  await mkdir(join(home.path, "logs"), { recursive: true, mode: 0o700 });
+  const [command = process.execPath, ...args] = program;
+  const child = spawn(command, [...args, "gateway", "run"], {
+    cwd: home.path,
+    env: { ...home.env },
+    detached: true,
+    stdio: "ignore",
+  });
+  child.unref();
+}

@@ -1,0 +1,140 @@
+// The gateway as a service of the machine: a systemd user unit or a launchd agent, made, enabled and removed.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { homedir, platform } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { UserError } from "../core/failure.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { EXIT } from "./gateway-actions.ts";
+import type { Home } from "./home.ts";
+
+const run = promisify(execFile);
+
+export type ServiceKind = "systemd" | "launchd";
+
+export interface ServiceFile {
+  readonly kind: ServiceKind;
+  readonly name: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+function suffix(home: Home): string {
+  if (home.profile === "default") return "";
+  return `-${createHash("sha256").update(home.path).digest("hex").slice(0, 8)}`;
+}
+
+function quoted(word: string): string {
+  return `"${word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
+}
+
+function systemdUnit(home: Home, program: readonly string[]): string {
+  return `[Unit]
+Description=Hermes gateway (${home.profile})
+After=network-online.target
+StartLimitIntervalSec=600
+StartLimitBurst=20
+
+[Service]
+Type=simple
+ExecStart=${[...program, "gateway", "run"].map(quoted).join(" ")}
+Environment=${quoted(`HERMES_HOME=${home.path}`)}
+Environment=${quoted(`PATH=${home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"}`)}
+Restart=always
+RestartSec=5
+RestartPreventExitStatus=${EXIT.alreadyRunning}
+SuccessExitStatus=${EXIT.restart}
+KillMode=mixed
+TimeoutStopSec=200
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+function xml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function launchdPlist(home: Home, label: string, program: readonly string[]): string {
+  const args = [...program, "gateway", "run"].map((word) => `    <string>${xml(word)}</string>`).join("\n");
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>${label}</string>
+  <key>ProgramArguments</key>
+  <array>
+${args}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>HERMES_HOME</key><string>${xml(home.path)}</string>
+    <key>PATH</key><string>${xml(home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin")}</string>
+  </dict>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><true/>
+  <key>ThrottleInterval</key><integer>10</integer>
+  <key>ExitTimeOut</key><integer>200</integer>
+</dict>
+</plist>
+`;
+}
+
+/** The file that would be installed here; nothing is written. */
+export function serviceFile(home: Home, program: readonly string[], system: string = platform()): ServiceFile {
+  const userHome = home.env.HOME ?? homedir();
+  if (system === "linux") {
+    const name = `hermes-gateway${suffix(home)}`;
+    const path = join(home.env.XDG_CONFIG_HOME ?? join(userHome, ".config"), "systemd", "user", `${name}.service`);
+    return { kind: "systemd", name, path, text: systemdUnit(home, program) };
+  }
+  if (system === "darwin") {
+    const name = `ai.hermes.gateway${suffix(home)}`;
+    const path = join(userHome, "Library", "LaunchAgents", `${name}.plist`);
+    return { kind: "launchd", name, path, text: launchdPlist(home, name, program) };
+  }
+  throw new UserError("There is no service manager that Hermes knows on this system.", {
+    cure: "Run it in the background instead: hermes gateway start",
+  });
+}
+
+async function tell(command: string, args: readonly string[], home: Home): Promise<string | null> {
+  try {
+    await run(command, [...args], { env: { ...home.env }, timeout: 30_000 });
+    return null;
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    return (stderr || message).trim().split("\n")[0] ?? "it failed";
+  }
+}
+
+/** Writes the file and starts the service; what the service manager complained about, or null. */
+export async function installService(
+  home: Home,
+  program: readonly string[],
+): Promise<{ file: ServiceFile; problem: string | null }> {
+  const file = serviceFile(home, program);
+  await atomicWrite(file.path, file.text, 0o644);
+  if (file.kind === "launchd") return { file, problem: await tell("launchctl", ["load", "-w", file.path], home) };
+  const problem =
+    (await tell("systemctl", ["--user", "daemon-reload"], home)) ??
+    (await tell("systemctl", ["--user", "enable", "--now", `${file.name}.service`], home));
+  return { file, problem };
+}
+
+export async function uninstallService(
+  home: Home,
+  program: readonly string[],
+): Promise<{ file: ServiceFile; problem: string | null }> {
+  const file = serviceFile(home, program);
+  const problem =
+    file.kind === "launchd"
+      ? await tell("launchctl", ["unload", "-w", file.path], home)
+      : await tell("systemctl", ["--user", "disable", "--now", `${file.name}.service`], home);
+  await rm(file.path, { force: true });
+  if (file.kind === "systemd") await tell("systemctl", ["--user", "daemon-reload"], home);
+  return { file, problem };
+}

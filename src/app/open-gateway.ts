@@ -1,0 +1,122 @@
+// What the gateway holds: the program, its durable mailbox, its platforms, and the lock that makes it the only one.
+import { join } from "node:path";
+import type { Mailbox } from "../core/mailbox.ts";
+import type { JsonObject } from "../core/message.ts";
+import type { Platform, PlatformContext } from "../core/platform.ts";
+import type { App } from "./app.ts";
+import { openApp } from "./compose.ts";
+import type { Home } from "./home.ts";
+import { openPairing, type Pairing } from "./pairing.ts";
+import { platformEntries } from "./platforms.ts";
+
+export interface OpenedGateway {
+  readonly app: App;
+  readonly mailbox: Mailbox;
+  readonly pairing: Pairing;
+  /** Every platform, set up or not. */
+  platforms(state: () => JsonObject): Promise<readonly Platform[]>;
+  /** Settings of a platform: the environment first, then its section of the configuration. */
+  settings(platform: string, names: Platform["settings"]): Pick<PlatformContext, "setting" | "section">;
+  /** A chat grew too large while nobody compacted it. */
+  hygieneDue(
+    sessionId: string,
+    known: { readonly promptTokens: number; readonly contextLength: number },
+  ): Promise<boolean>;
+  /** Sets the place for scheduled results in `.env`. */
+  setHomeChannel(
+    variable: string,
+    to: { readonly chatId: string; readonly threadId?: string; readonly name?: string },
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenGatewayOptions {
+  /** `worker` keeps the disk away from the event loop; tests use `in-process`. */
+  readonly host?: "in-process" | "worker";
+  onNotice?(text: string): void;
+}
+
+type Section = { readonly [key: string]: unknown };
+
+/** The platform's own section, above `platforms.<name>`, above its `extra`. */
+function sectionOf(app: App, platform: string): Section {
+  const top = (app.config as unknown as { readonly [key: string]: unknown })[platform];
+  const nested = (app.config.platforms as { readonly [key: string]: Section | undefined })[platform];
+  const extra = nested?.extra as Section | undefined;
+  const given = (section: unknown) =>
+    Object.fromEntries(
+      Object.entries((section as Section | undefined) ?? {}).filter(([, value]) => value !== undefined),
+    );
+  // `platforms.<name>.enabled` is false wherever it was left out, so only the platform's own section can switch it off.
+  const { enabled: _, ...shared } = given(nested);
+  return { ...given(extra), ...shared, ...given(top) };
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  return Array.isArray(value) ? value.join(",") : String(value);
+}
+
+export function settingsOf(
+  app: App,
+  platform: string,
+  names: Platform["settings"],
+): Pick<PlatformContext, "setting" | "section"> {
+  const section = sectionOf(app, platform);
+  return {
+    section,
+    setting: (name) => {
+      const own = textOf(app.home.env[name]);
+      if (own !== undefined) return own;
+      const key = names.find((setting) => setting.env === name)?.key;
+      return key === undefined ? undefined : textOf(section[key]);
+    },
+  };
+}
+
+async function hygieneDue(
+  app: App,
+  sessionId: string,
+  known: { promptTokens: number; contextLength: number },
+): Promise<boolean> {
+  const { enabled, hygiene_hard_message_limit: hardMessageLimit } = app.config.compression;
+  const count = await app.store.messageCount(sessionId);
+  const near = known.promptTokens === 0 || known.promptTokens >= known.contextLength * 0.8;
+  // The messages are read only when the answer may be yes.
+  if (!enabled || count < 4 || (!near && count < hardMessageLimit)) return false;
+  const { needsHygiene } = await import("../context/hygiene.ts");
+  const messages = await app.store.getConversation(sessionId);
+  const { promptTokens, contextLength } = known;
+  return needsHygiene({ messages, contextLength, lastPromptTokens: promptTokens, enabled, hardMessageLimit });
+}
+
+async function setHomeChannel(
+  home: Home,
+  variable: string,
+  to: { chatId: string; threadId?: string; name?: string },
+): Promise<void> {
+  const { setEnvValue } = await import("../config/env-write.ts");
+  await setEnvValue(home, variable, to.chatId);
+  await setEnvValue(home, `${variable}_NAME`, to.name ?? "Home");
+  await setEnvValue(home, `${variable}_THREAD_ID`, to.threadId ?? "");
+}
+
+export async function openGateway(home: Home, options: OpenGatewayOptions = {}): Promise<OpenedGateway> {
+  const host = options.host ?? "worker";
+  const app = await openApp(home, { host, ...(options.onNotice ? { onNotice: options.onNotice } : {}) });
+  const { openMailbox } = await import("../store/open-mailbox.ts");
+  const mailbox = await openMailbox(join(home.path, "runtime.db"), host);
+  return {
+    app,
+    mailbox,
+    pairing: openPairing(home.path),
+    platforms: (state) => Promise.all(platformEntries.map((entry) => entry.load(app, state))),
+    settings: (platform, names) => settingsOf(app, platform, names),
+    hygieneDue: (sessionId, known) => hygieneDue(app, sessionId, known),
+    setHomeChannel: (variable, to) => setHomeChannel(home, variable, to),
+    close: async () => {
+      await mailbox.close();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,195 @@
+// `hermes gateway`: run it here, start and stop it in the background, ask how it is doing, install it as a service.
+import { askGateway, EXIT, isGatewayRunning, startDetached, waitUntilStopped } from "../app/gateway-actions.ts";
+import { installService, uninstallService } from "../app/gateway-service.ts";
+import { platformStates } from "../app/platform-setup.ts";
+import { UserError } from "../core/failure.ts";
+import type { JsonObject } from "../core/message.ts";
+import type { CliCommand, CliContext } from "./command.ts";
+import { JSON_OPTION } from "./command.ts";
+
+const STOP_MS = 200_000;
+const START_MS = 15_000;
+
+/** How to call this program again. */
+function program(): string[] {
+  return [process.execPath, process.argv[1] ?? ""];
+}
+
+async function run(context: CliContext): Promise<number> {
+  const { surfaces, home, terminal, values } = context;
+  if (!surfaces) throw new UserError("The gateway cannot be run from here.");
+  if (values.replace && (await isGatewayRunning(home))) {
+    terminal.out("Taking over from the running gateway.");
+    await askGateway(home, "stop");
+    if (!(await waitUntilStopped(home, STOP_MS)))
+      throw new UserError("The running gateway does not stop.", { cure: "See: hermes gateway status" });
+  }
+  for (;;) {
+    const code = await surfaces.gateway(home, { out: (text) => terminal.out(text), verbose: values.verbose === true });
+    // A service manager starts it again by itself; here nobody else would.
+    if (code !== EXIT.restart || home.env.INVOCATION_ID !== undefined) return code;
+  }
+}
+
+async function start({ home, terminal }: CliContext): Promise<number> {
+  if (await isGatewayRunning(home)) {
+    terminal.out("The gateway is running already.");
+    return 0;
+  }
+  await startDetached(home, program());
+  const deadline = Date.now() + START_MS;
+  while (Date.now() < deadline) {
+    if (await askGateway(home, "status")) {
+      terminal.out("The gateway runs in the background. See: hermes gateway status");
+      return 0;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  throw new UserError("The gateway did not start.", {
+    cure: `Look at ${home.path}/logs/gateway.log, or try: hermes gateway run -v`,
+  });
+}
+
+async function stop({ home, terminal }: CliContext): Promise<number> {
+  if (!(await isGatewayRunning(home))) {
+    terminal.out("No gateway is running.");
+    return 0;
+  }
+  await askGateway(home, "stop");
+  terminal.out("Stopping: running turns are finished first.");
+  if (await waitUntilStopped(home, STOP_MS)) {
+    terminal.out("Stopped.");
+    return 0;
+  }
+  throw new UserError("The gateway is still running.", { cure: "See: hermes gateway status --deep" });
+}
+
+async function restart(context: CliContext): Promise<number> {
+  await stop(context);
+  return start(context);
+}
+
+interface ShownPlatform {
+  readonly name: string;
+  readonly state: string;
+  readonly account: string | null;
+  readonly provenAt: number | null;
+  readonly reason: string | null;
+  readonly rebuilds: number;
+}
+
+function ago(at: number | null): string {
+  return at === null ? "never" : `${Math.round((Date.now() - at) / 1000)} s ago`;
+}
+
+function platformLine(each: ShownPlatform): string {
+  const marks: { readonly [state: string]: string } = { ok: "✓", degraded: "~", connecting: "…" };
+  const who = each.account ? ` as ${each.account}` : "";
+  const rebuilt = each.rebuilds > 0 ? `, rebuilt ${each.rebuilds} times since` : "";
+  return `  ${marks[each.state] ?? "✗"} ${each.name}${who}: ${each.state}, last heard ${ago(each.provenAt)}${rebuilt}${each.reason ? `. ${each.reason}` : ""}`;
+}
+
+function deepLines(status: JsonObject): string[] {
+  const mailbox = status.mailbox as { inbox: number; outbox: number; failed: number; oldestInbox: number | null };
+  const cron = status.cron as { tickedAt: number; trouble: string; late: boolean } | null;
+  return [
+    `Messages: ${mailbox.inbox} waiting or in work${mailbox.oldestInbox ? ` (oldest ${ago(mailbox.oldestInbox)})` : ""}, ${mailbox.outbox} to send, ${mailbox.failed} not deliverable in the last day`,
+    `Turns running: ${String(status.activeTurns)}; open conversations: ${String(status.openAgents)}`,
+    cron
+      ? `Scheduled jobs: last tick ${ago(cron.tickedAt)}${cron.late ? ", LATE" : ""}${cron.trouble ? `, ${cron.trouble}` : ""}`
+      : "Scheduled jobs: not running",
+  ];
+}
+
+/** The exit code says what the words say: 0 when everything is heard, 1 when something is not, 3 when nothing runs. */
+async function status({ home, terminal, values }: CliContext): Promise<number> {
+  const answer = await askGateway(home, "status");
+  if (!answer) {
+    const held = await isGatewayRunning(home);
+    if (values.json) terminal.out(JSON.stringify({ running: held, answering: false }));
+    else
+      terminal.out(
+        held
+          ? "A gateway holds the lock but does not answer."
+          : "No gateway is running. Start it: hermes gateway start",
+      );
+    return held ? EXIT.failed : EXIT.alreadyRunning;
+  }
+  const platforms = (answer.platforms ?? []) as unknown as readonly ShownPlatform[];
+  const healthy = platforms.every((each) => each.state === "ok" || each.state === "degraded");
+  if (values.json) {
+    terminal.out(JSON.stringify({ running: true, answering: true, ...answer }, null, 2));
+    return healthy ? 0 : EXIT.failed;
+  }
+  terminal.out(
+    `The gateway is ${String(answer.state)} (process ${String(answer.pid)}, since ${new Date(Number(answer.startedAt)).toLocaleString()}).`,
+  );
+  if (platforms.length === 0) terminal.out("  no platform is set up: hermes gateway setup");
+  for (const each of platforms) terminal.out(platformLine(each));
+  if (values.deep) for (const line of deepLines(answer)) terminal.out(line);
+  return healthy ? 0 : EXIT.failed;
+}
+
+async function install({ home, terminal }: CliContext): Promise<number> {
+  const { file, problem } = await installService(home, program());
+  terminal.out(`Wrote ${file.path}`);
+  if (problem)
+    throw new UserError(`The service was written but not started: ${problem}`, {
+      cure: "Start it by hand, or use: hermes gateway start",
+    });
+  terminal.out(
+    "The gateway starts with your session from now on. To keep it running after you log out: loginctl enable-linger",
+  );
+  return 0;
+}
+
+async function uninstall({ home, terminal }: CliContext): Promise<number> {
+  const { file, problem } = await uninstallService(home, program());
+  terminal.out(`Removed ${file.path}${problem ? ` (${problem})` : ""}`);
+  return 0;
+}
+
+async function setup({ home, terminal }: CliContext): Promise<number> {
+  for (const platform of await platformStates(home)) {
+    terminal.out(`${platform.ready ? "✓" : "·"} ${platform.label}${platform.ready ? "" : `: ${platform.reason}`}`);
+    for (const setting of platform.settings) {
+      const state = setting.set ? "set" : setting.required ? "needed" : "optional";
+      if (!platform.ready && !setting.required) continue;
+      terminal.out(`    ${setting.env} (${state})  ${setting.description}`);
+    }
+  }
+  terminal.out(`\nSet a value:  hermes config set TELEGRAM_BOT_TOKEN <token>\nThen:         hermes gateway start`);
+  return 0;
+}
+
+export const gatewayCommand: CliCommand = {
+  name: "gateway",
+  summary: "Serve the agent in chats",
+  defaultSubcommand: "run",
+  subcommands: [
+    {
+      name: "run",
+      summary: "Run in this terminal until Ctrl-C",
+      options: {
+        replace: { type: "boolean", help: "Take over from a running gateway" },
+        verbose: { type: "boolean", short: "v", help: "Show the log here as well" },
+      },
+      maxPositionals: 0,
+      run,
+    },
+    { name: "start", summary: "Run in the background", maxPositionals: 0, run: start },
+    { name: "stop", summary: "Finish running turns, then stop", maxPositionals: 0, run: stop },
+    { name: "restart", summary: "Stop, then start in the background", maxPositionals: 0, run: restart },
+    {
+      name: "status",
+      summary: "What is connected and when it was last heard",
+      options: { deep: { type: "boolean", help: "Also messages, turns and scheduled jobs" }, ...JSON_OPTION },
+      maxPositionals: 0,
+      run: status,
+    },
+    { name: "install", summary: "Make it a service of this machine", maxPositionals: 0, run: install },
+    { name: "uninstall", summary: "Remove the service", maxPositionals: 0, run: uninstall },
+    { name: "setup", summary: "What each platform needs and what is missing", maxPositionals: 0, run: setup },
+  ],
+  examples: ["hermes gateway setup", "hermes gateway run -v", "hermes gateway status --deep"],
+};

@@ -1,0 +1,73 @@
+// `hermes pairing`: who asked to be let in, and who was.
+import { openPairing } from "../app/pairing.ts";
+import { UserError } from "../core/failure.ts";
+import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
+
+async function list({ home, terminal, values }: CliContext): Promise<number> {
+  const found = await openPairing(home.path).list();
+  if (values.json) {
+    terminal.out(JSON.stringify(found, null, 2));
+    return 0;
+  }
+  if (found.pending.length === 0 && found.approved.length === 0) {
+    terminal.out("Nobody has asked to be let in.");
+    return 0;
+  }
+  for (const { platform, userId, userName, minutesLeft } of found.pending)
+    terminal.out(`waiting   ${platform}  ${userId}  ${userName}  (code valid for ${minutesLeft} min)`);
+  for (const { platform, userId, userName } of found.approved)
+    terminal.out(`approved  ${platform}  ${userId}  ${userName}`);
+  return 0;
+}
+
+function two({ positionals }: CliContext, usage: string): [string, string] {
+  const [first, second] = positionals;
+  if (!first || !second) throw new UserError(`usage: hermes pairing ${usage}`, { exitCode: 2 });
+  return [first.toLowerCase(), second];
+}
+
+async function approve(context: CliContext): Promise<number> {
+  const [platform, code] = two(context, "approve PLATFORM CODE");
+  const { userId, userName } = await openPairing(context.home.path).approve(platform, code);
+  context.terminal.out(`${userName || userId} (${platform} ${userId}) may write to the agent from now on.`);
+  return 0;
+}
+
+async function revoke(context: CliContext): Promise<number> {
+  const [platform, user] = two(context, "revoke PLATFORM USER");
+  if (!(await openPairing(context.home.path).revoke(platform, user)))
+    throw new UserError(`${user} is not paired on ${platform}.`, { cure: "See: hermes pairing list" });
+  context.terminal.out(`${user} may no longer write on ${platform}.`);
+  return 0;
+}
+
+async function clearPending({ home, terminal, positionals }: CliContext): Promise<number> {
+  const count = await openPairing(home.path).clearPending(positionals[0]);
+  terminal.out(count === 1 ? "Dropped 1 request." : `Dropped ${count} requests.`);
+  return 0;
+}
+
+export const pairingCommand: CliCommand = {
+  name: "pairing",
+  summary: "Let people in who wrote to the gateway",
+  defaultSubcommand: "list",
+  subcommands: [
+    { name: "list", summary: "Who waits and who was let in", options: JSON_OPTION, maxPositionals: 0, run: list },
+    {
+      name: "approve",
+      args: "PLATFORM CODE",
+      summary: "Let the person with this code in",
+      maxPositionals: 2,
+      run: approve,
+    },
+    { name: "revoke", args: "PLATFORM USER", summary: "Shut a person out again", maxPositionals: 2, run: revoke },
+    {
+      name: "clear-pending",
+      args: "[PLATFORM]",
+      summary: "Drop requests that wait",
+      maxPositionals: 1,
+      run: clearPending,
+    },
+  ],
+  examples: ["hermes pairing list", "hermes pairing approve telegram K7PQ2MXD"],
+};

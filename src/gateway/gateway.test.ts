@@ -1,0 +1,398 @@
+// The gateway as people in chats meet it: a real home, a scripted model, a Bot API server on loopback.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { calls, type FakeLlm, startFakeLlm, text } from "../../test/fake-llm.ts";
+import { FakeTelegram, type FakeTelegramOptions } from "../../test/fake-telegram.ts";
+import { type TempHome, tempHome } from "../../test/temp-home.ts";
+import { openHome } from "../app/home.ts";
+import { type OpenedGateway, openGateway } from "../app/open-gateway.ts";
+import { Gateway } from "./gateway.ts";
+
+interface World {
+  readonly home: TempHome;
+  readonly llm: FakeLlm;
+  readonly telegram: FakeTelegram;
+  readonly log: string[];
+  gateway: Gateway;
+  opened: OpenedGateway;
+  restart(): Promise<void>;
+}
+
+const worlds: World[] = [];
+type Script = NonNullable<Parameters<typeof startFakeLlm>[0]>["script"];
+
+async function startGateway(
+  home: TempHome,
+  telegram: FakeTelegram,
+  env: { [name: string]: string },
+  log: string[],
+): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
+  const host = {
+    env: {
+      HERMES_HOME: home.path,
+      TELEGRAM_BOT_TOKEN: telegram.token,
+      TELEGRAM_API_ROOT: telegram.url,
+      PATH: "/usr/local/bin:/usr/bin:/bin",
+      ...env,
+    },
+    cwd: home.path,
+    platform: "linux",
+    homedir: home.path,
+  };
+  const opened = await openGateway(openHome([], host).home, { host: "in-process" });
+  const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
+  const gateway = new Gateway(opened, { log: (level, line) => log.push(`${level}: ${line}`), times });
+  await gateway.start();
+  return { gateway, opened };
+}
+
+async function world(
+  options: { script?: Script; env?: { [name: string]: string }; config?: string; telegram?: FakeTelegramOptions } = {},
+): Promise<World> {
+  const home = tempHome();
+  const llm = await startFakeLlm({
+    script: options.script ?? ((request) => text(`You said: ${String(request.messages.at(-1)?.text ?? "")}`)),
+  });
+  const extra =
+    "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
+  home.useModel(llm, `${extra}${options.config ?? ""}`);
+  const telegram = await new FakeTelegram(options.telegram).start();
+  const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
+  const log: string[] = [];
+  const started = await startGateway(home, telegram, env, log);
+  const made: World = {
+    home,
+    llm,
+    telegram,
+    log,
+    ...started,
+    restart: async () => {
+      await made.gateway.stop(2_000);
+      await made.opened.close();
+      Object.assign(made, await startGateway(home, telegram, env, log));
+    },
+  };
+  worlds.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  for (const each of worlds.splice(0)) {
+    await each.gateway.stop(500);
+    await each.opened.close();
+    await each.telegram.close();
+    await each.llm.close();
+    each.home.remove();
+  }
+});
+
+const texts = (w: World, chat: number) =>
+  w.telegram
+    .fromBot(chat)
+    .map((message) => message.text)
+    .filter((shown) => !shown.startsWith("🔧"));
+const answered = (w: World, chat: number, count = 1) => w.telegram.until(() => texts(w, chat).length >= count);
+
+describe("a private chat", () => {
+  it("answers, remembers the session, and confirms updates only after they are kept", async () => {
+    const w = await world();
+    w.telegram.say(1, "hello");
+    await answered(w, 1);
+    expect(texts(w, 1)).toEqual(["You said: hello"]);
+    w.telegram.say(1, "again");
+    await answered(w, 1, 2);
+    const index = JSON.parse(readFileSync(join(w.home.path, "sessions", "sessions.json"), "utf8"));
+    const entry = index["agent:main:telegram:dm:1"];
+    expect(entry).toMatchObject({ platform: "telegram", chat_type: "dm", origin: { chat_id: "1", user_id: "1" } });
+    expect(entry.session_id).toMatch(/^\d{8}_\d{6}_[0-9a-f]{8}$/);
+    expect(await w.opened.app.store.messageCount(entry.session_id)).toBe(4);
+    await w.telegram.until(() => w.telegram.unconfirmed === 0);
+  });
+
+  it("handles a message once, however often it is delivered", async () => {
+    const w = await world();
+    w.telegram.say(1, "one");
+    await answered(w, 1);
+    const rows = await w.opened.mailbox.accept("telegram", [
+      {
+        account: "123456",
+        messageId: "1",
+        text: "one",
+        source: { platform: "telegram", chatId: "1", chatKind: "dm", userId: "1" },
+        at: 0,
+      },
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  it("formats Markdown, splits long answers and keeps code blocks whole", async () => {
+    const code = `\`\`\`ts\n${"const line = 1;\n".repeat(400)}\`\`\``;
+    const w = await world({
+      script: (request) => text(request.messages.at(-1)?.text === "b" ? code : "**bold** and `code <1>`"),
+    });
+    w.telegram.say(1, "a");
+    await answered(w, 1);
+    expect(w.telegram.calls.find((call) => call.method === "sendMessage")?.params).toMatchObject({
+      parse_mode: "HTML",
+      text: "<b>bold</b> and <code>code &lt;1&gt;</code>",
+    });
+    w.telegram.say(1, "b");
+    await answered(w, 1, 3);
+    const parts = w.telegram.calls.filter((call) => call.method === "sendMessage").slice(1);
+    expect(parts.length).toBeGreaterThan(1);
+    for (const part of parts)
+      expect(String(part.params.text)).toMatch(/^<pre><code class="language-ts">[\s\S]*<\/code><\/pre>/);
+  });
+
+  it("sends a file that the answer names", async () => {
+    const home = tempHome();
+    const path = join(home.path, "report.pdf");
+    writeFileSync(path, "PDF");
+    const w = await world({ script: [text(`Here it is.\nMEDIA:${path}`)] });
+    w.telegram.say(1, "send it");
+    await answered(w, 1, 2);
+    expect(w.telegram.fromBot(1).map(({ kind, text: words }) => [kind, words])).toEqual([
+      ["message", "Here it is."],
+      ["document", ""],
+    ]);
+    home.remove();
+  });
+
+  it("gives the model a file that a person sent", async () => {
+    const w = await world({ script: (request) => text(JSON.stringify(request.messages.at(-1)?.text)) });
+    w.telegram.files.set("F1", Buffer.from("name,age\nada,36\n"));
+    const document = {
+      file_id: "F1",
+      file_unique_id: "u",
+      file_name: "people.csv",
+      mime_type: "text/csv",
+      file_size: 17,
+    };
+    w.telegram.say(1, "", { extra: { document, caption: "look", text: undefined } });
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toContain("ada,36");
+    expect(texts(w, 1)[0]).toContain("look");
+    expect(texts(w, 1)[0]).toContain(join("cache", "documents", "doc_"));
+  });
+});
+
+describe("who may write", () => {
+  it("ignores strangers where a list exists, and pairs them where none does", async () => {
+    const w = await world({ env: {} });
+    w.telegram.say(7, "hi");
+    await answered(w, 7);
+    const code = /approve telegram ([A-Z2-9]{8})/.exec(texts(w, 7)[0] ?? "")?.[1] ?? "";
+    expect(w.llm.requests).toHaveLength(0);
+    await expect(w.opened.pairing.approve("telegram", "AAAAAAAA")).rejects.toThrow("not known");
+    await w.opened.pairing.approve("telegram", code);
+    w.telegram.say(7, "now");
+    await answered(w, 7, 2);
+    expect(texts(w, 7)[1]).toBe("You said: now");
+    const strict = await world();
+    strict.telegram.say(99, "hi");
+    strict.telegram.say(1, "hi");
+    await answered(strict, 1);
+    expect(texts(strict, 99)).toEqual([]);
+  });
+
+  it("keeps people apart: memory, sessions and search", async () => {
+    const script = (request: { messages: readonly { text?: string }[] }, index: number) => {
+      const last = String(request.messages.at(-1)?.text ?? "");
+      if (last.startsWith("remember"))
+        return calls([
+          { name: "memory", args: { action: "add", target: "memory", content: "The vault code is 7319" } },
+        ]);
+      if (last.startsWith("search")) return calls([{ name: "session_search", args: { query: "vault" } }]);
+      return text(`done ${index}: ${last.slice(0, 400)}`);
+    };
+    const w = await world({ script: script as Script });
+    w.telegram.say(1, "remember the vault");
+    await answered(w, 1);
+    w.telegram.say(2, "search my past");
+    await answered(w, 2);
+    expect(texts(w, 2).join("\n")).not.toContain("7319");
+    const prompts = w.llm.requests.filter((request) => JSON.stringify(request.messages).includes("search my past"));
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const request of prompts) expect(JSON.stringify(request)).not.toContain("7319");
+    w.telegram.say(2, "/resume");
+    await answered(w, 2, 2);
+    expect(texts(w, 2)[1]).toBe("There is no other session yet.");
+  });
+});
+
+describe("while a turn runs", () => {
+  const slow = (request: { messages: readonly { text?: string }[] }) => ({
+    text: `re: ${String(request.messages.at(-1)?.text)}`,
+    everyMs: 400,
+  });
+
+  it("queues, acknowledges, and answers in order", async () => {
+    const w = await world({ script: slow as Script, config: "display:\n  busy_input_mode: queue\n" });
+    w.telegram.say(1, "first");
+    await w.llm.arrived(1);
+    w.telegram.say(1, "second");
+    w.telegram.say(1, "third");
+    await w.telegram.until(() => texts(w, 1).filter((each) => each.startsWith("re:")).length === 3);
+    expect(texts(w, 1).filter((each) => each.startsWith("re:"))).toEqual(["re: first", "re: second", "re: third"]);
+    expect(texts(w, 1).filter((each) => each.startsWith("⏳"))).toHaveLength(1);
+  });
+
+  it("interrupts for a newer message and stops on /stop", async () => {
+    const w = await world({
+      script: ((_, index) =>
+        index === 0 || index === 2 ? { hang: "before_headers", text: "" } : text("quick")) as Script,
+    });
+    w.telegram.say(1, "long work");
+    await w.llm.arrived(1);
+    w.telegram.say(1, "rather this");
+    await w.telegram.until(() => texts(w, 1).includes("quick"));
+    expect(texts(w, 1)[0]).toMatch(/^⚡/);
+    w.telegram.say(1, "more long work");
+    await w.llm.arrived(3);
+    w.telegram.say(1, "/stop");
+    await w.telegram.until(() => texts(w, 1).includes("Stopped."));
+    expect((await w.gateway.status()).activeTurns).toBe(0);
+  });
+
+  it("asks for approval with buttons, and the press decides", async () => {
+    const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
+    const w = await world({ script: [command, text("finished")] });
+    w.telegram.say(1, "clean up");
+    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.markup.includes("ea:deny")));
+    const question = w.telegram.fromBot(1).find((message) => message.markup.includes("ea:deny"));
+    if (!question) throw new Error("no question");
+    const deny = /ea:deny:\w+/.exec(question.markup)?.[0] ?? "";
+    // A stranger's press is nothing.
+    w.telegram.press(99, question, deny);
+    w.telegram.press(1, question, deny);
+    await w.telegram.until(() => texts(w, 1).includes("finished"));
+    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.text.includes("❌ Deny")));
+    expect(w.telegram.answers).toEqual(["deny"]);
+  });
+});
+
+describe("commands", () => {
+  it("starts a new session, tells who you are, and knows its own commands", async () => {
+    const w = await world();
+    w.telegram.say(1, "hello");
+    await answered(w, 1);
+    w.telegram.say(1, "/new");
+    await answered(w, 1, 2);
+    w.telegram.say(1, "fresh");
+    await answered(w, 1, 3);
+    expect(
+      w.llm.requests
+        .at(-1)
+        ?.messages.map((message) => message.text)
+        .join(" "),
+    ).not.toContain("hello");
+    w.telegram.say(1, "/whoami@hermes_bot");
+    await answered(w, 1, 4);
+    expect(texts(w, 1)[3]).toContain("User 1 (1) on telegram");
+    w.telegram.say(1, "/help");
+    await answered(w, 1, 5);
+    expect(texts(w, 1)[4]).toContain("/sethome");
+    w.telegram.say(1, "/nonsense");
+    await answered(w, 1, 6);
+    expect(texts(w, 1)[5]).toContain("no command /nonsense");
+  });
+});
+
+describe("groups", () => {
+  it("answers when addressed, in the topic, quoting the question, one session per person", async () => {
+    const w = await world({ env: { TELEGRAM_ALLOWED_USERS: "1,2", TELEGRAM_REQUIRE_MENTION: "true" } });
+    const chat = { id: -1001, type: "supergroup", title: "Team", is_forum: true };
+    const topic = { message_thread_id: 5, is_topic_message: true };
+    w.telegram.say(1, "just talking", { chat, extra: topic });
+    const asked = w.telegram.say(2, "@hermes_bot what now", {
+      chat,
+      extra: { ...topic, entities: [{ type: "mention", offset: 0, length: 11 }] },
+    });
+    await answered(w, -1001);
+    expect(w.telegram.fromBot(-1001)).toMatchObject([
+      { text: "You said: [User 2] what now", thread: 5, replyTo: asked },
+    ]);
+  });
+});
+
+describe("trouble on the line", () => {
+  it("honours flood control and sends each message once", async () => {
+    const w = await world({ telegram: { flood: { every: 2, retryAfter: 1 } } });
+    for (const word of ["a", "b", "c"]) w.telegram.say(2, word);
+    w.telegram.say(1, "x");
+    await answered(w, 1);
+    await w.telegram.until(() => texts(w, 2).some((each) => each.includes("c")));
+    expect(new Set(texts(w, 2)).size).toBe(texts(w, 2).length);
+  });
+
+  it("finds a message whose answer was lost instead of sending it twice", async () => {
+    const w = await world();
+    w.telegram.say(1, "warm up");
+    await answered(w, 1);
+    w.telegram.cutAfterSend = 1;
+    w.telegram.say(1, "only once");
+    await w.telegram.until(() => w.telegram.messages.some((message) => message.text === "…" && message.deleted));
+    await w.telegram.until(() => w.gateway.activeTurns === 0);
+    expect(texts(w, 1).filter((each) => each.includes("only once"))).toHaveLength(1);
+    expect(texts(w, 1)).not.toContain("…");
+  });
+
+  it.each(["half_open", "stall", "conflict", "error"] as const)(
+    "heals after %s and never calls deafness ok",
+    async (fault) => {
+      const w = await world();
+      w.telegram.say(1, "before");
+      await answered(w, 1);
+      w.telegram.fault = fault;
+      await w.telegram.until(() => w.log.some((line) => /degraded|connecting|red/.test(line)), 10_000);
+      const deadline = Date.now() + 10_000;
+      let state = "ok";
+      while (state === "ok" && Date.now() < deadline) {
+        state = (await w.gateway.status()).platforms[0]?.state ?? "";
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect(state).not.toBe("ok");
+      w.telegram.fault = "none";
+      w.telegram.say(1, "after");
+      await answered(w, 1, 2);
+      expect(texts(w, 1)).toEqual(["You said: before", "You said: after"]);
+    },
+  );
+});
+
+describe("a restart", () => {
+  it("goes on with the same session and drains before it stops", async () => {
+    const w = await world({ script: (request) => ({ text: `seen ${request.messages.length}`, everyMs: 100 }) });
+    w.telegram.say(1, "one");
+    await w.llm.arrived(1);
+    await w.restart();
+    await answered(w, 1);
+    w.telegram.say(1, "two");
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[0]).not.toBe(texts(w, 1)[1]);
+  });
+});
+
+describe("hooks", () => {
+  it("tells a handler of events and lets it deny a command", async () => {
+    const home = tempHome();
+    const out = join(home.path, "seen.txt");
+    const w = await world();
+    const folder = join(w.home.path, "hooks", "watch");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "HOOK.yaml"), "name: watch\nevents: [agent:end, 'command:*']\n");
+    writeFileSync(
+      join(folder, "handler.mjs"),
+      `import { appendFileSync } from "node:fs";\nexport function handle(event, context) { appendFileSync(${JSON.stringify(out)}, event + " " + (context.response ?? "") + "\\n"); if (event === "command:usage") return { decision: "deny", message: "not today" }; }\n`,
+    );
+    await w.restart();
+    w.telegram.say(1, "hello");
+    await answered(w, 1);
+    w.telegram.say(1, "/usage");
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[1]).toBe("not today");
+    expect(readFileSync(out, "utf8")).toBe("agent:end You said: hello\ncommand:usage \n");
+    home.remove();
+  });
+});

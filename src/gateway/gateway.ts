@@ -1,0 +1,334 @@
+// The gateway: platforms in, chats in order, answers out, and a true account of how it is doing.
+import { join } from "node:path";
+import type { OpenedGateway } from "../app/open-gateway.ts";
+import type { InboxRow, MailboxCounts } from "../core/mailbox.ts";
+import type { JsonObject } from "../core/message.ts";
+import type { Destination, InboundEvent, Platform, PlatformContext, Source } from "../core/platform.ts";
+import { type AccessSettings, ids } from "./access.ts";
+import { Agents } from "./agents.ts";
+import { outgoingText } from "./answer.ts";
+import { ChatSession } from "./chat-session.ts";
+import { Deliveries } from "./deliveries.ts";
+import { GatewayHooks } from "./hooks.ts";
+import type { Office } from "./office.ts";
+import { LINK_TIMES, type LinkState, type LinkTimes, PlatformLink } from "./platform-link.ts";
+import type { ResetPolicy } from "./reset-policy.ts";
+import { Sender } from "./sender.ts";
+import { SessionIndex } from "./session-index.ts";
+import { sessionKeyOf, tenantOf } from "./session-key.ts";
+
+const DAY_MS = 86_400_000;
+const KEEP_MS = 7 * DAY_MS;
+const CHORES_MS = 300_000;
+const AGENTS = { most: 128, idleMs: 3_600_000 };
+
+export interface GatewayOptions {
+  log(level: "info" | "warning" | "error", text: string): void;
+  /** Told when something in `status` changed. */
+  changed?(): void;
+  /** The gateway should be started anew after it stopped. */
+  restart?(): void;
+  now?(): number;
+  readonly times?: LinkTimes;
+  readonly agents?: { readonly most: number; readonly idleMs: number };
+}
+
+export interface GatewayStatus {
+  readonly state: "starting" | "running" | "degraded" | "draining" | "stopped";
+  readonly startedAt: number;
+  readonly platforms: readonly LinkState[];
+  readonly activeTurns: number;
+  readonly openAgents: number;
+  readonly mailbox: MailboxCounts;
+}
+
+export class Gateway {
+  readonly #opened: OpenedGateway;
+  readonly #options: GatewayOptions;
+  readonly #now: () => number;
+  readonly #links = new Map<string, PlatformLink>();
+  readonly #platforms = new Map<string, Platform>();
+  readonly #chats = new Map<string, ChatSession>();
+  readonly #stopping = new AbortController();
+  readonly #startedAt: number;
+  readonly deliveries: Deliveries;
+  #office: Office | undefined;
+  #sender: Sender;
+  #agents: Agents;
+  #draining = false;
+  #stopped = false;
+  #started = false;
+  #chores: NodeJS.Timeout | undefined;
+
+  constructor(opened: OpenedGateway, options: GatewayOptions) {
+    this.#opened = opened;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#startedAt = this.#now();
+    this.#agents = new Agents(options.agents ?? AGENTS, this.#now);
+    this.#sender = new Sender({
+      mailbox: opened.mailbox,
+      line: (name) => this.#line(name),
+      log: (level, text) => options.log(level, text),
+      signal: this.#stopping.signal,
+      now: this.#now,
+    });
+    this.deliveries = new Deliveries({
+      mailbox: opened.mailbox,
+      sender: this.#sender,
+      platforms: this.#platforms,
+      link: (name) => this.#links.get(name)?.state,
+      home: (name) => this.#home(name),
+    });
+  }
+
+  #line(name: string): ReturnType<ConstructorParameters<typeof Sender>[0]["line"]> {
+    const platform = this.#platforms.get(name);
+    if (!platform || !this.#links.has(name)) return undefined;
+    const { section } = this.#opened.settings(name, platform.settings);
+    const perChat = Number(section.rate_per_chat);
+    const total = Number(section.rate_total);
+    const rate = perChat > 0 && total > 0 ? { rate: { perChat, total } } : {};
+    return { platform, connection: () => this.#links.get(name)?.connection, ...rate };
+  }
+
+  #home(name: string): Destination | undefined {
+    const platform = this.#platforms.get(name);
+    const { env } = this.#opened.app.home;
+    const variable = platform?.homeVariable ?? `${name.toUpperCase()}_HOME_CHANNEL`;
+    const section = this.#opened.settings(name, []).section;
+    const nested = section.home_channel as { chat_id?: unknown; thread_id?: unknown } | string | undefined;
+    const chatId = env[variable] || (typeof nested === "string" ? nested : nested?.chat_id);
+    if (!chatId) return undefined;
+    const threadId = env[`${variable}_THREAD_ID`] || (typeof nested === "object" ? nested?.thread_id : undefined);
+    return { chatId: String(chatId), ...(threadId ? { threadId: String(threadId) } : {}) };
+  }
+
+  async start(): Promise<void> {
+    const { mailbox } = this.#opened;
+    this.#office = await this.#openOffice();
+    for (const platform of await this.#opened.platforms(() => this.#account())) {
+      this.#platforms.set(platform.name, platform);
+      const settings = this.#opened.settings(platform.name, platform.settings);
+      if (settings.section.enabled === false) continue;
+      if (platform.enabled(settings).ok) this.#links.set(platform.name, this.#link(platform));
+    }
+    // What the last process left comes first, in its old order; only then can anything new arrive.
+    const pending = await mailbox.pending();
+    this.#sender.add(pending.outbox);
+    for (const row of pending.inbox) this.#receive(row);
+    for (const link of this.#links.values()) link.start();
+    this.#started = true;
+    this.#chores = setInterval(() => void this.#tidy(), CHORES_MS);
+    this.#chores.unref();
+    await this.#office.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
+  }
+
+  #link(platform: Platform): PlatformLink {
+    const { mailbox, app } = this.#opened;
+    const settings = this.#opened.settings(platform.name, platform.settings);
+    const take = async (events: readonly InboundEvent[]) => {
+      for (const row of await mailbox.accept(platform.name, events)) this.#receive(row);
+    };
+    const context: Omit<PlatformContext, "lost" | "signal"> = {
+      ...settings,
+      receive: (event) => take([event]),
+      receiveAll: take,
+      memory: {
+        get: (key) => mailbox.getMemory(platform.name, key),
+        set: (key, value) => mailbox.setMemory(platform.name, key, value),
+      },
+      log: (level, text) => this.#options.log(level, text),
+      now: this.#now,
+      deliver: (target, text, key) => this.#deliver(target, text, key),
+      homePath: app.home.path,
+    };
+    const changed = (state: LinkState) => {
+      this.#options.log(
+        state.state === "ok" ? "info" : "warning",
+        `${platform.label}: ${state.state}${state.reason ? `, ${state.reason}` : ""}`,
+      );
+      this.#options.changed?.();
+    };
+    return new PlatformLink({ platform, context, times: this.#options.times ?? LINK_TIMES, changed });
+  }
+
+  async #deliver(target: string, text: string, key: string): Promise<void> {
+    const where = this.deliveries.destination(target);
+    if (!where) throw new Error(`nothing can be sent to ${target}`);
+    const outgoing = outgoingText(text, { ...where, key: `deliver:${key}`, replyMode: "off" });
+    this.#sender.add(await this.#opened.mailbox.enqueue(outgoing));
+  }
+
+  #receive(row: InboxRow): void {
+    const office = this.#office;
+    if (!office || this.#draining) return;
+    const key = sessionKeyOf(row.event.source, office.keyRules);
+    let chat = this.#chats.get(key);
+    if (!chat) {
+      chat = new ChatSession(office, key);
+      this.#chats.set(key, chat);
+    }
+    void chat.receive(row);
+  }
+
+  async #openOffice(): Promise<Office> {
+    const { app } = this.#opened;
+    const { log } = this.#options;
+    const sessions = join(app.home.path, "sessions", "sessions.json");
+    const [index, hooks] = await Promise.all([
+      SessionIndex.open(sessions, this.#now, (text) => log("warning", text)),
+      GatewayHooks.load(join(app.home.path, "hooks"), (text) => log("warning", text)),
+    ]);
+    const keyRules = {
+      groupPerUser: app.config.group_sessions_per_user,
+      threadPerUser: app.config.thread_sessions_per_user,
+    };
+    return {
+      opened: this.#opened,
+      sender: this.#sender,
+      index,
+      agents: this.#agents,
+      hooks,
+      access: this.#access(),
+      keyRules,
+      platform: (name) => this.#platforms.get(name),
+      connection: (name) => this.#links.get(name)?.connection,
+      resetPolicy: (source) => this.#resetPolicy(source),
+      isOwner: (source) => this.#isOwner(source),
+      tenant: (source) => tenantOf(source, keyRules),
+      draining: () => this.#draining,
+      restart: () => this.#options.restart?.(),
+      destination: (target) => this.deliveries.destination(target),
+      platformLines: () => [...this.#links.values()].map(({ state }) => lineOf(state, this.#now())),
+      log: (level, text) => log(level, text),
+      now: this.#now,
+    };
+  }
+
+  #access(): AccessSettings {
+    const { app, pairing } = this.#opened;
+    const { env } = app.home;
+    const given = app.config.unauthorized_dm_behavior;
+    return {
+      setting: (platform, name) =>
+        this.#opened.settings(platform, this.#platforms.get(platform)?.settings ?? []).setting(name),
+      section: (platform) => this.#opened.settings(platform, []).section,
+      unauthorizedDm: given,
+      unauthorizedDmSet: given !== "pair" || env.UNAUTHORIZED_DM_BEHAVIOR !== undefined,
+      paired: (platform, userId) => pairing.isApproved(platform, userId),
+    };
+  }
+
+  #resetPolicy(source: Source): ResetPolicy {
+    const { session_reset: general, gateway } = this.#opened.app.config;
+    const older = gateway as { readonly reset_by_platform?: unknown; readonly reset_by_type?: unknown };
+    const from = (table: unknown, name: string) => (table as { readonly [name: string]: object } | undefined)?.[name];
+    const special = {
+      ...from(older.reset_by_type, source.chatKind),
+      ...from(older.reset_by_platform, source.platform),
+    };
+    const merged = { ...general, ...special } as typeof general;
+    return { mode: merged.mode, idleMinutes: merged.idle_minutes, atHour: merged.at_hour };
+  }
+
+  /** Named in `gateway.owners`; where nothing is named, the only person on a platform's allow-list. */
+  #isOwner(source: Source): boolean {
+    if (source.chatKind !== "dm" || !source.userId) return false;
+    const named = ids((this.#opened.app.config.gateway as { readonly owners?: unknown }).owners);
+    if (named.length > 0) return named.includes(`${source.platform}:${source.userId}`);
+    const access = this.#access();
+    const allowed = [
+      ...ids(access.setting(source.platform, `${source.platform.toUpperCase()}_ALLOWED_USERS`)),
+      ...ids(access.section(source.platform).allow_from),
+    ];
+    return new Set(allowed).size === 1 && allowed[0] === source.userId;
+  }
+
+  async #tidy(): Promise<void> {
+    try {
+      this.#agents.sweep();
+      for (const [key, chat] of this.#chats) if (!chat.busy) this.#chats.delete(key);
+      await this.#opened.mailbox.prune(this.#now() - KEEP_MS);
+      const days = this.#opened.app.config.session_store_max_age_days;
+      if (days > 0) this.#office?.index.prune(days * DAY_MS);
+    } catch (error) {
+      this.#options.log("warning", `tidying up failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  #account(): JsonObject {
+    return {
+      pid: process.pid,
+      gateway_state: this.#stateWord(),
+      platforms: Object.fromEntries([...this.#links].map(([name, { state }]) => [name, { ...state }])),
+      active_agents: this.activeTurns,
+    };
+  }
+
+  get activeTurns(): number {
+    return [...this.#chats.values()].filter((chat) => chat.busy).length;
+  }
+
+  #stateWord(): GatewayStatus["state"] {
+    if (this.#stopped) return "stopped";
+    if (this.#draining) return "draining";
+    if (!this.#started) return "starting";
+    const states = [...this.#links.values()].map((link) => link.state.state);
+    return states.length > 0 && states.every((state) => state === "ok") ? "running" : "degraded";
+  }
+
+  async status(): Promise<GatewayStatus> {
+    return {
+      state: this.#stateWord(),
+      startedAt: this.#startedAt,
+      platforms: [...this.#links.values()].map((link) => link.state),
+      activeTurns: this.activeTurns,
+      openAgents: this.#agents.size,
+      mailbox: await this.#opened.mailbox.counts(),
+    };
+  }
+
+  /** Nothing new begins; running turns get `drainMs`, then they are left for the next start. True when all ended. */
+  async stop(drainMs: number): Promise<boolean> {
+    if (this.#draining) return true;
+    this.#draining = true;
+    this.#options.changed?.();
+    clearInterval(this.#chores);
+    const chats = [...this.#chats.values()];
+    const drained = await within(Promise.all(chats.map((chat) => chat.settled())), drainMs);
+    if (!drained) await within(Promise.all(chats.map((chat) => chat.abandon())), 5_000);
+    // Answers that are ready still leave; the rest waits in the outbox.
+    const until = this.#now() + Math.min(drainMs, 5_000);
+    while (this.#sender.pending > 0 && this.#now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+    this.#stopping.abort();
+    await within(Promise.all([...this.#links.values()].map((link) => link.stop())), 5_000);
+    await within(this.#agents.close(), 5_000);
+    await this.#office?.index.close();
+    this.#stopped = true;
+    this.#options.changed?.();
+    return drained;
+  }
+}
+
+function lineOf(state: LinkState, now: number): string {
+  const heard =
+    state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
+  return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
+}
+
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), ms);
+  });
+  const result = await Promise.race([
+    work.then(
+      () => "done" as const,
+      () => "done" as const,
+    ),
+    late,
+  ]);
+  clearTimeout(timer);
+  return result === "done";
+}

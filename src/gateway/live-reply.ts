@@ -1,0 +1,177 @@
+// What a chat sees while a turn runs: the answer as it grows, one bubble of tool progress, the typing sign.
+import type { Mailbox } from "../core/mailbox.ts";
+import type { Destination, Platform, PlatformConnection } from "../core/platform.ts";
+import { withoutMarkers } from "./media.ts";
+import type { Sender } from "./sender.ts";
+
+const TYPING_MS = 4_000;
+const PROGRESS_MS = 1_500;
+const FIRST_CHARS = 4;
+const PREVIEW = 40;
+
+export interface LiveSettings {
+  readonly stream: { readonly everyMs: number; readonly chars: number; readonly cursor: string } | null;
+  readonly progress: "off" | "new" | "all" | "verbose";
+}
+
+export interface LiveParts {
+  readonly mailbox: Mailbox;
+  readonly sender: Sender;
+  readonly platform: Platform;
+  connection(): PlatformConnection | undefined;
+  readonly to: Destination;
+  /** Prefix of the keys of what is shown here. */
+  readonly key: string;
+  readonly settings: LiveSettings;
+}
+
+/** One message that is sent once and changed afterwards. */
+class Bubble {
+  readonly #parts: LiveParts;
+  readonly #name: string;
+  #started = false;
+  #text = "";
+  #shown = "";
+  messageId: string | null = null;
+
+  constructor(parts: LiveParts, name: string) {
+    this.#parts = parts;
+    this.#name = name;
+  }
+
+  set(text: string): void {
+    this.#text = text;
+    if (text.trim() === "" || text === this.#shown) return;
+    if (this.messageId) this.#change();
+    else if (!this.#started) void this.#start();
+  }
+
+  async #start(): Promise<void> {
+    this.#started = true;
+    const { mailbox, sender, platform, to, key } = this.#parts;
+    this.#shown = this.#text;
+    const payload = { type: "text" as const, text: this.#text, silent: true };
+    const rows = await mailbox.enqueue([
+      { key: `${key}:${this.#name}`, platform: platform.name, to, payload, ephemeral: true },
+    ]);
+    const row = rows[0];
+    if (!row) return;
+    const sent = sender.whenSent(row);
+    sender.add(rows);
+    this.messageId = await sent;
+    if (this.messageId && this.#text !== this.#shown) this.#change();
+  }
+
+  #change(): void {
+    if (!this.messageId) return;
+    this.#shown = this.#text;
+    const { sender, platform, to } = this.#parts;
+    sender.editSoon(platform.name, to, { messageId: this.messageId, message: { text: this.#text } });
+  }
+
+  settle(): void {
+    if (this.messageId) this.#parts.sender.cancelEdit(this.#parts.platform.name, this.#parts.to, this.messageId);
+  }
+}
+
+export class LiveReply {
+  readonly #parts: LiveParts;
+  #stream: Bubble | null;
+  #progress: Bubble;
+  #bubbles = 0;
+  #lines: { text: string; count: number }[] = [];
+  #lastTool = "";
+  #text = "";
+  #streamedAt = 0;
+  #streamedLength = 0;
+  #progressAt = 0;
+  #progressTimer: NodeJS.Timeout | undefined;
+  #typing: NodeJS.Timeout | undefined;
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.#stream = parts.settings.stream && parts.platform.capabilities.edit ? new Bubble(parts, "stream0") : null;
+    this.#progress = new Bubble(parts, "progress0");
+  }
+
+  /** The message that shows the growing answer; its last words are an edit of it. */
+  get streamId(): string | null {
+    return this.#stream?.messageId ?? null;
+  }
+
+  typing(on: boolean): void {
+    clearInterval(this.#typing);
+    if (!on || !this.#parts.platform.capabilities.typing) return;
+    const show = () => void this.#parts.connection()?.typing?.(this.#parts.to);
+    show();
+    this.#typing = setInterval(show, TYPING_MS);
+    this.#typing.unref();
+  }
+
+  delta(text: string): void {
+    this.#text += text;
+    const { stream } = this.#parts.settings;
+    if (!this.#stream || !stream) return;
+    const visible = withoutMarkers(this.#text);
+    if (visible.trim().length < FIRST_CHARS) return;
+    const limit = this.#parts.platform.maxLength;
+    const now = Date.now();
+    const due = now - this.#streamedAt >= stream.everyMs && visible.length - this.#streamedLength >= stream.chars;
+    if (!due && this.#streamedLength > 0) return;
+    this.#streamedAt = now;
+    this.#streamedLength = visible.length;
+    // What is longer than a message is cut here; the finished answer is split properly.
+    const room = limit > 0 ? Math.max(500, limit - stream.cursor.length - 100) : visible.length;
+    this.#stream.set(visible.slice(0, room) + stream.cursor);
+  }
+
+  restart(): void {
+    this.#text = "";
+    this.#streamedLength = 0;
+  }
+
+  tool(name: string, preview: string): void {
+    const { progress } = this.#parts.settings;
+    if (progress === "off" || !this.#parts.platform.capabilities.edit) return;
+    if (progress === "new" && name === this.#lastTool) return;
+    this.#lastTool = name;
+    const cut = progress === "verbose" ? preview : preview.slice(0, PREVIEW);
+    const text = `🔧 ${name}${cut ? ` ${cut.replaceAll("\n", " ")}` : ""}`;
+    const last = this.#lines.at(-1);
+    if (last?.text === text) last.count += 1;
+    else this.#lines.push({ text, count: 1 });
+    this.#showProgress();
+  }
+
+  #showProgress(): void {
+    const wait = this.#progressAt + PROGRESS_MS - Date.now();
+    if (wait > 0) {
+      this.#progressTimer ??= setTimeout(() => {
+        this.#progressTimer = undefined;
+        this.#showProgress();
+      }, wait);
+      this.#progressTimer.unref();
+      return;
+    }
+    this.#progressAt = Date.now();
+    const lines = this.#lines.slice(-12).map(({ text, count }) => (count > 1 ? `${text} (×${count})` : text));
+    this.#progress.set(lines.join("\n"));
+  }
+
+  /** Text of the agent between tool calls was sent: progress goes on below it. */
+  newSegment(): void {
+    this.#lines = [];
+    this.#lastTool = "";
+    this.#bubbles += 1;
+    this.#progress = new Bubble(this.#parts, `progress${this.#bubbles}`);
+    if (this.#stream) this.#stream = new Bubble(this.#parts, `stream${this.#bubbles}`);
+    this.restart();
+  }
+
+  end(): void {
+    this.typing(false);
+    clearTimeout(this.#progressTimer);
+    this.#stream?.settle();
+    this.#progress.settle();
+  }
+}

@@ -1,0 +1,37 @@
+// What all chats of the gateway share.
+import type { OpenedGateway } from "../app/open-gateway.ts";
+import type { Destination, Platform, PlatformConnection, Source } from "../core/platform.ts";
+import type { AccessSettings } from "./access.ts";
+import type { Agents } from "./agents.ts";
+import type { GatewayHooks } from "./hooks.ts";
+import type { ResetPolicy } from "./reset-policy.ts";
+import type { Sender } from "./sender.ts";
+import type { SessionIndex } from "./session-index.ts";
+import type { KeyRules } from "./session-key.ts";
+
+export interface Office {
+  readonly opened: OpenedGateway;
+  readonly sender: Sender;
+  readonly index: SessionIndex;
+  readonly agents: Agents;
+  readonly hooks: GatewayHooks;
+  readonly access: AccessSettings;
+  readonly keyRules: KeyRules;
+  platform(name: string): Platform | undefined;
+  connection(name: string): PlatformConnection | undefined;
+  resetPolicy(source: Source): ResetPolicy;
+  /** People who share the home's own memory with the terminal; everybody else has a memory of their own. */
+  isOwner(source: Source): boolean;
+  /** The name under which this person's or chat's data are kept apart. */
+  tenant(source: Source): string;
+  /** True from the moment the gateway was told to stop. */
+  draining(): boolean;
+  /** The gateway stops and starts anew, after the running turns. */
+  restart(): void;
+  /** Where a delivery target such as `telegram:123:45` leads; null when nothing can be sent there. */
+  destination(target: string): { readonly platform: Platform; readonly to: Destination } | null;
+  /** Lines about each platform, for /platform and /status. */
+  platformLines(): readonly string[];
+  log(level: "info" | "warning" | "error", text: string): void;
+  now(): number;
+}

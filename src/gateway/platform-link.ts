@@ -1,0 +1,175 @@
+// Keeps one platform connected: connects, watches its health, and rebuilds the whole transport when it stays deaf.
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../core/failure.ts";
+import type { HealthState, Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
+
+export interface LinkTimes {
+  readonly connectMs: number;
+  readonly firstPauseMs: number;
+  readonly maxPauseMs: number;
+  readonly watchMs: number;
+  /** Red for so long, and the connection is thrown away. */
+  readonly rebuildMs: number;
+}
+
+export const LINK_TIMES: LinkTimes = {
+  connectMs: 30_000,
+  firstPauseMs: 1_000,
+  maxPauseMs: 30_000,
+  watchMs: 2_000,
+  rebuildMs: 5_000,
+};
+
+export interface LinkState {
+  readonly name: string;
+  readonly state: HealthState | "fatal" | "stopped";
+  readonly account: string | null;
+  /** Unix milliseconds. */
+  readonly provenAt: number | null;
+  readonly reason: string | null;
+  /** Connections given up since traffic was last seen. */
+  readonly rebuilds: number;
+}
+
+export interface LinkParts {
+  readonly platform: Platform;
+  /** A context without the parts that belong to one connection. */
+  readonly context: Omit<PlatformContext, "lost" | "signal">;
+  readonly times: LinkTimes;
+  /** Told when the state changes. */
+  changed(state: LinkState): void;
+}
+
+export class PlatformLink {
+  readonly #parts: LinkParts;
+  readonly #stopping = new AbortController();
+  #connection: PlatformConnection | undefined;
+  #giveUp: AbortController | undefined;
+  #lost: { reason: string; fatal: boolean } | undefined;
+  #state: LinkState["state"] = "connecting";
+  #reason: string | null = null;
+  #rebuilds = 0;
+  #startedAt: number;
+  #work: Promise<void> | undefined;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+    this.#startedAt = parts.context.now();
+  }
+
+  get connection(): PlatformConnection | undefined {
+    return this.#connection;
+  }
+
+  get state(): LinkState {
+    const health = this.#connection?.health();
+    const deaf = !health && this.#state === "connecting" && this.#parts.context.now() - this.#startedAt > 60_000;
+    return {
+      name: this.#parts.platform.name,
+      state: health?.state ?? (deaf ? "red" : this.#state),
+      account: this.#connection?.accountName ?? this.#connection?.account ?? null,
+      provenAt: health?.provenAt ?? null,
+      reason: health?.reason ?? this.#reason,
+      rebuilds: this.#rebuilds,
+    };
+  }
+
+  start(): void {
+    this.#work ??= this.#keep();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#giveUp?.abort();
+    await this.#work;
+    this.#state = "stopped";
+  }
+
+  #set(state: LinkState["state"], reason: string | null): void {
+    this.#state = state;
+    this.#reason = reason;
+    this.#parts.changed(this.state);
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const connected = await this.#connect();
+      if (connected) await this.#watch();
+      if (this.#lost?.fatal) {
+        this.#set("fatal", this.#lost.reason);
+        return;
+      }
+      if (signal.aborted) return;
+      const { firstPauseMs, maxPauseMs } = this.#parts.times;
+      const pause = Math.min(firstPauseMs * 2 ** Math.min(this.#rebuilds, 10), maxPauseMs);
+      this.#rebuilds += 1;
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #connect(): Promise<boolean> {
+    const { platform, context, times } = this.#parts;
+    this.#lost = undefined;
+    this.#giveUp = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, this.#giveUp.signal]);
+    const lost: PlatformContext["lost"] = (reason, options) => {
+      this.#lost ??= { reason, fatal: options?.fatal ?? false };
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error("no answer while connecting")), times.connectMs);
+    });
+    const connecting = platform.connect({ ...context, lost, signal });
+    try {
+      this.#connection = await Promise.race([connecting, late]);
+      this.#set("ok", null);
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      // A connection that is made after we stopped waiting is closed again.
+      connecting.then(
+        (connection) => connection.close(),
+        () => undefined,
+      );
+      this.#giveUp.abort();
+      if (error instanceof UserError)
+        this.#lost = { reason: `${reason}${error.cure ? ` ${error.cure}` : ""}`, fatal: true };
+      context.log("warning", `${platform.label}: ${reason}`);
+      if (!this.#stopping.signal.aborted) this.#set("connecting", reason);
+      return false;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Returns when the connection is closed: on request, when it called itself lost, or after red for too long. */
+  async #watch(): Promise<void> {
+    const { times, context, platform } = this.#parts;
+    const { signal } = this.#stopping;
+    let redSince: number | null = null;
+    let shown: string = "ok";
+    let proven = this.#connection?.health().provenAt ?? null;
+    while (!signal.aborted && !this.#lost && this.#connection) {
+      await sleep(times.watchMs, undefined, { signal }).catch(() => undefined);
+      const health = this.#connection.health();
+      // Only traffic counts as recovery; a connection that merely stands proves nothing.
+      if (health.provenAt !== null && health.provenAt !== proven) this.#rebuilds = 0;
+      proven = health.provenAt;
+      if (health.state !== shown) this.#parts.changed(this.state);
+      shown = health.state;
+      if (health.state !== "red") redSince = null;
+      else redSince ??= context.now();
+      if (redSince !== null && context.now() - redSince >= times.rebuildMs) {
+        this.#lost = { reason: health.reason ?? "deaf", fatal: false };
+        context.log("warning", `${platform.label}: ${this.#lost.reason}; the connection is built anew`);
+      }
+    }
+    const closing = this.#connection;
+    if (this.#lost) this.#set("connecting", this.#lost.reason);
+    this.#connection = undefined;
+    this.#startedAt = proven ?? context.now();
+    this.#giveUp?.abort();
+    await closing?.close();
+  }
+}

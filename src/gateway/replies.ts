@@ -1,0 +1,78 @@
+// What the gateway itself says in a chat: answers to commands, acknowledgements, questions.
+import { randomBytes } from "node:crypto";
+import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../core/mailbox.ts";
+import type { Button, Destination, Platform } from "../core/platform.ts";
+import { outgoingText } from "./answer.ts";
+import type { Office } from "./office.ts";
+
+export class Replies {
+  readonly #office: Office;
+
+  constructor(office: Office) {
+    this.#office = office;
+  }
+
+  /** Where answers to this message go; null when that place cannot be reached. */
+  where(row: InboxRow): { platform: Platform; to: Destination } | null {
+    const { source, deliverTo } = row.event;
+    if (typeof deliverTo === "string") return this.#office.destination(deliverTo);
+    const platform = this.#office.platform(row.platform);
+    const to = { chatId: source.chatId, ...(source.threadId ? { threadId: source.threadId } : {}) };
+    return platform ? { platform, to } : null;
+  }
+
+  async finish(row: InboxRow, outcome: InboxOutcome, outgoing: readonly NewOutgoing[] = []): Promise<void> {
+    const { opened, sender } = this.#office;
+    sender.add(await opened.mailbox.finish([row.id], outcome, outgoing));
+  }
+
+  /** The message is done and this is its answer. */
+  async reply(
+    row: InboxRow,
+    text: string,
+    outcome: InboxOutcome,
+    buttons?: readonly (readonly Button[])[],
+  ): Promise<void> {
+    const where = this.where(row);
+    if (!where || text === "") return this.finish(row, outcome);
+    const outgoing = outgoingText(text, { ...where, key: `in:${row.id}`, replyMode: "off" });
+    const last = outgoing.at(-1);
+    if (last && buttons) {
+      const payload = { ...(last.payload as OutboxPayload & { type: "text" }), buttons };
+      outgoing[outgoing.length - 1] = { ...last, payload };
+    }
+    return this.finish(row, outcome, outgoing);
+  }
+
+  /** A word in between that is worth nothing after a crash. */
+  async say(row: InboxRow, text: string, name: string): Promise<void> {
+    const where = this.where(row);
+    if (!where) return;
+    const { platform, to } = where;
+    const payload = { type: "text" as const, text, silent: true };
+    const key = `in:${row.id}:${name}`;
+    const { opened, sender } = this.#office;
+    sender.add(await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]));
+  }
+
+  /** Shows a question; answers with a way to change it afterwards. */
+  async show(row: InboxRow, text: string, buttons: readonly (readonly Button[])[]): Promise<(text: string) => void> {
+    const where = this.where(row);
+    if (!where) return () => undefined;
+    const { platform, to } = where;
+    const { opened, sender } = this.#office;
+    const payload = { type: "text" as const, text, ...(buttons.length > 0 ? { buttons } : {}) };
+    const key = `in:${row.id}:ask:${randomBytes(4).toString("hex")}`;
+    const rows = await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]);
+    const [shown] = rows;
+    if (!shown) return () => undefined;
+    const sent = sender.whenSent(shown);
+    sender.add(rows);
+    return (after) => {
+      void sent.then((messageId) => {
+        if (messageId && platform.capabilities.edit)
+          sender.editSoon(platform.name, to, { messageId, message: { text: after } });
+      });
+    };
+  }
+}

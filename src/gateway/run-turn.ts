@@ -1,0 +1,353 @@
+// One turn of one chat: the session, the conversation, what is shown meanwhile, and the answer into the outbox.
+import { join } from "node:path";
+import type { OpenedConversation } from "../core/conversation.ts";
+import type { AgentEvent } from "../core/event.ts";
+import { UserError } from "../core/failure.ts";
+import type { Human } from "../core/human.ts";
+import type { InboxRow, NewOutgoing } from "../core/mailbox.ts";
+import { textOf } from "../core/message.ts";
+import type { Destination, Platform } from "../core/platform.ts";
+import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
+import { instructionsFor, textForModel } from "./incoming.ts";
+import { LiveReply, type LiveSettings } from "./live-reply.ts";
+import type { Office } from "./office.ts";
+import { RESUME_NOTE, recover } from "./recover.ts";
+import { resetNotice, resetReason } from "./reset-policy.ts";
+import type { SessionEntry } from "./session-index.ts";
+import { isShared, tenantOf } from "./session-key.ts";
+
+export interface Job {
+  readonly row: InboxRow;
+  /** Text in place of the event's own: from a command such as /queue. */
+  readonly text?: string;
+  readonly tainted?: boolean;
+}
+
+export interface TurnChat {
+  readonly key: string;
+  readonly human: Human;
+  readonly overrides: { readonly model?: string; readonly provider?: string };
+  readonly signal: AbortSignal;
+  /** A newer message took this turn's place: its answer is not sent. */
+  superseded(): boolean;
+  /** The gateway stops: the turn is left as it is and goes on after the start. */
+  abandoned(): boolean;
+  /** Messages that were given to the running turn; they end with it. */
+  steered(): readonly InboxRow[];
+  onTool(name: string): void;
+  onLive(live: LiveReply): void;
+}
+
+export interface TurnResult {
+  /** Guidance that found no tool result to land on: its messages need a turn of their own. */
+  readonly undelivered: boolean;
+}
+
+/** The conversation's session for this message: the chat's own, or a new one when the policy says so. */
+export async function entryFor(
+  office: Office,
+  key: string,
+  row: InboxRow,
+): Promise<{ entry: SessionEntry; notice: string | null; fresh: boolean }> {
+  const { source } = row.event;
+  const known = office.index.get(key);
+  if (!known) return { entry: await office.index.renew(key, source), notice: null, fresh: true };
+  if (known.resume_pending) return { entry: known, notice: null, fresh: false };
+  const policy = office.resetPolicy(source);
+  const reason = known.suspended ? "suspended" : resetReason(office.index.lastActive(known), policy, office.now());
+  if (!reason) return { entry: known, notice: null, fresh: false };
+  const { store, config } = office.opened.app;
+  await office.agents.drop(key);
+  const old = await store.getSession(known.session_id);
+  if (old) await store.endSession(known.session_id, "session_reset");
+  const active = (old?.message_count ?? 0) > 0;
+  const change = { was_auto_reset: true, auto_reset_reason: reason, reset_had_activity: active };
+  const entry = await office.index.renew(key, source, change);
+  await office.hooks.run("session:reset", { platform: source.platform, user_id: source.userId, session_key: key });
+  const { notify, notify_exclude_platforms: quiet } = config.session_reset;
+  const tell = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
+  return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
+}
+
+export async function openFor(
+  office: Office,
+  chat: Pick<TurnChat, "human" | "overrides">,
+  entry: SessionEntry,
+  row: InboxRow,
+): Promise<OpenedConversation> {
+  const { app } = office.opened;
+  const { source, autoSkills, channelPrompt } = row.event;
+  const platform = office.platform(row.platform);
+  const shared = isShared(source, office.keyRules);
+  const exists = (await app.store.getSession(entry.session_id)) !== null;
+  const hint = platform ? instructionsFor(source, platform, shared) : "";
+  return app.openConversation({
+    human: chat.human,
+    source: source.platform,
+    platform: source.platform,
+    ...(office.isOwner(source) ? {} : { userId: tenantOf(source, office.keyRules) }),
+    ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),
+    instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
+    ...(autoSkills && !exists ? { skills: autoSkills } : {}),
+    origin: {
+      platform: source.platform,
+      chat_id: source.chatId,
+      chat_name: source.chatName ?? null,
+      thread_id: source.threadId ?? null,
+    },
+    ...chat.overrides,
+  });
+}
+
+export function signatureOf(entry: SessionEntry, chat: Pick<TurnChat, "overrides">): string {
+  return JSON.stringify([entry.created_at, chat.overrides]);
+}
+
+function liveSettings(office: Office, platform: Platform): LiveSettings {
+  const { streaming, display } = office.opened.app.config;
+  const own = (display.platforms as { readonly [name: string]: { tool_progress?: string } | undefined })[platform.name];
+  const older = (display.tool_progress_overrides as { readonly [name: string]: unknown })[platform.name];
+  const progress = String(own?.tool_progress ?? older ?? platform.toolProgress) as LiveSettings["progress"];
+  const { enabled, transport, edit_interval: seconds, buffer_threshold: chars, cursor } = streaming;
+  const stream = enabled && transport !== "off" ? { everyMs: seconds * 1000, chars, cursor } : null;
+  return { stream, progress };
+}
+
+export class Turn {
+  readonly #office: Office;
+  readonly #chat: TurnChat;
+  readonly #job: Job;
+  readonly #platform: Platform;
+  readonly #to: Destination;
+  #interim = 0;
+  #live: LiveReply | undefined;
+  #notice: string | null = null;
+
+  constructor(office: Office, chat: TurnChat, job: Job, where: { platform: Platform; to: Destination }) {
+    this.#office = office;
+    this.#chat = chat;
+    this.#job = job;
+    this.#platform = where.platform;
+    this.#to = where.to;
+  }
+
+  get #key(): string {
+    return `in:${this.#job.row.id}`;
+  }
+
+  #place(more: Partial<AnswerPlace> = {}): AnswerPlace {
+    const { event } = this.#job.row;
+    const section = this.#office.access.section(this.#platform.name);
+    const mode = String(section.reply_to_mode ?? "first") as AnswerPlace["replyMode"];
+    return {
+      platform: this.#platform,
+      to: this.#to,
+      key: this.#key,
+      // In a private chat a quote of the only other person is noise.
+      ...(event.source.chatKind === "dm" || event.messageId.includes(":") ? {} : { replyTo: event.messageId }),
+      replyMode: mode,
+      ...(typeof section.reply_prefix === "string" ? { prefix: section.reply_prefix } : {}),
+      ...more,
+    };
+  }
+
+  /** Never throws: whatever goes wrong is an answer. */
+  async run(): Promise<TurnResult> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      const office = this.#office;
+      const cure = error instanceof UserError && error.cure ? `\n${error.cure}` : "";
+      const why = error instanceof Error ? error.message : String(error);
+      office.log("error", `turn of ${this.#chat.key} failed: ${why}`);
+      await this.#finish("failed", outgoingText(`⚠️ ${why}${cure}`, this.#place()));
+      return { undelivered: false };
+    } finally {
+      this.#live?.end();
+      this.#office.agents.release(this.#chat.key);
+    }
+  }
+
+  async #run(): Promise<TurnResult> {
+    const { row } = this.#job;
+    const found = await recover(this.#office.opened.app.store, row);
+    if (found.state === "answered") {
+      await this.#restoreEntry(found.sessionId);
+      await this.#finish("answered", outgoingAnswer(found.text, this.#place({ streamId: await this.#streamed() })));
+      return { undelivered: false };
+    }
+    if (found.state === "begun") await this.#restoreEntry(found.sessionId);
+    const opened = await this.#open();
+    const input = await this.#input(found.state === "begun");
+    const { conversation } = opened;
+    const logAfter = await this.#office.opened.app.store.messageCount(conversation.sessionId);
+    await this.#office.opened.mailbox.begin([row.id], { sessionId: conversation.sessionId, logAfter });
+    return this.#converse(opened, input);
+  }
+
+  async #restoreEntry(sessionId: string): Promise<void> {
+    const { index } = this.#office;
+    const known = index.get(this.#chat.key);
+    if (known) await index.moved(this.#chat.key, sessionId);
+    else await index.renew(this.#chat.key, this.#job.row.event.source, { sessionId });
+  }
+
+  /** The message that showed the growing answer before a crash. */
+  async #streamed(): Promise<string | null> {
+    const row = await this.#office.opened.mailbox.findOutgoing(`${this.#key}:stream0`);
+    return row?.state === "sent" ? row.messageId : null;
+  }
+
+  async #open(): Promise<OpenedConversation> {
+    const office = this.#office;
+    const { row } = this.#job;
+    const { key } = this.#chat;
+    const { source } = row.event;
+    const { entry, notice, fresh } = await entryFor(office, key, row);
+    this.#notice = notice;
+    if (fresh)
+      await office.hooks.run("session:start", {
+        platform: source.platform,
+        user_id: source.userId,
+        session_id: entry.session_id,
+        session_key: key,
+      });
+    const open = () => openFor(office, this.#chat, entry, row);
+    const { opened } = await office.agents.take(key, signatureOf(entry, this.#chat), open);
+    office.index.touch(key, { resume_pending: false });
+    const known = { promptTokens: Number(entry.last_prompt_tokens) || 0, contextLength: opened.contextLength };
+    if (!fresh && (await office.opened.hygieneDue(entry.session_id, known)) && (await opened.conversation.compress())) {
+      office.log("info", `${key} was compacted before its turn`);
+      await office.index.moved(key, opened.conversation.sessionId);
+      office.index.touch(key, { last_prompt_tokens: 0 });
+    }
+    return opened;
+  }
+
+  async #input(again: boolean): Promise<string> {
+    const { row, text } = this.#job;
+    const office = this.#office;
+    const shared = isShared(row.event.source, office.keyRules);
+    const event = text === undefined ? row.event : { ...row.event, text, attachments: [] };
+    const cacheDir = join(office.opened.app.home.path, "cache");
+    const words = await textForModel(event, { connection: office.connection(row.platform), cacheDir, shared });
+    const context = this.#notice ? `[A new session began here by itself.]\n\n${words}` : words;
+    return again ? `${RESUME_NOTE}\n\n${context}` : context;
+  }
+
+  async #converse(opened: OpenedConversation, input: string): Promise<TurnResult> {
+    const office = this.#office;
+    const { row, tainted } = this.#job;
+    const { source } = row.event;
+    const live = new LiveReply({
+      mailbox: office.opened.mailbox,
+      sender: office.sender,
+      platform: this.#platform,
+      connection: () => office.connection(row.platform),
+      to: this.#to,
+      key: this.#key,
+      settings: liveSettings(office, this.#platform),
+    });
+    this.#live = live;
+    this.#chat.onLive(live);
+    live.typing(true);
+    void office.connection(row.platform)?.react?.(this.#to, row.event.messageId, "seen");
+    const about = { platform: source.platform, user_id: source.userId, session_id: opened.conversation.sessionId };
+    await office.hooks.run("agent:start", { ...about, message: input.slice(0, 500) });
+    const watch = new Silence(office.opened.app.config.agent.gateway_timeout * 1000);
+    const signal = AbortSignal.any([this.#chat.signal, watch.signal]);
+    let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
+    try {
+      for await (const event of opened.conversation.send(input, { signal, tainted: tainted ?? false })) {
+        watch.reset();
+        if (event.type === "ended") ended = event;
+        else await this.#show(event, live);
+      }
+    } finally {
+      watch.end();
+    }
+    await office.hooks.run("agent:end", { ...about, response: ended?.text.slice(0, 500) ?? "" });
+    return this.#end(ended, live);
+  }
+
+  async #show(event: AgentEvent, live: LiveReply): Promise<void> {
+    const { index, opened } = this.#office;
+    if (event.type === "delta" && event.kind === "text") live.delta(event.text);
+    else if (event.type === "restarted") live.restart();
+    else if (event.type === "tool_started") {
+      this.#chat.onTool(event.name);
+      live.tool(event.name, event.preview);
+    } else if (event.type === "compressed") await index.moved(this.#chat.key, event.sessionId);
+    else if (event.type === "usage") index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
+    else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
+      const text = textOf(event.message.content ?? "").trim();
+      if (text === "" || !opened.app.config.display.interim_assistant_messages) return;
+      const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: live.streamId });
+      this.#interim += 1;
+      const rows = await opened.mailbox.enqueue(outgoingText(text, place));
+      live.newSegment();
+      this.#office.sender.add(rows);
+    }
+  }
+
+  async #end(ended: Extract<AgentEvent, { type: "ended" }> | undefined, live: LiveReply): Promise<TurnResult> {
+    const { row } = this.#job;
+    live.end();
+    const connection = this.#office.connection(row.platform);
+    if (ended?.end === "interrupted" && this.#chat.abandoned()) return { undelivered: false };
+    if (!ended || (ended.end === "interrupted" && this.#chat.superseded())) {
+      await this.#finish("interrupted", []);
+      void connection?.react?.(this.#to, row.event.messageId, "clear");
+      return { undelivered: false };
+    }
+    await this.#office.index.moved(this.#chat.key, ended.sessionId);
+    const failed = ended.end === "failed";
+    const streamId = live.streamId ?? (await this.#streamed());
+    await this.#finish(
+      failed ? "failed" : "answered",
+      outgoingAnswer(textOfEnd(ended), this.#place({ streamId })),
+      ended.undelivered === undefined,
+    );
+    void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");
+    return { undelivered: ended.undelivered !== undefined };
+  }
+
+  async #finish(
+    outcome: "answered" | "failed" | "interrupted",
+    outgoing: readonly NewOutgoing[],
+    withSteered = true,
+  ): Promise<void> {
+    const { mailbox } = this.#office.opened;
+    const nowhere = this.#job.row.event.deliverTo === null;
+    const notice = this.#notice ? outgoingText(this.#notice, { ...this.#place(), key: `${this.#key}:notice` }) : [];
+    const rows = await mailbox.finish([this.#job.row.id], outcome, nowhere ? [] : [...notice, ...outgoing]);
+    this.#office.sender.add(rows);
+    const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
+    if (steered.length > 0) await mailbox.finish(steered, "steered");
+  }
+}
+
+/** Ends a turn that shows no sign of life for too long. */
+class Silence {
+  readonly #controller = new AbortController();
+  readonly #ms: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+    this.reset();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  reset(): void {
+    clearTimeout(this.#timer);
+    if (this.#ms > 0) this.#timer = setTimeout(() => this.#controller.abort(), this.#ms);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

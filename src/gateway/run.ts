@@ -1,0 +1,125 @@
+// The gateway's process: the lock, the log, the control socket, signals, and an exit code that says why it ended.
+import { appendFile, mkdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { EXIT, lockGateway, serveControl, writeState } from "../app/gateway-actions.ts";
+import type { Home } from "../app/home.ts";
+import { openGateway } from "../app/open-gateway.ts";
+import { Gateway } from "./gateway.ts";
+
+const LOG_BYTES = 5_000_000;
+
+export interface RunOptions {
+  /** Lines for the person at the terminal. */
+  out(text: string): void;
+  readonly verbose?: boolean;
+}
+
+type Level = "info" | "warning" | "error";
+
+/** Lines are written in order, without holding anything up; the file is turned over when it is large. */
+class LogFile {
+  readonly #path: string;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  write(line: string): void {
+    this.#work = this.#work.then(() => this.#append(line)).catch(() => undefined);
+  }
+
+  async #append(line: string): Promise<void> {
+    await mkdir(join(this.#path, ".."), { recursive: true, mode: 0o700 });
+    const info = await stat(this.#path).catch(() => null);
+    if (info && info.size > LOG_BYTES) await rename(this.#path, `${this.#path}.1`);
+    await appendFile(this.#path, `${line}\n`, { mode: 0o600 });
+  }
+
+  flush(): Promise<void> {
+    return this.#work;
+  }
+}
+
+interface Ending {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Resolves with the way to end: by signal, by the control socket, or by a command in a chat. */
+class Endings {
+  readonly asked: Promise<Ending>;
+  #resolve: (ending: Ending) => void = () => undefined;
+
+  constructor() {
+    this.asked = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    process.once("SIGINT", () => this.end(EXIT.ok, "interrupted"));
+    process.once("SIGTERM", () => this.end(EXIT.ok, "SIGTERM"));
+    process.once("SIGUSR1", () => this.end(EXIT.restart, "restart"));
+  }
+
+  end(code: number, reason: string): void {
+    this.#resolve({ code, reason });
+  }
+}
+
+/** Runs until told to stop. The exit code is one of `EXIT`. */
+export async function runGateway(home: Home, options: RunOptions): Promise<number> {
+  const lock = await lockGateway(home);
+  if (!lock) {
+    options.out("A gateway is already running for this home. See: hermes gateway status");
+    return EXIT.alreadyRunning;
+  }
+  const file = new LogFile(join(home.path, "logs", "gateway.log"));
+  const endings = new Endings();
+  const opened = await openGateway(home, { onNotice: (text) => log("warning", text) });
+  const log = (level: Level, text: string): void => {
+    const line = opened.app.redact(`${new Date().toISOString()} ${level} ${text}`);
+    file.write(line);
+    if (options.verbose || level !== "info") options.out(line);
+  };
+  const gateway = new Gateway(opened, {
+    log,
+    changed: () =>
+      void gateway
+        .status()
+        .then((status) => writeState(home, status))
+        .catch(() => undefined),
+    restart: () => endings.end(EXIT.restart, "restart"),
+  });
+  const control = await serveControl(home, {
+    status: async () => ({ ...(await gateway.status()), pid: process.pid, cron: ticker?.health ?? null }),
+    stop: () => endings.end(EXIT.ok, "stopped by command"),
+    restart: () => endings.end(EXIT.restart, "restart"),
+  });
+  let ticker: ReturnType<Awaited<ReturnType<typeof opened.app.cron>>["ticker"]> | undefined;
+  try {
+    await gateway.start();
+    opened.app.deliverBy(gateway.deliveries);
+    ticker = (await opened.app.cron()).ticker();
+    ticker.start();
+    const { platforms } = await gateway.status();
+    const names = platforms.map((platform) => platform.name).join(", ");
+    options.out(
+      names
+        ? `The gateway runs: ${names}. Ctrl-C stops it.`
+        : "The gateway runs without a platform: set one up with `hermes gateway setup`. Scheduled jobs run.",
+    );
+    log("info", `started with ${names || "no platform"}`);
+    const { code, reason } = await endings.asked;
+    options.out("Stopping: running turns are finished first.");
+    log("info", `stopping: ${reason}`);
+    const drainMs = opened.app.config.agent.restart_drain_timeout * 1000;
+    const [drained] = await Promise.all([gateway.stop(drainMs), ticker.stop({ drainMs })]);
+    log("info", drained ? "stopped" : "stopped; interrupted turns go on after the next start");
+    await writeState(home, await gateway.status());
+    return code;
+  } finally {
+    await control.close();
+    await opened.close();
+    await file.flush();
+    lock.release();
+  }
+}

@@ -1,0 +1,274 @@
+// Empties the outbox: one message at a time per chat, in order, no faster than the platform allows, each exactly once.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
+import type {
+  Destination,
+  OutboundFile,
+  OutboundMessage,
+  Platform,
+  PlatformConnection,
+  SendResult,
+} from "../core/platform.ts";
+import { Bucket } from "./bucket.ts";
+
+const DAY_MS = 86_400_000;
+const MAX_PAUSE_MS = 60_000;
+const KNOWN_MS = 3_600_000;
+const NOT_CONNECTED_MS = 500;
+const MAX_LANES = 2_000;
+
+export interface Line {
+  readonly platform: Platform;
+  /** Undefined while it is not connected. */
+  connection(): PlatformConnection | undefined;
+  readonly rate?: { readonly perChat: number; readonly total: number };
+}
+
+interface Waiter {
+  resolve(messageId: string | null): void;
+}
+
+interface Lane {
+  readonly rows: OutboxRow[];
+  readonly bucket: Bucket | null;
+  /** A change to a message on the screen that may be skipped when a newer one comes. */
+  readonly edits: Map<string, () => Promise<SendResult | undefined>>;
+  working: boolean;
+  notBefore: number;
+}
+
+export interface SenderParts {
+  readonly mailbox: Mailbox;
+  line(platform: string): Line | undefined;
+  log(level: "info" | "warning" | "error", text: string): void;
+  readonly signal: AbortSignal;
+  now(): number;
+}
+
+export class Sender {
+  readonly #parts: SenderParts;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #totals = new Map<string, Bucket>();
+  readonly #waiters = new Map<number, Waiter[]>();
+  #inFlight = 0;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** How many messages wait or are on their way. */
+  get pending(): number {
+    let count = this.#inFlight;
+    for (const lane of this.#lanes.values()) count += lane.rows.length;
+    return count;
+  }
+
+  add(rows: readonly OutboxRow[]): void {
+    for (const row of rows) {
+      const lane = this.#lane(row.platform, row.to);
+      lane.rows.push(row);
+      void this.#work(row.platform, row.to, lane);
+    }
+  }
+
+  /** The message's id when it is on the screen; null when it never will be. */
+  whenSent(row: OutboxRow): Promise<string | null> {
+    return new Promise((resolve) => {
+      this.#waiters.set(row.id, [...(this.#waiters.get(row.id) ?? []), { resolve }]);
+    });
+  }
+
+  /** Changes a message on the screen soon; a newer change of the same message takes the place of one that waits. */
+  editSoon(
+    platform: string,
+    to: Destination,
+    change: { messageId: string; message: Omit<OutboundMessage, "idempotencyKey"> },
+  ): void {
+    const lane = this.#lane(platform, to);
+    lane.edits.set(change.messageId, async () =>
+      this.#parts.line(platform)?.connection()?.edit?.(to, change.messageId, change.message, this.#parts.signal),
+    );
+    void this.#work(platform, to, lane);
+  }
+
+  /** Drops changes that wait for this message: the last word follows. */
+  cancelEdit(platform: string, to: Destination, messageId: string): void {
+    this.#lane(platform, to).edits.delete(messageId);
+  }
+
+  #lane(platform: string, to: Destination): Lane {
+    const key = `${platform}:${to.chatId}`;
+    let lane = this.#lanes.get(key);
+    if (!lane) {
+      const line = this.#parts.line(platform);
+      const rate = line?.rate ?? line?.platform.rate;
+      if (rate && !this.#totals.has(platform)) this.#totals.set(platform, new Bucket(rate.total, rate.total));
+      // A short burst is fine everywhere; the average is what platforms watch.
+      const bucket = rate ? new Bucket(rate.perChat, Math.max(3, rate.perChat)) : null;
+      lane = { rows: [], bucket, edits: new Map(), working: false, notBefore: 0 };
+      this.#lanes.set(key, lane);
+    }
+    return lane;
+  }
+
+  async #work(platform: string, to: Destination, lane: Lane): Promise<void> {
+    if (lane.working) return;
+    lane.working = true;
+    const { signal } = this.#parts;
+    try {
+      while (!signal.aborted && (lane.rows.length > 0 || lane.edits.size > 0)) {
+        await this.#permission(platform, lane);
+        if (signal.aborted) return;
+        const row = lane.rows[0];
+        if (row) {
+          if (await this.#deliver(row, lane)) lane.rows.shift();
+        } else await this.#editOne(lane);
+      }
+      // A lane remembers the pace of its chat; with very many chats the idle ones are forgotten.
+      if (this.#lanes.size > MAX_LANES) this.#lanes.delete(`${platform}:${to.chatId}`);
+    } catch (error) {
+      if (!signal.aborted)
+        this.#parts.log("error", `sending stopped: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      lane.working = false;
+    }
+  }
+
+  async #permission(platform: string, lane: Lane): Promise<void> {
+    const { signal, now } = this.#parts;
+    const wait = lane.notBefore - now();
+    if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => undefined);
+    await lane.bucket?.take(signal);
+    await this.#totals.get(platform)?.take(signal);
+  }
+
+  async #editOne(lane: Lane): Promise<void> {
+    const [messageId, edit] = lane.edits.entries().next().value ?? [];
+    if (messageId === undefined || !edit) return;
+    lane.edits.delete(messageId);
+    const result = await edit();
+    if (result && !result.ok && result.kind === "retry" && result.retryAfterMs)
+      lane.notBefore = this.#parts.now() + result.retryAfterMs;
+  }
+
+  /** True when the row has an end. */
+  async #deliver(row: OutboxRow, lane: Lane): Promise<boolean> {
+    const line = this.#parts.line(row.platform);
+    const connection = line?.connection();
+    if (!line || !connection) {
+      if (!line) return this.#end(row, { ok: false, kind: "refused", reason: `${row.platform} is not set up here` });
+      if (this.#parts.now() - row.createdAt > DAY_MS)
+        return this.#end(row, { ok: false, kind: "refused", reason: "not connected for a day" });
+      lane.notBefore = this.#parts.now() + NOT_CONNECTED_MS;
+      return false;
+    }
+    this.#inFlight += 1;
+    try {
+      // A row that an earlier process left as `sending` may be on the screen already.
+      const inherited = row.state === "sending" && row.payload.type !== "edit";
+      const result = inherited ? await this.#recover(row, connection) : await this.#attempt(row, connection);
+      if (result.ok || result.kind === "refused") return await this.#end(row, result);
+      if (result.kind === "unknown" && row.payload.type !== "edit")
+        lane.rows[0] = { ...(lane.rows[0] ?? row), state: "sending" };
+      else await this.#parts.mailbox.postponed(row.id, result.reason);
+      return await this.#later(row, lane, result);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async #later(row: OutboxRow, lane: Lane, result: Extract<SendResult, { ok: false }>): Promise<boolean> {
+    if (this.#parts.now() - row.createdAt > DAY_MS)
+      return this.#end(row, { ok: false, kind: "refused", reason: `given up after a day: ${result.reason}` });
+    const current = lane.rows[0] ?? row;
+    lane.rows[0] = { ...current, attempts: current.attempts + 1 };
+    const pause = Math.min(500 * 2 ** Math.min(current.attempts, 10), MAX_PAUSE_MS);
+    lane.notBefore = this.#parts.now() + ((result.kind === "retry" ? result.retryAfterMs : undefined) ?? pause);
+    return false;
+  }
+
+  async #attempt(row: OutboxRow, connection: PlatformConnection): Promise<SendResult> {
+    const { signal, mailbox } = this.#parts;
+    const mark = connection.mark?.(row.to) ?? null;
+    await mailbox.sending(row.id, mark);
+    this.#remember(row, mark);
+    const { payload } = row;
+    if (payload.type === "edit") return this.#lastWord(row, connection, payload);
+    const message = outbound(row);
+    if (!("path" in message)) return connection.send(row.to, message, signal);
+    if (connection.sendFile) return connection.sendFile(row.to, message, signal);
+    const text = `${message.caption ?? ""}\n[file: ${message.name}]`.trim();
+    return connection.send(row.to, { text, idempotencyKey: row.key }, signal);
+  }
+
+  /** The mark of the attempt, for the search if its end stays unknown. */
+  #remember(row: OutboxRow, mark: string | null): void {
+    const lane = this.#lane(row.platform, row.to);
+    const first = lane.rows[0];
+    if (first?.id === row.id) lane.rows[0] = { ...first, mark };
+  }
+
+  async #lastWord(
+    row: OutboxRow,
+    connection: PlatformConnection,
+    payload: Extract<OutboxRow["payload"], { type: "edit" }>,
+  ): Promise<SendResult> {
+    const { signal } = this.#parts;
+    const { messageId, text, buttons } = payload;
+    const message = { text, ...(buttons ? { buttons } : {}) };
+    const edited = await connection.edit?.(row.to, messageId, message, signal);
+    if (edited && (edited.ok || edited.kind !== "refused")) return edited;
+    // The message is gone: its text is worth a message of its own.
+    return connection.send(row.to, { ...message, idempotencyKey: row.key }, signal);
+  }
+
+  /** A send whose end nobody saw: looked for first; sent again only when it is not there. */
+  async #recover(row: OutboxRow, connection: PlatformConnection): Promise<SendResult> {
+    const { mailbox, signal, now, log } = this.#parts;
+    const message = outbound(row);
+    let proof: Awaited<ReturnType<NonNullable<PlatformConnection["findSent"]>>> = { sent: "unknown" };
+    try {
+      if (connection.findSent) {
+        const known = new Set(await mailbox.knownMessages(row.platform, now() - KNOWN_MS));
+        proof = await connection.findSent({ to: row.to, message, mark: row.mark, known }, signal);
+      }
+    } catch (error) {
+      return { ok: false, kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+    }
+    if (proof.sent === true) return { ok: true, messageId: proof.messageId };
+    if (proof.sent === false) return this.#attempt({ ...row, state: "queued" }, connection);
+    log("warning", `message ${row.key} may have been delivered before a restart; it is sent again with a note`);
+    if ("path" in message) return this.#attempt({ ...row, state: "queued" }, connection);
+    const text = `(Sent again after a restart; you may have this already.)\n\n${message.text}`;
+    await mailbox.sending(row.id, connection.mark?.(row.to) ?? null);
+    return connection.send(row.to, { ...message, text }, signal);
+  }
+
+  async #end(row: OutboxRow, result: SendResult): Promise<true> {
+    const { mailbox, log } = this.#parts;
+    if (result.ok) await mailbox.sent(row.id, result.messageId);
+    else {
+      await mailbox.failed(row.id, result.reason);
+      log("error", `a message to ${row.platform}:${row.to.chatId} could not be delivered: ${result.reason}`);
+    }
+    for (const waiter of this.#waiters.get(row.id) ?? []) waiter.resolve(result.ok ? result.messageId : null);
+    this.#waiters.delete(row.id);
+    return true;
+  }
+}
+
+function outbound(row: OutboxRow): OutboundMessage | OutboundFile {
+  const { payload, key } = row;
+  if (payload.type === "file") {
+    const { type: _, ...file } = payload;
+    return { ...file, idempotencyKey: key };
+  }
+  const { text, buttons } = payload;
+  return {
+    text,
+    ...(buttons ? { buttons } : {}),
+    ...("replyTo" in payload && payload.replyTo ? { replyTo: payload.replyTo } : {}),
+    ...("silent" in payload && payload.silent ? { silent: true } : {}),
+    idempotencyKey: key,
+  };
+}
