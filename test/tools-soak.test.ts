@@ -52,7 +52,10 @@ beforeAll(async () => {
 
 /** Lets the program run for a while and kills it in the middle of its work. */
 async function killedHost(marker: string, rounds: number): Promise<void> {
-  const program = spawn(process.execPath, [host, marker], { stdio: ["ignore", "pipe", "inherit"] });
+  // A killed program cannot remove its temporary folders; these go with the test.
+  const temp = mkdtempSync(join(tmpdir(), "hermes-soak-"));
+  const env = { ...process.env, TMPDIR: temp };
+  const program = spawn(process.execPath, [host, marker], { env, stdio: ["ignore", "pipe", "inherit"] });
   const gone = new Promise<void>((resolve) => program.once("exit", () => resolve()));
   let seen = "";
   await new Promise<void>((resolve) => {
@@ -65,6 +68,7 @@ async function killedHost(marker: string, rounds: number): Promise<void> {
   await sleep(rounds * 7);
   program.kill("SIGKILL");
   await gone;
+  rmSync(temp, { recursive: true, force: true });
 }
 
 it.skipIf(!linux)(
