@@ -58,9 +58,17 @@ async function buildHome(home: string): Promise<void> {
   for (let index = 0; index < Number(values.plugins); index++) {
     const folder = join(home, "plugins", `plugin-${index}`);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "plugin.yaml"), `name: plugin-${index}\nversion: 1.0.0\ndescription: bench\n`);
-    writeFileSync(join(folder, "index.js"), "export function register() {}\n");
+    writeFileSync(join(folder, "plugin.yaml"), `name: plugin-${index}\nversion: 1.0.0\ndescription: bench\napi: 1\n`);
+    writeFileSync(
+      join(folder, "index.js"),
+      'export function register(ctx) {\n  ctx.registerHook("subagent_stop", () => null);\n}\n',
+    );
   }
+}
+
+/** All of them are on; none is used. */
+function enabledPlugins(): string {
+  return Array.from({ length: Number(values.plugins) }, (_, index) => `plugin-${index}`).join(", ");
 }
 
 /** Answers every model request, and says when its first byte arrived. */
@@ -147,7 +155,7 @@ try {
   await buildHome(home);
   writeFileSync(
     join(home, "config.yaml"),
-    `model:\n  default: bench\n  provider: custom\n  base_url: ${model.url}\n  context_length: 128000\n`,
+    `model:\n  default: bench\n  provider: custom\n  base_url: ${model.url}\n  context_length: 128000\nplugins:\n  enabled: [${enabledPlugins()}]\n`,
   );
   const env = { PATH: process.env.PATH, HOME: home, HERMES_HOME: home };
   const floor = await repeat(() => timeOf(["-e", "0"], env));
@@ -164,7 +172,7 @@ try {
   add("hermes --help", await repeat(() => timeOf([program, "--help"], env)), 1.5);
   add("chat -Q -q until the first request byte", await repeat(() => firstRequest(model, env)), 5);
   add("interactive prompt ready", await repeat(() => promptReady(env)), 8);
-  const title = `A home with ${values.messages} messages, ${values.skills} skills, ${values.plugins} plugins; floor: node -e 0`;
+  const title = `A home with ${values.messages} messages, ${values.skills} skills, ${values.plugins} enabled plugins; floor: node -e 0`;
   const missed = printTable(title, lines);
   process.exitCode = missed + (await printFixedPrompt(home, env)) > 0 ? 1 : 0;
 } finally {

@@ -1,32 +1,26 @@
 // What `register(ctx)` is handed, and the collection of everything it registers.
 import { appendFile, mkdir } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
-import type { SlashCommand } from "../core/command.ts";
 import { UserError } from "../core/failure.ts";
 import type { Gate } from "../core/gate.ts";
-import { HOOK_NAMES, type HookName } from "../core/hook.ts";
+import { HOOK_NAMES } from "../core/hook.ts";
 import type { JsonObject } from "../core/message.ts";
 import {
   type EngineWish,
-  type HookCallback,
-  type ModelProviderRow,
   type NamedProvider,
-  type PluginCliCommand,
   type PluginContext,
   type PluginContextEngine,
   type PluginDatabase,
   type PluginLog,
-  type PluginMemoryProvider,
   SEAMS,
   type Seam,
 } from "../core/plugin.ts";
 import type { Redactor } from "../core/redactor.ts";
-import type { Tool } from "../core/tool.ts";
-import type { WebProvider } from "../core/web.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Models } from "../providers/connect.ts";
 import type { Home } from "./home.ts";
 import { adaptCommand, adaptTool } from "./plugin-adapt.ts";
+import type { Collected } from "./plugin-collected.ts";
 import { openPluginDatabase } from "./plugin-database.ts";
 import type { FoundPlugin } from "./plugin-discovery.ts";
 import { pluginLlm } from "./plugin-llm.ts";
@@ -37,41 +31,6 @@ export interface PluginParts {
   readonly gate?: Gate;
   readonly redactor?: Redactor;
   notice(text: string): void;
-}
-
-export interface Collected {
-  readonly tools: { readonly tool: Tool; readonly override: boolean }[];
-  readonly hooks: { readonly name: HookName; readonly callback: HookCallback; readonly timeoutMs?: number }[];
-  readonly commands: SlashCommand[];
-  readonly cliCommands: PluginCliCommand[];
-  readonly contextEngines: Map<string, (wish: EngineWish) => PluginContextEngine>;
-  readonly memoryProviders: Map<string, () => PluginMemoryProvider>;
-  readonly modelProviders: ModelProviderRow[];
-  readonly webProviders: WebProvider[];
-  readonly skills: { readonly name: string; readonly path: string; readonly description: string }[];
-  readonly skillRoots: string[];
-  readonly providers: { readonly seam: Seam; readonly provider: NamedProvider }[];
-  readonly closers: (() => Promise<void> | void)[];
-  /** What was refused, for the person. */
-  readonly problems: string[];
-}
-
-export function emptyCollection(): Collected {
-  return {
-    tools: [],
-    hooks: [],
-    commands: [],
-    cliCommands: [],
-    contextEngines: new Map(),
-    memoryProviders: new Map(),
-    modelProviders: [],
-    webProviders: [],
-    skills: [],
-    skillRoots: [],
-    providers: [],
-    closers: [],
-    problems: [],
-  };
 }
 
 function pluginLog(home: Home, name: string, parts: PluginParts): PluginLog {

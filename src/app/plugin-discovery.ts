@@ -97,25 +97,30 @@ interface Place {
   readonly source: PluginSource;
   readonly dir: string;
   readonly file: string;
+  /** Of the manifest; asked for once, because start-up pays for every question. */
+  readonly info: Stats;
   readonly category?: string;
 }
 
 async function readPlugin(place: Place, cache: PluginCache): Promise<FoundPlugin> {
-  const { dir, file, source, category } = place;
-  const info = stat(file);
+  const { dir, file, source, category, info } = place;
   const kept = cache.manifest(file, stampOf(info));
+  let entryInfo = kept?.entry ? stat(kept.entry) : undefined;
   // An entry file that came or went says nothing to the manifest's own time.
-  const known = kept?.entry && stat(kept.entry) ? kept : undefined;
+  const known = kept?.entry && entryInfo ? kept : undefined;
   const cached = known ?? (await freshManifest(place, stampOf(info)));
-  if (!known) cache.keepManifest(file, cached);
   const { manifest, entry } = cached;
+  if (!known) {
+    cache.keepManifest(file, cached);
+    entryInfo = entry ? stat(entry) : undefined;
+  }
   return {
     key: category ? `${category}/${basename(dir)}` : manifest.name,
     source,
     dir,
     entry,
     manifest,
-    stamp: stampOf(info, entry ? stat(entry) : undefined),
+    stamp: stampOf(info, entryInfo),
   };
 }
 
@@ -128,8 +133,13 @@ async function freshManifest(place: Place, stamp: string) {
   return { stamp, manifest, entry: findEntry(dir, manifest.main) };
 }
 
-function manifestIn(dir: string): string | undefined {
-  return MANIFESTS.map((name) => join(dir, name)).find((file) => stat(file)?.isFile());
+function manifestIn(dir: string): Pick<Place, "dir" | "file" | "info"> | undefined {
+  for (const name of MANIFESTS) {
+    const file = join(dir, name);
+    const info = stat(file);
+    if (info?.isFile()) return { dir, file, info };
+  }
+  return undefined;
 }
 
 function folders(root: string): string[] {
@@ -143,17 +153,16 @@ function folders(root: string): string[] {
 /** A folder with a manifest is a plugin; one without is a category and is searched one level deeper, no further. */
 function placesIn(root: string, source: PluginSource): Place[] {
   const places: Place[] = [];
-  for (const name of folders(root)) {
-    const dir = join(root, name);
-    const file = manifestIn(dir);
-    if (file) {
-      places.push({ source, dir, file });
+  for (const category of folders(root)) {
+    const dir = join(root, category);
+    const flat = manifestIn(dir);
+    if (flat) {
+      places.push({ source, ...flat });
       continue;
     }
     for (const inner of folders(dir)) {
-      const innerDir = join(dir, inner);
-      const innerFile = manifestIn(innerDir);
-      if (innerFile) places.push({ source, dir: innerDir, file: innerFile, category: name });
+      const nested = manifestIn(join(dir, inner));
+      if (nested) places.push({ source, category, ...nested });
     }
   }
   return places;
@@ -167,9 +176,10 @@ function packagePlaces(root: string): Place[] {
   return Object.keys(dependencies ?? {}).flatMap((name): Place[] => {
     const dir = join(root, "node_modules", name);
     const file = join(dir, "package.json");
-    if (!stat(file) || !readFileSync(file, "utf8").includes('"hermes"')) return [];
+    const info = stat(file);
+    if (!info) return [];
     const { hermes } = (parseJson(readFileSync(file, "utf8")) ?? {}) as { hermes?: unknown };
-    return hermes === undefined ? [] : [{ source: "npm", dir, file }];
+    return hermes === undefined ? [] : [{ source: "npm", dir, file, info }];
   });
 }
 
@@ -197,6 +207,6 @@ export async function discoverPlugins(home: Home, cache: PluginCache): Promise<M
 
 /** One folder as a plugin, wherever it lies; undefined when it has no manifest. */
 export async function readPluginFolder(dir: string, home: Home): Promise<FoundPlugin | undefined> {
-  const file = manifestIn(dir);
-  return file ? readPlugin({ source: "home", dir, file }, PluginCache.open(home.path)) : undefined;
+  const place = manifestIn(dir);
+  return place ? readPlugin({ source: "home", ...place }, PluginCache.open(home.path)) : undefined;
 }

@@ -9,12 +9,11 @@ import type { EngineWish, ModelProviderRow, NamedProvider, PluginCliCommand, Sea
 import type { WebProvider } from "../core/web.ts";
 import type { Home } from "./home.ts";
 import type { HookRunner } from "./hooks-runner.ts";
-import { adaptEngine, adaptMemory } from "./plugin-adapt.ts";
 import { PluginCache, type Registrations } from "./plugin-cache.ts";
-import { type Collected, emptyCollection, type PluginParts, pluginContext } from "./plugin-context.ts";
+import { type Collected, emptyCollection } from "./plugin-collected.ts";
+import type { PluginParts } from "./plugin-context.ts";
 import { discoverPlugins, type FoundPlugin } from "./plugin-discovery.ts";
 import { describe, lazyCommand, lazyTool } from "./plugin-known.ts";
-import { importPlugin } from "./plugin-module.ts";
 import { chosenEngine, manifestProblem, runs, type Standing, standingOf } from "./plugin-standing.ts";
 import type { Registry } from "./registry.ts";
 
@@ -78,6 +77,12 @@ function settingsOf(config: Config, plugin: FoundPlugin): JsonObject {
   return found !== null && typeof found === "object" && !Array.isArray(found) ? (found as JsonObject) : {};
 }
 
+/** Settings may hold secrets: only their digest is kept. */
+function digestOf(settings: JsonObject): string {
+  if (Object.keys(settings).length === 0) return "none";
+  return createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
+}
+
 export class PluginHost {
   readonly #options: HostOptions;
   readonly #cache: PluginCache;
@@ -113,8 +118,7 @@ export class PluginHost {
       .sort((a, b) => rank(a) - rank(b))
       .map((plugin) => {
         const settings = settingsOf(config, plugin);
-        const digest = createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 12);
-        const stamp = `${plugin.stamp}+${digest}`;
+        const stamp = `${plugin.stamp}+${digestOf(settings)}`;
         const cached = this.#cache.registrations(plugin.dir, stamp);
         return {
           plugin,
@@ -188,6 +192,10 @@ export class PluginHost {
     const began = performance.now();
     const collected = emptyCollection();
     const work = async () => {
+      const [{ importPlugin }, { pluginContext }] = await Promise.all([
+        import("./plugin-module.ts"),
+        import("./plugin-context.ts"),
+      ]);
       const register = await importPlugin(plugin, home.path);
       await register(pluginContext({ plugin, home, config, parts: this.#parts }, collected));
     };
@@ -274,7 +282,9 @@ export class PluginHost {
   async contextEngine(name: string, wish: EngineWish): Promise<ContextEngine | undefined> {
     const owner = this.#engineOwner();
     const make = owner ? (await this.#load(owner))?.contextEngines.get(name) : undefined;
-    return make ? adaptEngine(make(wish), wish.contextLength) : undefined;
+    if (!make) return undefined;
+    const { adaptEngine } = await import("./plugin-adapt.ts");
+    return adaptEngine(make(wish), wish.contextLength);
   }
 
   async memoryProvider(name: string): Promise<MemoryProvider | undefined> {
@@ -282,7 +292,9 @@ export class PluginHost {
       (known) => known.memoryProviders.includes(name),
       (collected) => collected.memoryProviders.get(name),
     );
-    return make ? adaptMemory(make()) : undefined;
+    if (!make) return undefined;
+    const { adaptMemory } = await import("./plugin-adapt.ts");
+    return adaptMemory(make());
   }
 
   cliCommand(name: string): Promise<PluginCliCommand | undefined> {

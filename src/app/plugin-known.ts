@@ -4,7 +4,7 @@ import type { SlashCommand } from "../core/command.ts";
 import type { JsonObject } from "../core/message.ts";
 import { type Tool, toolError } from "../core/tool.ts";
 import type { KnownCommand, KnownTool, Registrations } from "./plugin-cache.ts";
-import type { Collected } from "./plugin-context.ts";
+import type { Collected } from "./plugin-collected.ts";
 
 function knownTool({ tool, override }: Collected["tools"][number]): KnownTool {
   const { overlap, repeatable, maxResultChars, timeoutMs, mutates } = tool;

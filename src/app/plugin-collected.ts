@@ -1,0 +1,50 @@
+// Everything that one plugin's `register` handed over, as it is: functions and objects.
+import type { SlashCommand } from "../core/command.ts";
+import type { HookName } from "../core/hook.ts";
+import type {
+  EngineWish,
+  HookCallback,
+  ModelProviderRow,
+  NamedProvider,
+  PluginCliCommand,
+  PluginContextEngine,
+  PluginMemoryProvider,
+  Seam,
+} from "../core/plugin.ts";
+import type { Tool } from "../core/tool.ts";
+import type { WebProvider } from "../core/web.ts";
+
+export interface Collected {
+  readonly tools: { readonly tool: Tool; readonly override: boolean }[];
+  readonly hooks: { readonly name: HookName; readonly callback: HookCallback; readonly timeoutMs?: number }[];
+  readonly commands: SlashCommand[];
+  readonly cliCommands: PluginCliCommand[];
+  readonly contextEngines: Map<string, (wish: EngineWish) => PluginContextEngine>;
+  readonly memoryProviders: Map<string, () => PluginMemoryProvider>;
+  readonly modelProviders: ModelProviderRow[];
+  readonly webProviders: WebProvider[];
+  readonly skills: { readonly name: string; readonly path: string; readonly description: string }[];
+  readonly skillRoots: string[];
+  readonly providers: { readonly seam: Seam; readonly provider: NamedProvider }[];
+  readonly closers: (() => Promise<void> | void)[];
+  /** What was refused, for the person. */
+  readonly problems: string[];
+}
+
+export function emptyCollection(): Collected {
+  return {
+    tools: [],
+    hooks: [],
+    commands: [],
+    cliCommands: [],
+    contextEngines: new Map(),
+    memoryProviders: new Map(),
+    modelProviders: [],
+    webProviders: [],
+    skills: [],
+    skillRoots: [],
+    providers: [],
+    closers: [],
+    problems: [],
+  };
+}
