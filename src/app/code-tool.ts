@@ -86,6 +86,7 @@ export function codeTool({ services, builtins }: Opening, names: readonly string
       home: home.childHome,
     }),
     beforeRun: (context) => builtins.checkpoints.beforeScript(context),
+    declared: (conversationId) => services.skills.passthrough(conversationId),
     callTool: callFromScript(services, box),
   });
 }

@@ -219,9 +219,14 @@ describe("the index in the prompt", () => {
     const home = open();
     for (let n = 0; n < count; n++) home.skill(`category-${n % 12}/some-skill-with-a-name-${n}`);
     await home.service.index(NO_TOOLS);
-    const started = performance.now();
-    const index = await home.service.index(NO_TOOLS);
-    process.stdout.write(`skills: ${count} skills, warm index ${(performance.now() - started).toFixed(1)} ms\n`);
+    let index = "";
+    let best = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 7; round++) {
+      const started = performance.now();
+      index = await home.service.index(NO_TOOLS);
+      best = Math.min(best, performance.now() - started);
+    }
+    process.stdout.write(`skills: ${count} skills, warm index ${best.toFixed(1)} ms\n`);
     expect(estimateTextTokens(index)).toBeLessThanOrEqual(1500);
     expect(index).toContain("skills_list");
     expect(index).toContain("category-11");

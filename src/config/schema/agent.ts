@@ -77,11 +77,11 @@ export const agentKeys = {
     flush_min_turns: unset(whole(0, "Accepted from older files; has no effect")),
   }),
   skills: section("Skills", {
-    external_dirs: list([], "More folders with skills, read only"),
+    external_dirs: list([], "More folders with skills"),
     template_vars: flag(true, "Fill in the placeholders HERMES_SKILL_DIR and HERMES_SESSION_ID in skills"),
     inline_shell: flag(false, "Run !`command` snippets when a skill is loaded"),
     inline_shell_timeout: whole(10, "Seconds for one snippet", { min: 1 }),
-    guard_agent_created: flag(false, "Scan skills that the agent wrote"),
+    guard_agent_created: flag(false, "Set doubtful changes of skills by the agent aside too, not only dangerous ones"),
     config: freeMap("Settings of skills, by skill"),
     disabled: list([], "Skills switched off"),
     platform_disabled: named("Skills switched off by platform", list([], "Skills")),

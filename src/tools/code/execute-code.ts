@@ -45,6 +45,8 @@ export interface CodeParts {
   readonly settings: CodeSettings;
   /** Of the script's process; already free of secrets. */
   readonly env: { readonly [name: string]: string };
+  /** Variables that were let through to this conversation since, asked before every script. */
+  declared?(conversationId: string): { readonly [name: string]: string };
   /** The conversation's tools, settled: part of this tool's description. */
   readonly toolNames: readonly string[];
   /** Before a script that may change files: takes a checkpoint where they are enabled. */
@@ -249,7 +251,8 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
   if (interpreter === undefined)
     return toolError('there is no Python 3.8 or newer here; write the script in JavaScript (language: "javascript")');
   if (parts.settings.mode === "project") await parts.beforeRun?.(context);
-  return execute(parts, { code: args.code, language, interpreter }, context);
+  const env = { ...parts.env, ...parts.declared?.(context.conversationId) };
+  return execute({ ...parts, env }, { code: args.code, language, interpreter }, context);
 }
 
 function describe(parts: CodeParts): string {
