@@ -162,3 +162,49 @@ describe("the frozen examples", () => {
     expect(bodies.find((body) => body.includes('"two"'))).toContain('"greet"');
   });
 });
+
+describe("what a plugin may use", () => {
+  const write = (name: string, manifest: object, code: string) => {
+    const dir = join(home, "plugins", name);
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, "plugin.yaml"), JSON.stringify({ name, api: 1, ...manifest }));
+    writeFileSync(join(dir, "index.js"), code);
+  };
+
+  it("a command of its own, the person's model, and a line in the ledger", async () => {
+    configure({ plugins: { enabled: ["teller"] } });
+    write(
+      "teller",
+      {},
+      `export function register(ctx) {
+        ctx.registerCliCommand({ name: "tell", summary: "Tell a story", run: async ({ argv, out }) => {
+          const { parsed } = await ctx.llm.completeStructured({ prompt: "About " + argv.join(" "), jsonSchema: { type: "object" } });
+          out("Once upon a time: " + parsed.end);
+          await ctx.llm.complete({ prompt: "x", model: "other" }).catch((error) => out(error.message));
+        } });
+      }`,
+    );
+    model.enqueue(text('```json\n{"end":"they lived"}\n```'));
+    const run = await hermes(["tell", "two", "otters"]);
+    expect(run.stdout).toContain("Once upon a time: they lived");
+    expect(run.stdout).toContain('plugin teller may not choose the model "other"');
+    expect(run.code).toBe(0);
+    expect(JSON.stringify(model.requests[0]?.body)).toContain("About two otters");
+    const usage = await hermes(["usage", "--by", "purpose", "--json"]);
+    expect(usage.stdout).toContain("plugin:teller");
+    expect((await hermes(["tel"])).stderr).toContain('unknown command "tel"');
+  });
+
+  it("a catalog row from its manifest alone", async () => {
+    const row = { name: "acme", base_url: `${model.url}/v1`, key_var: "ACME_KEY", default_model: "acme-1" };
+    configure({ plugins: { enabled: ["acme"] } });
+    const dir = join(home, "plugins", "acme");
+    mkdirSync(dir, { recursive: true });
+    const manifest = { name: "acme", api: 1, kind: "model-provider", provides_model_providers: [row] };
+    writeFileSync(join(dir, "plugin.yaml"), JSON.stringify(manifest));
+    model.enqueue(text("from acme"));
+    const run = await hermes(["-z", "hello", "--provider", "acme"], "", { ACME_KEY: "acme-key-0123456789" });
+    expect(run.stdout).toContain("from acme");
+    expect((model.requests[0]?.body as { model?: string } | undefined)?.model).toBe("acme-1");
+  });
+});
