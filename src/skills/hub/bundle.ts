@@ -34,7 +34,7 @@ export interface Bundle {
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 /** Control, format, private-use and unassigned characters, odd spaces, variation selectors. */
 const HIDDEN =
-  /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\ufe00-\ufe0f]/u;
+  /[\p{C}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160]|\u034f|\u17b4|\u17b5|[\ufe00-\ufe0f]/u;
 
 function partMistake(part: string): string | undefined {
   if (part === "") return "has an empty part";
@@ -73,6 +73,15 @@ export function plainPath(path: string): string {
     .replaceAll("\\", "/")
     .replace(/^(?:\.\/)+/, "")
     .replace(/\/$/, "");
+}
+
+/** Percent codes of an address as text. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new HubRefusal(`refused: "${shownPath(text)}" is not a well-formed address`);
+  }
 }
 
 function refuse(path: string, why: string): never {

@@ -9,7 +9,8 @@ export type Answer = Extract<WebResponse, { ok: true }>;
 export interface DownloadOptions {
   readonly maxBytes?: number;
   readonly headers?: { readonly [name: string]: string };
-  readonly signal?: AbortSignal;
+  /** Sent as JSON by POST. */
+  readonly json?: unknown;
 }
 
 /** The answer whatever its status; refusals of the guard and network trouble are thrown. */
@@ -19,7 +20,7 @@ export async function ask(fetch: WebFetch, url: string, options: DownloadOptions
     headers: { "user-agent": "hermes-skills", ...options.headers },
     timeoutMs: LIMITS.requestMs,
     maxBytes,
-    ...(options.signal ? { signal: options.signal } : {}),
+    ...(options.json === undefined ? {} : { method: "POST", body: JSON.stringify(options.json) }),
   });
   if (!answer.ok) {
     const network = ["timeout", "interrupted", "network"].includes(answer.rule);

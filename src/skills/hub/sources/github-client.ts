@@ -75,9 +75,10 @@ export class GitHubClient {
     };
   }
 
-  async #api(path: string, what: string): Promise<unknown> {
+  async #api(path: string, what: string, json?: unknown): Promise<unknown> {
     const { api } = this.#world.github;
-    const answer = await ask(this.#world.service, `${api}${path}`, { headers: this.#headers, maxBytes: 16 * MIB });
+    const headers = { ...this.#headers, ...(json === undefined ? {} : { "content-type": "application/json" }) };
+    const answer = await ask(this.#world.service, `${api}${path}`, { headers, maxBytes: 16 * MIB, json });
     if (answer.status >= 200 && answer.status < 300) return jsonOf(answer);
     throw this.#trouble(answer, what);
   }
@@ -86,15 +87,29 @@ export class GitHubClient {
     const limited = answer.status === 429 || (answer.status === 403 && answer.headers["x-ratelimit-remaining"] === "0");
     if (limited)
       return new UserError("GitHub allows no more requests for now", {
-        cure: this.#world.github.token ? "Try again later." : "Set GITHUB_TOKEN for a higher limit, or try again later.",
+        cure: this.#world.github.token
+          ? "Try again later."
+          : "Set GITHUB_TOKEN for a higher limit, or try again later.",
       });
     if (answer.status === 404)
       return new UserError(`${what} is not on GitHub, or it is private`, {
         cure: "Check the spelling. Private repositories need GITHUB_TOKEN.",
       });
+    if (answer.status === 403)
+      return new UserError(`the token may not do this on ${what}`, {
+        cure: "Give it the scope contents and pull requests: write.",
+      });
     if (answer.status === 401)
       return new UserError("GitHub does not accept the token", { cure: "Check GITHUB_TOKEN." });
     return new UserError(`GitHub answered with status ${answer.status} for ${what}`, { cure: "Try again later." });
+  }
+
+  async get(path: string, what: string): Promise<Raw> {
+    return (await this.#api(path, what)) as Raw;
+  }
+
+  async post(path: string, json: unknown, what: string): Promise<Raw> {
+    return (await this.#api(path, what, json)) as Raw;
   }
 
   async #defaultBranch(repo: string): Promise<string> {
@@ -137,7 +152,10 @@ export class GitHubClient {
     if (answer.status !== 200) throw this.#trouble(answer, `${tree.repo}/${entry.path}`);
     const hash = createHash("sha1").update(`blob ${answer.body.length}\0`).update(answer.body).digest("hex");
     if (hash !== entry.sha)
-      throw new HubRefusal(`refused: ${entry.path} is not the file that the repository lists`, "Try again in a minute.");
+      throw new HubRefusal(
+        `refused: ${entry.path} is not the file that the repository lists`,
+        "Try again in a minute.",
+      );
     return answer.body;
   }
 }

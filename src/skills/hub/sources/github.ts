@@ -18,7 +18,9 @@ export interface RepoIdentifier extends RepoRef {
 
 /** `owner/repo[/path][#ref]`, and addresses of folders and files on github.com. */
 export function parseRepoIdentifier(identifier: string): RepoIdentifier | undefined {
-  const page = /^https?:\/\/(?:www\.)?github\.com\/([^/]+\/[^/#?]+)(?:\/(?:tree|blob)\/([^/]+)\/?(.*))?$/.exec(identifier);
+  const page = /^https?:\/\/(?:www\.)?github\.com\/([^/]+\/[^/#?]+)(?:\/(?:tree|blob)\/([^/]+)\/?(.*))?$/.exec(
+    identifier,
+  );
   const [, pageRepo, pageRef, pagePath = ""] = page ?? [];
   const [words = "", ref = pageRef] = pageRepo ? [`${pageRepo}/${pagePath}`] : identifier.split("#", 2);
   const [owner = "", repo = "", ...rest] = words.split("/").filter((part) => part !== "");
@@ -72,7 +74,8 @@ export function githubSource(world: HubWorld): HubSource & { list(tap: Tap): Pro
         name: (folder.split("/").at(-1) || where.repo.split("/")[1] || "").toLowerCase(),
         source: "github",
         identifier: where.ref === undefined ? found : `${found}#${where.ref}`,
-        trust: trustOf(found),
+        // Under a named revision GitHub also serves commits of forks: those are anybody's.
+        trust: where.ref === undefined ? trustOf(found) : "community",
         files,
         origin: { repository: where.repo, path: folder, ref: tree.ref, tree: tree.sha },
       };

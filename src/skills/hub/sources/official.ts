@@ -1,27 +1,13 @@
 // `official/<category>/<skill>`: the optional skills that come with the program.
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../core/failure.ts";
 import { nearest } from "../../../lib/nearest.ts";
 import { findIndexFiles } from "../../find.ts";
 import { parseSkill } from "../../parse.ts";
-import { type Bundle, checkedFiles, type RawEntry } from "../bundle.ts";
+import { type Bundle, checkedFiles } from "../bundle.ts";
+import { entriesBelow } from "../folder-entries.ts";
 import { type HubListing, type HubSource, type HubWorld, matches } from "../world.ts";
-
-const SKIPPED = new Set(["__pycache__", "node_modules"]);
-
-/** Hidden files and caches are left out. */
-function entriesBelow(dir: string, prefix = ""): RawEntry[] {
-  return readdirSync(join(dir, prefix), { withFileTypes: true }).flatMap((entry): RawEntry[] => {
-    const path = `${prefix}${entry.name}`;
-    if (entry.name.startsWith(".") || SKIPPED.has(entry.name)) return [];
-    if (entry.isDirectory()) return entriesBelow(dir, `${path}/`);
-    const { mode } = lstatSync(join(dir, path));
-    const kind = entry.isFile() ? "file" : entry.isSymbolicLink() ? "link" : "special";
-    const bytes = kind === "file" ? readFileSync(join(dir, path)) : new Uint8Array(0);
-    return [{ path, kind, bytes, mode: mode & 0o7777 }];
-  });
-}
 
 function folders(root: string | null): string[] {
   if (root === null) return [];
@@ -53,9 +39,12 @@ export function officialSource(world: HubWorld): HubSource {
       const folder = known.find((name) => name === wanted) ?? known.find((name) => name.endsWith(`/${wanted}`));
       if (root === null || folder === undefined) {
         const guess = nearest(wanted, known);
-        throw new UserError(`there is no official skill "${wanted}"${guess ? `; did you mean official/${guess}?` : ""}`, {
-          cure: "See: hermes skills browse --source official",
-        });
+        throw new UserError(
+          `there is no official skill "${wanted}"${guess ? `; did you mean official/${guess}?` : ""}`,
+          {
+            cure: "See: hermes skills browse --source official",
+          },
+        );
       }
       const parts = folder.split("/");
       return {

@@ -70,7 +70,8 @@ async function entriesOf(client: GitHubClient, tree: Tree, folder: string): Prom
 }
 
 export async function fetchRepoSkill(world: HubWorld, where: RepoRef, wanted: string): Promise<RepoSkill> {
-  if (wanted !== "" && pathMistake(wanted)) throw new HubRefusal(`refused: the path "${wanted}" ${pathMistake(wanted)}`);
+  if (wanted !== "" && pathMistake(wanted))
+    throw new HubRefusal(`refused: the path "${wanted}" ${pathMistake(wanted)}`);
   const client = new GitHubClient(world);
   const tree = await client.tree(where);
   const folder = await findFolder(client, tree, wanted);
@@ -81,7 +82,9 @@ export async function fetchRepoSkill(world: HubWorld, where: RepoRef, wanted: st
   const cut = folder === "" ? 0 : folder.length + 1;
   const named = entries.map((entry) => ({ ...entry, full: entry, path: entry.path.slice(cut) }));
   // Names and kinds are judged before a single file is fetched.
-  checkedFiles(named.map(({ path, kind, mode }) => ({ path, kind, bytes: new Uint8Array(0), ...(mode ? { mode } : {}) })));
+  checkedFiles(
+    named.map(({ path, kind, mode }) => ({ path, kind, bytes: new Uint8Array(0), ...(mode ? { mode } : {}) })),
+  );
   const files = await inParallel(named, WIDTH, async ({ path, mode, full }) => ({
     path,
     bytes: await client.file(tree, full),

@@ -1,7 +1,7 @@
 // A plain address: one SKILL.md, or a zip or tar.gz with a skill in it.
 import { UserError } from "../../../core/failure.ts";
 import { parseSkill } from "../../parse.ts";
-import { type Bundle, checkedFiles, skillFolder } from "../bundle.ts";
+import { type Bundle, checkedFiles, decoded, skillFolder } from "../bundle.ts";
 import { download } from "../download.ts";
 import { LIMITS } from "../refusal.ts";
 import type { HubSource, HubWorld } from "../world.ts";
@@ -26,10 +26,12 @@ export function urlSource(world: HubWorld): HubSource {
     search: async () => [],
     fetch: async (identifier): Promise<Bundle> => {
       const url = new URL(identifier);
-      const folder = decodeURIComponent(url.hash.slice(1));
+      const folder = decoded(url.hash.slice(1));
       url.hash = "";
       if (url.username !== "" || url.password !== "")
-        throw new UserError("the address has a user name or password in it", { cure: "Leave it out: it would be stored." });
+        throw new UserError("the address has a user name or password in it", {
+          cure: "Leave it out: it would be stored.",
+        });
       const { body, url: from } = await download(world.fetch, url.href, { maxBytes: LIMITS.download });
       const unpacked = await filesFromArchive(body, url.href);
       if (!unpacked && !/\.(?:md|markdown)$/i.test(url.pathname))

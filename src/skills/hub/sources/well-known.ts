@@ -1,7 +1,16 @@
 // `https://host/.well-known/skills/`: a site that publishes skills itself, in both forms of the discovery convention.
 import { createHash } from "node:crypto";
 import { UserError } from "../../../core/failure.ts";
-import { type Bundle, type BundleFile, checkedFiles, pathMistake, plainPath, shownPath, skillFolder } from "../bundle.ts";
+import {
+  type Bundle,
+  type BundleFile,
+  checkedFiles,
+  decoded,
+  pathMistake,
+  plainPath,
+  shownPath,
+  skillFolder,
+} from "../bundle.ts";
 import { ask, download, inParallel, jsonOf } from "../download.ts";
 import { HubRefusal, LIMITS, MIB } from "../refusal.ts";
 import { type HubListing, type HubSource, type HubWorld, matches } from "../world.ts";
@@ -38,7 +47,7 @@ function parse(identifier: string): Place | undefined {
   const site = `${url.origin}${at < 0 ? url.pathname.replace(/\/$/, "") : url.pathname.slice(0, at)}`;
   if (folder === undefined) return { site, ...(fragment ? { name: fragment } : {}) };
   const rest = url.pathname.slice(at + folder.length).split("/")[0] ?? "";
-  const name = fragment || (rest === "index.json" ? "" : decodeURIComponent(rest));
+  const name = fragment || (rest === "index.json" ? "" : decoded(rest));
   return { site, base: `${site}${folder}`, ...(name ? { name } : {}) };
 }
 
@@ -126,9 +135,17 @@ export function wellKnownSource(world: HubWorld): HubSource & { list(site: strin
         throw new UserError(`${place.site} publishes several skills`, { cure: `Add #NAME to the address: ${names}` });
       const skill = skills.find((candidate) => candidate.name === name);
       if (!skill) throw new UserError(`${place.site} has no skill "${name}"`, { cure: `It has: ${names}` });
-      const files = skill.url === undefined ? await listedFiles(world, base, skill) : await artefact(world, base, skill);
+      const files =
+        skill.url === undefined ? await listedFiles(world, base, skill) : await artefact(world, base, skill);
       const id = `well-known:${base}${name}`;
-      return { name: name.toLowerCase(), source: "well-known", identifier: id, trust: "community", files, origin: { index: `${base}index.json` } };
+      return {
+        name: name.toLowerCase(),
+        source: "well-known",
+        identifier: id,
+        trust: "community",
+        files,
+        origin: { index: `${base}index.json` },
+      };
     },
   };
 }

@@ -1,0 +1,208 @@
+// The hub of one home: find, fetch, judge, install, check and remove skills from outside.
+import { existsSync, readdirSync } from "node:fs";
+import { rename, rm, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { UserError } from "../../core/failure.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
+import { nearest } from "../../lib/nearest.ts";
+import type { GuardReport } from "../guard/finding.ts";
+import { decide, trustOf } from "../guard/policy.ts";
+import { readSkillFiles } from "../guard/read-files.ts";
+import { scanSkill } from "../guard/scan-skill.ts";
+import { type AuditLine, noteAudit } from "./audit-log.ts";
+import type { Bundle } from "./bundle.ts";
+import { changesBetween, type FileChange } from "./changes.ts";
+import { fingerprint, readFolder } from "./hash.ts";
+import { HubLock, type LockEntry } from "./lock.ts";
+import { hubFolders, realSkillsDir } from "./place.ts";
+import { type Put, type PutOptions, putInPlace } from "./put.ts";
+import { HubRefusal } from "./refusal.ts";
+import { type Found, resolveName, searchHub, sourceFor } from "./router.ts";
+import { discard, type Staged, type StageWish, stage } from "./stage.ts";
+import { type LocalState, localState } from "./state.ts";
+import type { HubWorld } from "./world.ts";
+
+export interface CheckRow {
+  readonly name: string;
+  readonly identifier: string;
+  readonly status: "up_to_date" | "update_available" | "unavailable";
+  readonly local: LocalState;
+  readonly reason?: string;
+}
+
+export interface AuditRow {
+  readonly name: string;
+  readonly identifier: string;
+  readonly trust: string;
+  readonly recorded: string;
+  readonly local: LocalState;
+  /** Absent when there is nothing to scan. */
+  readonly report?: GuardReport;
+  /** The policy would not let it in today. */
+  readonly blocked: boolean;
+}
+
+export class Hub {
+  readonly world: HubWorld;
+  readonly #lock: HubLock;
+
+  constructor(world: HubWorld) {
+    this.world = world;
+    this.#lock = new HubLock(world.skillsDir);
+  }
+
+  search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found> {
+    return searchHub(this.world, query, options);
+  }
+
+  installed(): Promise<ReadonlyMap<string, LockEntry>> {
+    return this.#lock.read();
+  }
+
+  async #entries(name?: string): Promise<readonly (readonly [string, LockEntry])[]> {
+    const all = await this.#lock.read();
+    if (name === undefined) return [...all];
+    const entry = all.get(name);
+    if (entry) return [[name, entry]];
+    const guess = nearest(name, [...all.keys()]);
+    throw new UserError(`"${name}" was not installed from a hub${guess ? `; did you mean ${guess}?` : ""}`, {
+      cure: "See: hermes skills list --source hub",
+    });
+  }
+
+  #note(line: AuditLine): Promise<void> {
+    return noteAudit(this.world.skillsDir, this.world.now(), line);
+  }
+
+  #noteBlocked(bundle: Pick<Bundle, "name" | "source" | "trust">, verdict: string, extra: string): Promise<void> {
+    const { name, source, trust } = bundle;
+    return this.#note({ action: "BLOCKED", name, source, trust, verdict, extra });
+  }
+
+  /** Fetches and judges; nothing is installed. The caller hands the result to `install` or `discard`. */
+  async stage(given: string, wish: StageWish = {}): Promise<Staged> {
+    const identifier = /[/:]/.test(given) ? given : await resolveName(this.world, given);
+    const source = sourceFor(this.world, identifier);
+    let bundle: Bundle | undefined;
+    try {
+      bundle = await source.fetch(identifier);
+      const staged = await stage(this.world, bundle, wish);
+      if (staged.decision.action !== "allow")
+        await this.#noteBlocked({ ...bundle, name: staged.name }, staged.report.verdict, staged.decision.reason);
+      return staged;
+    } catch (error) {
+      if (error instanceof HubRefusal)
+        await this.#noteBlocked(
+          bundle ?? { name: wish.name ?? identifier, source: source.id, trust: trustOf(identifier) },
+          "refused",
+          error.message,
+        );
+      throw error;
+    }
+  }
+
+  async install(staged: Staged, options: PutOptions): Promise<Put> {
+    const put = await putInPlace(this.world, staged, options);
+    await this.#note({
+      action: put.updated ? "UPDATE" : "INSTALL",
+      name: put.name,
+      source: staged.bundle.source,
+      trust: staged.bundle.trust,
+      verdict: staged.report.verdict,
+      extra: staged.print.pin,
+    });
+    await discard(staged);
+    return put;
+  }
+
+  discard(staged: Staged): Promise<void> {
+    return discard(staged);
+  }
+
+  /** What a staged skill would change in the installed one. */
+  async changes(staged: Staged): Promise<readonly FileChange[]> {
+    const entry = (await this.#lock.read()).get(staged.name);
+    const local = entry ? localState(this.world.skillsDir, staged.name, entry) : undefined;
+    return changesBetween(local?.dir ? readFolder(local.dir) : [], staged.bundle.files);
+  }
+
+  local(name: string, entry: LockEntry): LocalState {
+    return localState(this.world.skillsDir, name, entry);
+  }
+
+  /** Asks each source again and compares with what was pinned. */
+  async check(name?: string): Promise<CheckRow[]> {
+    const rows: CheckRow[] = [];
+    for (const [key, entry] of await this.#entries(name)) {
+      const { identifier } = entry;
+      const row = { name: key, identifier, local: this.local(key, entry) };
+      try {
+        const bundle = await sourceFor(this.world, identifier).fetch(identifier);
+        const print = fingerprint(bundle.files);
+        const pin = entry.metadata.sha256;
+        const same = typeof pin === "string" ? pin === print.pin : entry.content_hash === print.contentHash;
+        rows.push({ ...row, status: same ? "up_to_date" : "update_available" });
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        rows.push({ ...row, status: "unavailable", reason: error.message });
+      }
+    }
+    return rows;
+  }
+
+  /** Reads what is on disk again: hashes against the lock file, files against the guard. Asks no network. */
+  async audit(name?: string): Promise<AuditRow[]> {
+    return (await this.#entries(name)).map(([key, entry]) => {
+      const local = this.local(key, entry);
+      // Trust comes from where it is from, not from what the lock file says about it.
+      const trust = trustOf(entry.identifier);
+      const row = { name: key, identifier: entry.identifier, trust, recorded: entry.scan_verdict, local };
+      if (local.dir === undefined) return { ...row, blocked: false };
+      const report = scanSkill(readSkillFiles(local.dir));
+      return { ...row, report, blocked: decide(report, trust).action !== "allow" };
+    });
+  }
+
+  /** Takes a skill away. `forget` only takes it off the list. Edited ones need `overwrite`. */
+  async uninstall(
+    name: string,
+    options: { readonly forget: boolean; readonly overwrite: boolean },
+  ): Promise<LocalState> {
+    const [found] = await this.#entries(name);
+    if (!found) throw new Error(`${name} is not in the lock file`);
+    const [key, entry] = found;
+    const { hub, quarantine } = await hubFolders(this.world.skillsDir);
+    return withFileLock(join(hub, "changes"), async () => {
+      const local = this.local(key, entry);
+      if (!options.forget && local.state === "misplaced")
+        throw new UserError(`${name}: ${local.reason}; nothing was deleted`, {
+          cure: `Take it off the list with: hermes skills uninstall ${name} --forget`,
+        });
+      if (!options.forget && local.state === "edited" && !options.overwrite)
+        throw new UserError(`${name} was edited here: ${local.edits.join(", ")}`, {
+          cure: "Delete your edits too with --overwrite, or keep the files with --forget.",
+        });
+      if (!options.forget && local.dir !== undefined) await this.#remove(local.dir, quarantine);
+      await this.#lock.remove(key);
+      const action = options.forget ? "FORGET" : "UNINSTALL";
+      await this.#note({
+        action,
+        name: key,
+        source: entry.source,
+        trust: trustOf(entry.identifier),
+        verdict: entry.scan_verdict,
+      });
+      return local;
+    });
+  }
+
+  /** Out of sight first, so that no half skill is ever loaded; an empty category goes too. */
+  async #remove(dir: string, quarantine: string): Promise<void> {
+    const grave = join(quarantine, `.removed-${process.pid}-${Date.now()}`);
+    await rename(dir, grave);
+    await rm(grave, { recursive: true, force: true });
+    const category = dirname(dir);
+    const root = await realSkillsDir(this.world.skillsDir);
+    if (category !== root && existsSync(category) && readdirSync(category).length === 0) await rmdir(category);
+  }
+}

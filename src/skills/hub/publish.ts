@@ -1,0 +1,81 @@
+// A skill of one's own, made ready for others: checked, scanned, and laid out in a folder, a site or a pull request.
+import { lstatSync, statSync } from "node:fs";
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { UserError } from "../../core/failure.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+import type { GuardReport } from "../guard/finding.ts";
+import { scanSkill } from "../guard/scan-skill.ts";
+import { nameMistake } from "../manage/rules.ts";
+import { parseSkill } from "../parse.ts";
+import { type BundleFile, checkedFiles } from "./bundle.ts";
+import { entriesBelow } from "./folder-entries.ts";
+import { HubRefusal } from "./refusal.ts";
+
+export interface Publication {
+  readonly name: string;
+  readonly description: string;
+  readonly files: readonly BundleFile[];
+  readonly report: GuardReport;
+}
+
+/** Hidden files stay behind. Throws for what others could not or should not install. */
+export async function preparePublication(path: string, options: { readonly force: boolean }): Promise<Publication> {
+  const dir = resolve(path.replace(/\/SKILL\.md$/, ""));
+  if (!statSync(join(dir, "SKILL.md"), { throwIfNoEntry: false })?.isFile())
+    throw new UserError(`${dir} has no SKILL.md`, { cure: "Give the folder of a skill." });
+  const files = checkedFiles(entriesBelow(dir));
+  const { header, mistakes } = await parseSkill(await readFile(join(dir, "SKILL.md"), "utf8"));
+  const [mistake] = mistakes;
+  if (mistake) throw new UserError(`SKILL.md line ${mistake.line}: ${mistake.message}`, { cure: mistake.cure });
+  const name = header.name ?? basename(dir);
+  const wrong = nameMistake(name);
+  if (wrong) throw new UserError(wrong, { cure: "Change `name` in SKILL.md." });
+  const report = scanSkill(files.map((file) => ({ ...file, content: file.bytes })));
+  if (report.verdict === "dangerous")
+    throw new HubRefusal(
+      `refused: the guard finds ${name} dangerous; nobody could install it`,
+      "Mend the findings first.",
+    );
+  if (report.verdict === "caution" && !options.force)
+    throw new UserError(`the guard asks for care with ${name}: others would have to install it with --force`, {
+      cure: "Mend the findings, or publish it as it is with --force.",
+    });
+  return { name, description: header.description, files, report };
+}
+
+/** Replaces `folder`, which must be a folder of its own below one that exists. */
+async function writeFolder(folder: string, files: readonly BundleFile[]): Promise<void> {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new UserError(`${folder} is a link`, { cure: "Remove it first." });
+  await rm(folder, { recursive: true, force: true });
+  for (const { path, bytes } of files) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, bytes);
+    await chmod(file, bytes[0] === 0x23 && bytes[1] === 0x21 ? 0o755 : 0o644);
+  }
+}
+
+/** `<dest>/skills/<name>/`: what a tap looks like. */
+export async function publishToFolder(dest: string, publication: Publication): Promise<string> {
+  const folder = join(dest, "skills", publication.name);
+  await writeFolder(folder, publication.files);
+  return folder;
+}
+
+/** `<dest>/.well-known/skills/`: what a web site serves, with its index brought up to date. */
+export async function publishToSite(dest: string, publication: Publication): Promise<string> {
+  const base = join(dest, ".well-known", "skills");
+  const folder = join(base, publication.name);
+  await writeFolder(folder, publication.files);
+  const path = join(base, "index.json");
+  const known = parseJson(await readFile(path, "utf8").catch(() => "{}")) as { skills?: unknown } | null | undefined;
+  const others = (Array.isArray(known?.skills) ? known.skills : []) as readonly { readonly name?: unknown }[];
+  const { name, description } = publication;
+  const own = { name, description, files: publication.files.map((file) => file.path) };
+  const skills = [...others.filter((skill) => skill.name !== name), own];
+  await atomicWrite(path, `${JSON.stringify({ skills }, null, 2)}\n`, 0o644);
+  return folder;
+}

@@ -1,0 +1,125 @@
+// Puts a judged skill in its place: whole or not at all, and what was there before comes back when that fails.
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { UserError } from "../../core/failure.ts";
+import type { JsonObject } from "../../core/message.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
+import type { BundleFile } from "./bundle.ts";
+import { HubLock, type LockEntry } from "./lock.ts";
+import { hubFolders, newPlace, realSkillsDir, sameNamed } from "./place.ts";
+import { HubRefusal } from "./refusal.ts";
+import type { Staged } from "./stage.ts";
+import { localState } from "./state.ts";
+import type { HubWorld } from "./world.ts";
+
+export interface PutOptions {
+  /** Replace one that is installed. */
+  readonly replace: boolean;
+  /** Replace it even though the person edited it; the edited copy is kept aside. */
+  readonly overwrite: boolean;
+}
+
+export interface Put {
+  readonly name: string;
+  readonly dir: string;
+  readonly updated: boolean;
+  /** Where an edited copy was kept. */
+  readonly kept?: string;
+}
+
+async function draftOf(quarantine: string, files: readonly BundleFile[]): Promise<string> {
+  const draft = await mkdtemp(join(quarantine, ".draft-"));
+  for (const { path, bytes } of files) {
+    const file = join(draft, path);
+    await mkdir(dirname(file), { recursive: true, mode: 0o755 });
+    // What an archive says about modes does not count: scripts may run, the rest may be read.
+    const script = bytes[0] === 0x23 && bytes[1] === 0x21;
+    await writeFile(file, bytes, { mode: script ? 0o755 : 0o644, flag: "wx" });
+  }
+  await chmod(draft, 0o755);
+  return draft;
+}
+
+interface Target {
+  readonly dir: string;
+  readonly before: LockEntry | undefined;
+  readonly edited: boolean;
+}
+
+async function targetFor(world: HubWorld, staged: Staged, options: PutOptions): Promise<Target> {
+  const { name, category } = staged;
+  const before = (await new HubLock(world.skillsDir).read()).get(name);
+  const local = before ? localState(world.skillsDir, name, before) : undefined;
+  if (local?.state === "clean" || local?.state === "edited") {
+    if (!options.replace)
+      throw new UserError(`${name} is installed already`, {
+        cure: `Bring it up to date with: hermes skills update ${name}. Install it anew with --force.`,
+      });
+    const edited = local.state === "edited";
+    if (edited && !options.overwrite)
+      throw new UserError(`${name} was edited here`, { cure: "Replace your edits with --overwrite; a copy is kept." });
+    return { dir: local.dir ?? "", before, edited };
+  }
+  const dir = await newPlace(world.skillsDir, name, category);
+  const others = sameNamed(world.skillsDir, name);
+  if (others.length > 0 || existsSync(dir))
+    throw new UserError(`there is another skill of this name: ${others[0] ?? dir}`, {
+      cure: "Install it under another name with --name.",
+    });
+  return { dir, before, edited: false };
+}
+
+/** Moves the old one aside, the new one in; undoes the first when the second fails. */
+async function swap(draft: string, target: string, aside: string | undefined): Promise<void> {
+  if (aside !== undefined) await rename(target, aside);
+  try {
+    await rename(draft, target);
+  } catch (error) {
+    if (aside !== undefined) await rename(aside, target);
+    throw error;
+  }
+}
+
+async function entryFor(world: HubWorld, staged: Staged, target: Target): Promise<LockEntry> {
+  const { bundle, print, report } = staged;
+  const now = world.now().toISOString();
+  const root = await realSkillsDir(world.skillsDir);
+  const metadata: JsonObject = { sha256: print.pin, file_hashes: print.files, origin: bundle.origin };
+  return {
+    source: bundle.source,
+    identifier: bundle.identifier,
+    trust_level: bundle.trust,
+    scan_verdict: report.verdict,
+    content_hash: print.contentHash,
+    install_path: relative(root, target.dir).split(sep).join("/"),
+    files: Object.keys(print.files),
+    metadata,
+    installed_at: target.before?.installed_at || now,
+    updated_at: now,
+  };
+}
+
+/** The bytes that were scanned are the bytes that are written. A skill that is not allowed is never put anywhere. */
+export async function putInPlace(world: HubWorld, staged: Staged, options: PutOptions): Promise<Put> {
+  if (staged.decision.action !== "allow") throw new HubRefusal(`refused: ${staged.decision.reason}`);
+  const { hub, quarantine } = await hubFolders(world.skillsDir);
+  return withFileLock(join(hub, "changes"), async () => {
+    const target = await targetFor(world, staged, options);
+    const replaces = existsSync(target.dir);
+    const stamp = world.now().toISOString().replaceAll(/[:.]/g, "-");
+    const shelf = join(hub, target.edited ? "replaced" : "quarantine");
+    await mkdir(shelf, { recursive: true, mode: 0o700 });
+    const aside = replaces ? join(shelf, `${staged.name}-${stamp}`) : undefined;
+    const draft = await draftOf(quarantine, staged.bundle.files);
+    try {
+      await swap(draft, target.dir, aside);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+    }
+    await new HubLock(world.skillsDir).put(staged.name, await entryFor(world, staged, target));
+    if (aside !== undefined && !target.edited) await rm(aside, { recursive: true, force: true });
+    const kept = target.edited && aside !== undefined ? { kept: aside } : {};
+    return { name: staged.name, dir: target.dir, updated: replaces, ...kept };
+  });
+}

@@ -1,0 +1,114 @@
+// From an identifier to its source, and one search over all of them.
+import { UserError } from "../../core/failure.ts";
+import type { TrustLevel } from "../guard/policy.ts";
+import { githubSource } from "./sources/github.ts";
+import { officialSource } from "./sources/official.ts";
+import { skillsShSource } from "./sources/skills-sh.ts";
+import { urlSource } from "./sources/url.ts";
+import { wellKnownSource } from "./sources/well-known.ts";
+import type { HubListing, HubSource, HubWorld } from "./world.ts";
+
+const RANK: { readonly [trust in TrustLevel]: number } = {
+  builtin: 0,
+  official: 0,
+  trusted: 1,
+  community: 2,
+  "agent-created": 3,
+};
+
+export interface Found {
+  readonly listings: readonly HubListing[];
+  /** Sources that could not answer, and why. */
+  readonly notes: readonly string[];
+}
+
+/** In the order in which they are asked whose an identifier is. */
+export function hubSources(world: HubWorld): readonly HubSource[] {
+  return [
+    officialSource(world),
+    skillsShSource(world),
+    wellKnownSource(world),
+    githubPages(world),
+    urlSource(world),
+    githubSource(world),
+  ];
+}
+
+/** Addresses on github.com mean the repository, not the page. */
+function githubPages(world: HubWorld): HubSource {
+  const github = githubSource(world);
+  return {
+    ...github,
+    accepts: (identifier) => /^https?:\/\/(?:www\.)?github\.com\//.test(identifier) && github.accepts(identifier),
+    search: async () => [],
+  };
+}
+
+export function sourceFor(world: HubWorld, identifier: string): HubSource {
+  const found = hubSources(world).find((source) => source.accepts(identifier));
+  if (found) return found;
+  throw new UserError(`"${identifier}" is no skill identifier`, {
+    cure: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill or an address.",
+    exitCode: 2,
+  });
+}
+
+function byTrust(a: HubListing, b: HubListing): number {
+  const official = Number(b.source === "official") - Number(a.source === "official");
+  return RANK[a.trust] - RANK[b.trust] || official || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}
+
+function chosenSources(world: HubWorld, wanted: string | undefined): readonly HubSource[] {
+  const all = hubSources(world);
+  if (wanted === undefined || wanted === "all") return all;
+  const named = all.filter((source) => source.id === wanted);
+  if (named.length > 0) return named;
+  const ids = [...new Set(all.map((source) => source.id))].join(", ");
+  throw new UserError(`there is no source "${wanted}"`, {
+    cure: `Use one of: ${ids}, or the address of a site.`,
+    exitCode: 2,
+  });
+}
+
+/** One listing per name and place; sources that fail are named and do not stop the others. */
+export async function searchHub(
+  world: HubWorld,
+  query: string,
+  options: { readonly source?: string; readonly limit: number },
+): Promise<Found> {
+  const { source, limit } = options;
+  if (source !== undefined && /^https?:\/\//.test(source)) {
+    const listed = await wellKnownSource(world).list(source);
+    return { listings: listed.filter((entry) => entry.name.includes(query)).slice(0, limit), notes: [] };
+  }
+  const sources = chosenSources(world, source);
+  const settled = await Promise.allSettled(sources.map((each) => each.search(query, limit)));
+  const notes = settled.flatMap((result, index) =>
+    result.status === "rejected" ? [`${sources[index]?.id}: ${String((result.reason as Error).message)}`] : [],
+  );
+  const known = new Set<string>();
+  const listings = settled
+    .flatMap((result) => (result.status === "fulfilled" ? result.value : []))
+    .filter((listing) => !known.has(listing.identifier) && known.add(listing.identifier))
+    .sort(byTrust);
+  return { listings: listings.slice(0, limit), notes };
+}
+
+/** A bare name must mean one skill: the official one, else the only one found anywhere. */
+export async function resolveName(world: HubWorld, name: string): Promise<string> {
+  const official = await officialSource(world).search("", 1_000);
+  const shipped = official.find((listing) => listing.name === name);
+  if (shipped) return shipped.identifier;
+  const { listings, notes } = await searchHub(world, name, { limit: 200 });
+  const same = listings.filter((listing) => listing.name.toLowerCase() === name.toLowerCase());
+  const [only] = same;
+  if (only && same.length === 1) return only.identifier;
+  if (only)
+    throw new UserError(`several skills are called "${name}"`, {
+      cure: `Name one:\n${same.map((listing) => `  ${listing.identifier} (${listing.trust})`).join("\n")}`,
+    });
+  const near = listings.slice(0, 5).map((listing) => `  ${listing.identifier}`);
+  throw new UserError(`no skill called "${name}" was found${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`, {
+    cure: near.length > 0 ? `Similar ones:\n${near.join("\n")}` : "See: hermes skills browse",
+  });
+}

@@ -1,0 +1,87 @@
+// A fetched skill on trial: its structure checked, scanned, judged, and laid out in quarantine for the person to read.
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { SkillHeader } from "../../core/skill.ts";
+import type { GuardReport } from "../guard/finding.ts";
+import { decide, type GuardDecision } from "../guard/policy.ts";
+import { scanSkill } from "../guard/scan-skill.ts";
+import { nameMistake } from "../manage/rules.ts";
+import { parseSkill } from "../parse.ts";
+import type { Bundle } from "./bundle.ts";
+import { type Fingerprint, fingerprint } from "./hash.ts";
+import { checkNames, hubFolders } from "./place.ts";
+import { HubRefusal } from "./refusal.ts";
+import type { HubWorld } from "./world.ts";
+
+export interface StageWish {
+  readonly name?: string;
+  readonly category?: string;
+  /** Lifts blocks that may be lifted; never a dangerous verdict. */
+  readonly force?: boolean;
+}
+
+export interface Staged {
+  readonly bundle: Bundle;
+  readonly name: string;
+  readonly category: string | undefined;
+  readonly header: SkillHeader;
+  readonly report: GuardReport;
+  readonly decision: GuardDecision;
+  readonly print: Fingerprint;
+  /** The copy in quarantine: readable, never executable, never loaded. */
+  readonly folder: string;
+}
+
+function mainText(bundle: Bundle): string {
+  const main = bundle.files.find((file) => file.path === "SKILL.md");
+  if (!main) throw new HubRefusal("refused: there is no SKILL.md");
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(main.bytes);
+  } catch {
+    throw new HubRefusal("refused: SKILL.md is not UTF-8 text");
+  }
+}
+
+async function headerOf(bundle: Bundle): Promise<SkillHeader> {
+  const { header, mistakes } = await parseSkill(mainText(bundle));
+  const [mistake] = mistakes;
+  if (mistake && !mistake.message.startsWith("unknown platform"))
+    throw new HubRefusal(`refused: SKILL.md line ${mistake.line}: ${mistake.message}`, mistake.cure);
+  return header;
+}
+
+function categoryOf(bundle: Bundle, header: SkillHeader): string | undefined {
+  const { hermes } = (header.metadata ?? {}) as { hermes?: { category?: unknown } };
+  const own = bundle.category ?? hermes?.category;
+  return typeof own === "string" && nameMistake(own) === undefined ? own : undefined;
+}
+
+async function layOut(world: HubWorld, name: string, bundle: Bundle): Promise<string> {
+  const { quarantine } = await hubFolders(world.skillsDir);
+  const folder = await mkdtemp(join(quarantine, `${name}-`));
+  for (const { path, bytes } of bundle.files) {
+    const file = join(folder, path);
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(file, bytes, { mode: 0o600, flag: "wx" });
+  }
+  return folder;
+}
+
+/** Throws HubRefusal for what is no well-formed skill; a blocked one is returned with its decision. */
+export async function stage(world: HubWorld, bundle: Bundle, wish: StageWish = {}): Promise<Staged> {
+  const header = await headerOf(bundle);
+  const name = wish.name ?? bundle.name;
+  if (name === "") throw new HubRefusal("the skill has no name of its own", "Give it one with --name.");
+  const category = wish.category ?? categoryOf(bundle, header);
+  checkNames(name, category);
+  const report = scanSkill(
+    bundle.files.map(({ path, bytes, mode }) => ({ path, content: bytes, ...(mode === undefined ? {} : { mode }) })),
+  );
+  const decision = decide(report, bundle.trust, { force: wish.force ?? false });
+  const folder = await layOut(world, name, bundle);
+  return { bundle, name, category, header, report, decision, print: fingerprint(bundle.files), folder };
+}
+
+export async function discard(staged: Pick<Staged, "folder">): Promise<void> {
+  await rm(staged.folder, { recursive: true, force: true });
+}
