@@ -12,7 +12,7 @@ export const checks = [
     command: process.execPath,
     args: [join(root, "node_modules", "typescript-7", "bin", "tsc"), "-p", "tsconfig.json"],
   },
-  { name: "lint", command: bin("biome"), args: ["ci", "--error-on-warnings", "."] },
+  { name: "lint", command: bin("biome"), args: ["ci", "--colors=off", "--error-on-warnings", "."] },
   { name: "direction", command: bin("depcruise"), args: ["--config", ".dependency-cruiser.cjs", "src"] },
   { name: "unused", command: bin("knip"), args: ["--no-progress"] },
 ];
