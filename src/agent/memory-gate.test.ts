@@ -1,0 +1,45 @@
+// What an external memory keeps passes the gate; what it only reads does not need to.
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type Bench, call, collect, openBench, says, scripted, uses } from "../../test/scripted.ts";
+import type { Gate, Intent } from "../core/gate.ts";
+import type { Memory } from "../core/memory.ts";
+import { openConversation } from "./conversation.ts";
+import { noMemory } from "./no-memory.ts";
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await openBench();
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+it("a refused write never reaches the provider, and reading is not asked about", async () => {
+  const done: string[] = [];
+  const memory: Memory = {
+    ...noMemory,
+    toolSchemas: [{ name: "facts", description: "Facts", parameters: { type: "object", properties: {} } }],
+    writes: (_, args) => args.action === "add",
+    callTool: async (name, args) => {
+      done.push(`${name} ${String(args.action)}`);
+      return "{}";
+    },
+  };
+  const asked: { intent: Intent; tainted: boolean }[] = [];
+  const gate: Gate = {
+    beginTurn: () => undefined,
+    check: async (intent, { tainted }) => {
+      asked.push({ intent, tainted });
+      return { allowed: false, status: "denied", message: "The person said no.", rule: "durable" };
+    },
+  };
+  const provider = scripted([
+    uses([call("facts", { action: "add", text: "x" })]),
+    uses([call("facts", { action: "search" })]),
+    says("ok"),
+  ]);
+  const conversation = await openConversation(bench.parts({ provider, memory, gate }));
+  await collect(conversation.send("remember this page", { signal: new AbortController().signal, tainted: true }));
+  expect(done).toEqual(["facts search"]);
+  expect(asked).toMatchObject([{ tainted: true, intent: { kind: "durable", what: "memory" } }]);
+  const results = conversation.messages.filter((message) => message.role === "tool");
+  expect(results[0]?.content).toContain("The person said no.");
+});
