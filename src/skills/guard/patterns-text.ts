@@ -105,7 +105,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to hide something from the person",
     match:
-      /\b(?:do not|don'?t|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?|ask(?:ing)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
+      /\b(?:do not|don'?t|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
   },
   {
     id: "new_identity",
@@ -139,7 +139,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to act without the person's consent",
     match:
-      /\b(?:do not|don'?t|never|no need to|without)\s+(?:ask(?:ing)?|request(?:ing)?|wait(?:ing)?|seek(?:ing)?|requir(?:e|ing))\b[^\n.]{0,20}\b(?:for\s+)?(?:any\s+)?(?:approval|permission|confirmation|consent)\b[^\n.]{0,80}\b(?:run|execut|delet|send|install|upload|overwrit|command|any|all)\w*|\b(?:automatically|always) (?:approve|accept|allow|grant) (?:all|any|every)\b|\b(?:the )?(?:user|owner|admin\w*) (?:has|have) (?:already )?(?:approved|authori[sz]ed|consented)\b[^\n.]{0,60}\b(?:all|any|every|following|this)/i,
+      /\b(?:do not|don'?t|never|no need to|without)\s+(?:ask(?:ing)?|request(?:ing)?|wait(?:ing)?|seek(?:ing)?|requir(?:e|ing))\b[^\n.]{0,20}\b(?:for\s+)?(?:any\s+)?(?:approval|permission|confirmation|consent)\b[^\n.]{0,80}\b(?:run|execut|delet|send|install|upload|overwrit|command)\w*|\b(?:automatically|always) (?:approve|accept|allow|grant) (?:all|any|every)\b|\b(?:the )?(?:user|owner|admin\w*) (?:has|have) (?:already )?(?:approved|authori[sz]ed|consented)\b[^\n.]{0,60}\b(?:all|any|every|following|this)/i,
     unlessWarned: true,
   },
   {
@@ -166,7 +166,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "behaves differently when nobody looks, or later",
     match:
-      /\b(?:if|when|unless|only when|as long as|once)\b[^\n.]{0,50}\b(?:user|person|nobody|no one|human|reviewer|auditor|scanner)\b[^\n.]{0,25}\b(?:is(?:n'?t| not)|are(?:n'?t| not)|leaves?|away|watching|looking|asleep|reviewing|not present|checks?)\b[^\n.]{0,100}\b(?:run|execute|send|upload|delete|install|download|pretend|hide|fetch|copy)\b/i,
+      /\b(?:if|when|unless|only when|as long as|once)\b[^\n.]{0,50}\b(?:user|person|nobody|no one|human|reviewer|auditor|scanner)\b[^\n.]{0,25}\b(?:leaves?|away|(?:is|are)(?:n'?t| not) (?:there|here|present|watching|looking|reviewing|around)|watching|looking|asleep|reviewing)\b[^\n.]{0,100}\b(?:run|execute|send|upload|delete|install|download|pretend|hide|fetch|copy)\b/i,
   },
   {
     id: "pretext",

@@ -1,11 +1,12 @@
 // The guard: reads a skill as the agent and the machine would, and says how far to trust it. Pure: files in, report out.
 import { type Finding, type GuardReport, type Pattern, type SkillFile, verdictOf } from "./finding.ts";
 import { COMMAND_PATTERNS } from "./patterns-commands.ts";
+import { ORDER_PATTERNS } from "./patterns-orders.ts";
 import { TEXT_PATTERNS } from "./patterns-text.ts";
 import { bytesOf, isScript, structureFindings } from "./structure.ts";
 import { hasInvisible, type View, viewsOf } from "./views.ts";
 
-const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS];
+const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS, ...ORDER_PATTERNS];
 const MAX_MATCH = 120;
 const MAX_SCANNED = 1024 * 1024;
 /** Longer lines are read in overlapping windows: an expression's time grows faster than its text. */

@@ -1,0 +1,74 @@
+// Further orders to the agent, and further ways for data to leave: in other languages, by other programs, from afar.
+import type { Pattern } from "./finding.ts";
+
+export const ORDER_PATTERNS: readonly Pattern[] = [
+  {
+    id: "claims_precedence",
+    category: "injection",
+    severity: "critical",
+    description: "puts itself above the person and the system",
+    match:
+      /\b(?:instructions?|rules?|text|content) (?:from|in|of) this (?:file|skill|document|page)\b[^\n.]{0,40}\b(?:precedence|priority|overrides?|outranks?|supersedes?|above)\b[^\n.]{0,60}\b(?:user|system|person|developer|anything|everything|other)/i,
+    unlessWarned: true,
+  },
+  {
+    id: "ignore_in_other_languages",
+    category: "injection",
+    severity: "critical",
+    description: "tells the agent to drop its instructions, in another language",
+    match:
+      /\b(?:ignorez|oubliez|ne tenez pas compte de)\b[^\n.]{0,20}\b(?:instructions|consignes|règles)|\b(?:ignoriere|vergiss|missachte)\w*\b[^\n.]{0,25}\b(?:anweisungen|regeln|vorgaben)|\b(?:ignora|ignore|olvida|esqueça)\b[^\n.]{0,25}\b(?:instrucciones|instruções|istruzioni|reglas|regras|regole)|忽略(?:之前|以上|前面|所有|一切)?(?:的)?(?:所有)?(?:指令|说明|指示|规则)|(?:以前|これまで|上記)の(?:すべての)?(?:指示|命令)を無視|игнорируй(?:те)?\s[^\n.]{0,20}(?:инструкции|указания|правила)|เพิกเฉยต่อคำสั่ง|ละเว้นคำสั่ง/i,
+  },
+  {
+    id: "obeys_remote_text",
+    category: "injection",
+    severity: "critical",
+    description: "lets a page on the web give the orders",
+    match:
+      /\b(?:do|follow|obey|execute|carry out|run)\b[^\n.]{0,20}\b(?:whatever|anything|everything|orders|any (?:command|instruction)s?)\b[^\n]{0,60}https?:\/\//i,
+    unlessWarned: true,
+  },
+  {
+    id: "switches_consent_off",
+    category: "injection",
+    severity: "critical",
+    description: "switches the person's consent off",
+    match:
+      /\b(?:disable|turn off|switch off|deactivate|suppress)\b[^\n.]{0,20}\b(?:approvals?|confirmation|consent|safety|guard|sandbox)\b[^\n.]{0,12}\b(?:prompts?|checks?|gate|mode|dialogs?|rules?)\b|\bapprovals:?\s*\{?\s*mode\s*[:=]\s*["']?off/i,
+    unlessWarned: true,
+  },
+  {
+    id: "moves_secret_file",
+    category: "exfiltration",
+    severity: "critical",
+    description: "takes a file with secrets away from its place",
+    match:
+      /\b(?:post|upload|send|copy|commit|attach|share|e-?mail|submit|transmit)\b[^\n]{0,60}(?:\.netrc|\.pgpass|\.git-credentials|\.aws\/|\.ssh\/id_|\.kube\/config|\.gnupg|\.config\/gcloud|application_default_credentials|\.hermes\/(?:\.env|auth\.json)|id_rsa\b)|\b(?:browser(?:'s)?|chrome|firefox|saved)\b[^\n.]{0,12}\b(?:cookies?|passwords?|logins?)\b[^\n.]{0,60}\b(?:upload|send|post|copy|forward|share)\b/i,
+    unlessWarned: true,
+  },
+  {
+    id: "pipes_private_output",
+    category: "exfiltration",
+    severity: "critical",
+    description: "sends private output of a command away",
+    match:
+      /\b(?:history|kubectl\s+get\s+secrets?|gpg\s+--export-secret\S*|security\s+\S+|docker\s+inspect|ps\s+auxe\w*|git\s+config\s+-l|printenv|env)\b[^\n]*\|\s*(?:curl|wget|nc|ncat)\b|-exec\s+(?:curl|wget|scp|nc|rsync)\b/i,
+    unlessWarned: true,
+  },
+  {
+    id: "hidden_powershell",
+    category: "obfuscation",
+    severity: "critical",
+    description: "an encoded or hidden PowerShell command",
+    match:
+      /\bp(?:ower)?(?:shell|wsh)(?:\.exe)?\b[^\n]*\s-(?:e(?:nc|ncodedcommand)?\s+[A-Za-z0-9+/=]{16,}|w(?:indowstyle)?\s+hidden)/i,
+  },
+  {
+    id: "script_socket_shell",
+    category: "network",
+    severity: "critical",
+    description: "a one-line program hands a shell to a remote machine",
+    match:
+      /\bsocket\([^\n]*PF_INET[^\n]*exec|\bexec\(\s*\\?["']\/bin\/(?:ba)?sh\s+-i|\bfsockopen\([^\n]*\bsh\b|TCPSocket[^\n]*(?:popen|exec)/i,
+  },
+];
