@@ -104,4 +104,5 @@ export const HONEST: readonly Sample[] = [
   ["SKILL.md", "Keep instructions short. Rules for the style guide: present tense, active voice."],
   ["SKILL.md", "Do not ask the user for approval twice; one confirmation for all files is enough."],
   ["SKILL.md", "Send the API keys page link to the user so that they can create their own key."],
+  ["SKILL.md", "You must not show the user's password in the log."],
 ];

@@ -105,7 +105,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to hide something from the person",
     match:
-      /\b(?:do not|don'?t|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
+      /\b(?:do not|don'?t|never|without|(?:must|may|should|shall) not)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?!'s)(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
   },
   {
     id: "new_identity",
