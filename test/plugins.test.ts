@@ -195,6 +195,27 @@ describe("what a plugin may use", () => {
     expect((await hermes(["tel"])).stderr).toContain('unknown command "tel"');
   });
 
+  it("no way to end the program with an error that it forgot about", async () => {
+    configure({ plugins: { enabled: ["careless"] } });
+    write(
+      "careless",
+      {},
+      `export function register(ctx) {
+        ctx.registerHook("pre_llm_call", () => {
+          setTimeout(() => { throw new Error("thrown by a timer"); }, 1);
+          void Promise.reject(new Error("rejected and forgotten"));
+          return new Promise((resolve) => setTimeout(resolve, 50));
+        });
+      }`,
+    );
+    model.enqueue(text("unharmed"), text("A title"));
+    const run = await hermes(["-q", "hello"]);
+    expect(run.stdout).toContain("unharmed");
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain("Plugin careless: thrown by a timer");
+    expect(run.stderr).toContain("Plugin careless: rejected and forgotten");
+  });
+
   it("a catalog row from its manifest alone", async () => {
     const row = { name: "acme", base_url: `${model.url}/v1`, key_var: "ACME_KEY", default_model: "acme-1" };
     configure({ plugins: { enabled: ["acme"] } });

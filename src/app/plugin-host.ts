@@ -13,6 +13,7 @@ import { PluginCache, type Registrations } from "./plugin-cache.ts";
 import { type Collected, emptyCollection } from "./plugin-collected.ts";
 import type { PluginParts } from "./plugin-context.ts";
 import { discoverPlugins, type FoundPlugin } from "./plugin-discovery.ts";
+import { StrayErrors } from "./plugin-guard.ts";
 import { describe, lazyCommand, lazyTool } from "./plugin-known.ts";
 import { chosenEngine, manifestProblem, runs, type Standing, standingOf } from "./plugin-standing.ts";
 import type { Registry } from "./registry.ts";
@@ -89,6 +90,7 @@ export class PluginHost {
   readonly #found: ReadonlyMap<string, FoundPlugin>;
   readonly #active: readonly Active[];
   readonly #registered = new Set<string>();
+  readonly #stray = new StrayErrors((plugin, reason) => this.#parts.notice(`Plugin ${plugin}: ${reason}`));
   #parts: PluginParts;
 
   private constructor(options: HostOptions, cache: PluginCache, found: ReadonlyMap<string, FoundPlugin>) {
@@ -196,6 +198,7 @@ export class PluginHost {
         import("./plugin-module.ts"),
         import("./plugin-context.ts"),
       ]);
+      this.#stray.watch(plugin.manifest.name, plugin.dir);
       const register = await importPlugin(plugin, home.path);
       await register(pluginContext({ plugin, home, config, parts: this.#parts }, collected));
     };
@@ -386,6 +389,7 @@ export class PluginHost {
         });
       }
     }
+    this.#stray.stop();
     await this.#cache.save();
   }
 }
