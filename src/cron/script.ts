@@ -121,16 +121,19 @@ async function ended(child: ChildProcess, parts: ScriptParts, signal: AbortSigna
   try {
     const code = await new Promise<string | undefined>((done) => {
       child.once("error", (error) => done(`it could not be started: ${error.message}`));
-      child.once("close", (status, killedBy) => {
-        if (status === 0) done(undefined);
-        else done(killedBy ? `it was ended by ${killedBy}` : `it ended with code ${status}`);
+      child.once("exit", (status, killedBy) => {
+        // What the script left running goes with it; only then do its pipes close and all output is there.
+        void parts.groups.end(child);
+        child.once("close", () => {
+          if (status === 0) done(undefined);
+          else done(killedBy ? `it was ended by ${killedBy}` : `it ended with code ${status}`);
+        });
       });
     });
     return why ?? code;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
-    await parts.groups.end(child);
   }
 }
 
