@@ -21,7 +21,7 @@ function checkJson(text: string): string | null {
 }
 
 async function checkYaml(text: string): Promise<string | null> {
-  const { parseAllDocuments } = await import("yaml");
+  const { parseAllDocuments } = (await import("yaml")).default;
   const documents = parseAllDocuments(text);
   const error = Array.isArray(documents) ? documents.flatMap((document) => document.errors)[0] : undefined;
   return error ? (error.message.split("\n")[0] ?? error.message) : null;
