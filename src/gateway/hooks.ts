@@ -20,7 +20,7 @@ const LIMIT_MS = 30_000;
 async function loadHook(folder: string): Promise<Hook | string | null> {
   const manifest = join(folder, "HOOK.yaml");
   if (!existsSync(manifest)) return null;
-  const { parse } = await import("yaml");
+  const { parse } = (await import("yaml")).default;
   const { name, events } = (parse(await readFile(manifest, "utf8")) ?? {}) as { name?: unknown; events?: unknown };
   const file = HANDLERS.map((each) => join(folder, each)).find((each) => existsSync(each));
   if (!file) return `${folder}: no handler.mjs or handler.js; handlers in other languages are not run`;
