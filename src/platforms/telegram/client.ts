@@ -7,6 +7,12 @@ import type { SendResult } from "../../core/platform.ts";
 /** Errors of a connection that never stood: nothing can have been delivered. */
 const NEVER_LEFT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
 
+/** A bundler may hand a CommonJS package over under `default` only. */
+export async function loadGrammy(): Promise<typeof import("grammy")> {
+  const module = (await import("grammy")) as typeof import("grammy") & { default?: typeof import("grammy") };
+  return module.Api ? module : (module.default ?? module);
+}
+
 export class Line {
   readonly #token: string;
   readonly #root: string;
@@ -20,7 +26,7 @@ export class Line {
 
   async api(): Promise<Api> {
     if (this.#api) return this.#api;
-    const { Api: GrammyApi } = await import("grammy");
+    const { Api: GrammyApi } = await loadGrammy();
     const agent = this.#root.startsWith("https:")
       ? new HttpsAgent({ keepAlive: true })
       : new HttpAgent({ keepAlive: true });

@@ -15,7 +15,7 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
-import { failureOf, type Line, troubleOf } from "./client.ts";
+import { failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
 import { findSentText } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";
 import { type Bot, eventOf } from "./inbound.ts";
@@ -148,7 +148,7 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   async sendFile(to: Destination, file: OutboundFile, signal: AbortSignal): Promise<SendResult> {
-    const { InputFile } = await import("grammy");
+    const { InputFile } = await loadGrammy();
     const limit = AbortSignal.any([signal, AbortSignal.timeout(FILE_MS)]) as Parameters<Api["sendDocument"]>[3];
     const other = {
       ...threadOf(to),
