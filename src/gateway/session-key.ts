@@ -43,5 +43,5 @@ function safe(text: string): string {
 export function tenantOf(source: Source, rules: KeyRules): string {
   if (isShared(source, rules))
     return `${source.platform}-chat-${safe([source.chatId, source.threadId].filter(Boolean).join(":"))}`;
-  return `${source.platform}-${safe(source.userIdAlt ?? source.userId ?? "nobody")}`;
+  return `${source.platform}-user-${safe(source.userIdAlt ?? source.userId ?? "nobody")}`;
 }

@@ -1,0 +1,62 @@
+// Pairing: codes, expiry, rates, lock-out.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openPairing } from "./pairing.ts";
+
+let folder: string;
+let now: number;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "pairing-"));
+  now = Date.parse("2026-05-01T12:00:00Z");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = () => openPairing(folder, () => now);
+const ada = { id: "7", name: "Ada" };
+
+describe("pairing", () => {
+  it("lets a person in by their code, in files that only the owner can read", async () => {
+    const pairing = open();
+    const code = (await pairing.request("telegram", ada)) ?? "";
+    expect(code).toMatch(/^[A-HJ-NP-Z2-9]{8}$/);
+    expect(await pairing.isApproved("telegram", "7")).toBe(false);
+    expect(await open().approve("telegram", code.toLowerCase())).toEqual({ userId: "7", userName: "Ada" });
+    expect(await pairing.isApproved("telegram", "7")).toBe(true);
+    expect(await pairing.isApproved("discord", "7")).toBe(false);
+    const dir = join(folder, "platforms", "pairing");
+    expect(readdirSync(dir).sort()).toEqual(["_rate_limits.json", "telegram-approved.json", "telegram-pending.json"]);
+    expect(statSync(join(dir, "telegram-approved.json")).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(join(dir, "telegram-approved.json"), "utf8"))["7"]).toMatchObject({
+      user_name: "Ada",
+    });
+    expect(await pairing.revoke("telegram", "7")).toBe(true);
+    expect(await pairing.isApproved("telegram", "7")).toBe(false);
+  });
+
+  it("gives one code in ten minutes, three at a time, valid for an hour", async () => {
+    const pairing = open();
+    const code = (await pairing.request("telegram", ada)) ?? "";
+    expect(await pairing.request("telegram", ada)).toBeNull();
+    for (const id of ["8", "9"]) expect(await pairing.request("telegram", { id, name: "" })).not.toBeNull();
+    expect(await pairing.request("telegram", { id: "10", name: "" })).toBeNull();
+    expect(await pairing.request("discord", { id: "10", name: "" })).not.toBeNull();
+    now += 3_601_000;
+    await expect(pairing.approve("telegram", code)).rejects.toThrow("expired");
+    expect((await pairing.list()).pending).toEqual([]);
+    expect(await pairing.request("telegram", ada)).not.toBeNull();
+    expect(await pairing.clearPending()).toBe(1);
+  });
+
+  it("locks after five wrong codes, for asking and for approving", async () => {
+    const pairing = open();
+    const code = (await pairing.request("telegram", ada)) ?? "";
+    for (let tried = 0; tried < 5; tried++)
+      await expect(pairing.approve("telegram", "WRONGWRO")).rejects.toThrow("not known");
+    await expect(pairing.approve("telegram", code)).rejects.toThrow("locked");
+    expect(await pairing.request("telegram", { id: "8", name: "" })).toBeNull();
+    now += 3_601_000;
+    expect(await pairing.request("telegram", { id: "8", name: "" })).not.toBeNull();
+  });
+});
