@@ -1,0 +1,176 @@
+// E-mail: letters in by IMAP, answers out by SMTP, one conversation per thread.
+import { UserError } from "../../core/failure.ts";
+import type {
+  Attachment,
+  InboundEvent,
+  MediaKind,
+  Platform,
+  PlatformConnection,
+  PlatformContext,
+} from "../../core/platform.ts";
+import type { Letter } from "./letter.ts";
+import { isAllowed, isProven, loopReason, readLetter } from "./letter.ts";
+import { Mailbox, openImap } from "./mailbox.ts";
+import { PostOffice } from "./post-office.ts";
+import { EMAIL_SETTINGS, type EmailSettings, readSettings } from "./settings.ts";
+import { baseSubject, Threads } from "./threads.ts";
+import { openTransporter } from "./transporter.ts";
+
+function kindOf(mime: string): MediaKind {
+  const [group] = mime.split("/");
+  return group === "image" || group === "video" || group === "audio" ? group : "document";
+}
+
+function attachmentsOf(letter: Letter, uid: number): Attachment[] {
+  return letter.files.map((file, index) => ({
+    kind: kindOf(file.mime),
+    name: file.name,
+    mime: file.mime,
+    bytes: file.bytes.byteLength,
+    ref: JSON.stringify({ uid, index, messageId: letter.messageId }),
+  }));
+}
+
+/** The subject is said once: answers repeat it. */
+function wordsOf(letter: Letter): string {
+  const isReply = letter.references.length > 0;
+  const subject = baseSubject(letter.subject);
+  return isReply || subject === "" ? letter.text : `Subject: ${subject}\n\n${letter.text}`.trim();
+}
+
+class Reader {
+  readonly #context: PlatformContext;
+  readonly #settings: EmailSettings;
+  readonly #threads: Threads;
+
+  constructor(context: PlatformContext, settings: EmailSettings, threads: Threads) {
+    this.#context = context;
+    this.#settings = settings;
+    this.#threads = threads;
+  }
+
+  async take(uid: number, source: Uint8Array): Promise<void> {
+    const read = await readLetter(source).catch((error: unknown) => {
+      // A letter that cannot be read now never can: it must not stand in the way of the others.
+      this.#context.log("warning", `a letter could not be read: ${error instanceof Error ? error.message : error}`);
+      return null;
+    });
+    if (read === null) return;
+    const { letter, email } = read;
+    const { address, allowed } = this.#settings;
+    const reason =
+      loopReason(email, letter, address) ??
+      (isAllowed(letter.from, allowed) ? undefined : "its sender is not allowed") ??
+      (isProven(email, letter.from, this.#settings) ? undefined : "the mail server could not prove its sender");
+    if (reason !== undefined) return this.#context.log("info", `a letter was left alone: ${reason}`);
+    const text = wordsOf(letter);
+    if (text === "" && letter.files.length === 0) return;
+    const messageId = letter.messageId || `uid:${uid}`;
+    const id = await this.#threads.find(letter.from, messageId, letter.references);
+    const known = await this.#threads.get(id);
+    const thread = known ?? { id, subject: baseSubject(letter.subject), references: letter.references };
+    await this.#threads.add(letter.from, thread, messageId);
+    const attachments = attachmentsOf(letter, uid);
+    const event: InboundEvent = {
+      account: address,
+      messageId,
+      source: {
+        platform: "email",
+        chatId: letter.from,
+        chatKind: "dm",
+        threadId: id,
+        ...(thread.subject ? { chatTopic: thread.subject } : {}),
+        userId: letter.from,
+        ...(letter.name ? { userName: letter.name } : {}),
+      },
+      text,
+      ...(attachments.length > 0 ? { attachments } : {}),
+      at: letter.at,
+    };
+    await this.#context.receive(event);
+  }
+}
+
+async function download(mailbox: Mailbox, attachment: Attachment): Promise<Uint8Array> {
+  const { uid, index, messageId } = JSON.parse(attachment.ref) as { uid: number; index: number; messageId: string };
+  const source = await mailbox.source(uid);
+  if (source === null) throw new Error("the letter is no longer in the mailbox");
+  const { letter } = await readLetter(source);
+  const file = letter.files[index];
+  if (!file || letter.messageId !== messageId) throw new Error("the letter has changed");
+  return file.bytes;
+}
+
+function signInTrouble(error: unknown, what: string): Error {
+  const { authenticationFailed, responseCode, message } = error as {
+    authenticationFailed?: boolean;
+    responseCode?: number;
+    message?: string;
+  };
+  if (authenticationFailed || responseCode === 535)
+    return new UserError(`the ${what} server does not accept the name or the password`, {
+      cure: "Check EMAIL_ADDRESS and EMAIL_PASSWORD in ~/.hermes/.env; many providers want an app password.",
+    });
+  return new Error(`the ${what} server cannot be used: ${message ?? String(error)}`);
+}
+
+async function connect(context: PlatformContext): Promise<PlatformConnection> {
+  const settings = readSettings(context);
+  if (settings.allowed.length === 0)
+    context.log("warning", "nobody may write: set EMAIL_ALLOWED_USERS to the addresses that the agent listens to");
+  const threads = new Threads(context);
+  const transporter = await openTransporter(settings);
+  await transporter.verify().catch((error: unknown) => {
+    throw signInTrouble(error, "SMTP");
+  });
+  const client = await openImap(settings).catch((error: unknown) => {
+    transporter.close();
+    throw signInTrouble(error, "IMAP");
+  });
+  const reader = new Reader(context, settings, threads);
+  const mailbox = new Mailbox(client, { settings, context, take: (uid, source) => reader.take(uid, source) });
+  await mailbox.open();
+  const office = new PostOffice(settings, threads, transporter);
+  let closing: Promise<void> | undefined;
+  return {
+    account: settings.address,
+    accountName: settings.address,
+    send: (to, message, signal) => office.send(to, message, signal),
+    sendFile: (to, file, signal) => office.sendFile(to, file, signal),
+    download: (attachment) => download(mailbox, attachment),
+    health: () => mailbox.health(),
+    close: () => {
+      transporter.close();
+      closing ??= mailbox.close();
+      return closing;
+    },
+  };
+}
+
+export const emailPlatform: Platform = {
+  name: "email",
+  label: "E-mail",
+  maxLength: 50_000,
+  lengthUnit: "codepoints",
+  capabilities: {
+    edit: false,
+    delete: false,
+    buttons: false,
+    threads: true,
+    typing: false,
+    reactions: false,
+    media: ["image", "video", "audio", "document"],
+  },
+  promptHint:
+    "You are answering by e-mail. Write a complete letter without asking for small confirmations; simple Markdown is shown. To attach a file, put MEDIA:/absolute/path on a line of its own.",
+  settings: EMAIL_SETTINGS,
+  secretPatterns: [],
+  toolProgress: "off",
+  homeVariable: "EMAIL_HOME_ADDRESS",
+  enabled: ({ setting }) => {
+    const needed = ["EMAIL_ADDRESS", "EMAIL_PASSWORD", "EMAIL_IMAP_HOST", "EMAIL_SMTP_HOST"];
+    const missing = needed.filter((name) => !setting(name));
+    return missing.length === 0 ? { ok: true } : { ok: false, reason: `${missing.join(", ")} not set` };
+  },
+  connect,
+};

@@ -1,0 +1,61 @@
+// Threads of letters: which conversation a letter belongs to, and what its answer must refer to.
+import { createHash } from "node:crypto";
+import type { PlatformContext } from "../../core/platform.ts";
+
+const MAX_REFERENCES = 20;
+
+export interface Thread {
+  readonly id: string;
+  readonly subject: string;
+  /** Message-IDs so far, oldest first; the last one is answered. */
+  readonly references: readonly string[];
+}
+
+function short(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+export function baseSubject(subject: string): string {
+  return subject.replace(/^(?:(?:re|aw|fw|fwd|wg|sv|antw)(?:\[\d+\])?\s*:\s*)+/i, "").trim();
+}
+
+/** Kept per sender: a letter of somebody else cannot join a thread by naming its ids. */
+export class Threads {
+  readonly #memory: PlatformContext["memory"];
+
+  constructor(context: PlatformContext) {
+    this.#memory = context.memory;
+  }
+
+  async #ofMessage(address: string, messageId: string): Promise<string | null> {
+    return this.#memory.get(`letter:${short(`${address} ${messageId}`)}`);
+  }
+
+  async get(id: string): Promise<Thread | null> {
+    const text = await this.#memory.get(`thread:${id}`);
+    return text === null ? null : (JSON.parse(text) as Thread);
+  }
+
+  /** The thread that one of the references belongs to; a new one when none is known. */
+  async find(address: string, messageId: string, references: readonly string[]): Promise<string> {
+    for (const known of [messageId, ...[...references].reverse()]) {
+      const id = await this.#ofMessage(address, known);
+      if (id !== null) return id;
+    }
+    return short(`${address} ${references[0] ?? messageId}`);
+  }
+
+  /** Adds a letter to its thread, so that answers to it are recognised. */
+  async add(address: string, thread: Thread, messageId: string): Promise<Thread> {
+    const references = thread.references.filter((known) => known !== messageId);
+    // The first one holds the thread together in most mail programs.
+    const kept =
+      references.length < MAX_REFERENCES
+        ? references
+        : [...references.slice(0, 1), ...references.slice(2 - MAX_REFERENCES)];
+    const next: Thread = { ...thread, references: [...kept, messageId] };
+    await this.#memory.set(`letter:${short(`${address} ${messageId}`)}`, thread.id);
+    await this.#memory.set(`thread:${thread.id}`, JSON.stringify(next));
+    return next;
+  }
+}
