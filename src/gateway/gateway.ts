@@ -1,4 +1,5 @@
 // The gateway: platforms in, chats in order, answers out, and a true account of how it is doing.
+import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { OpenedGateway } from "../app/open-gateway.ts";
 import type { InboxRow, MailboxCounts } from "../core/mailbox.ts";
@@ -65,6 +66,8 @@ export class Gateway {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#startedAt = this.#now();
+    // Every chat that waits for its pace listens to the end of the gateway.
+    setMaxListeners(0, this.#stopping.signal);
     this.#agents = new Agents(options.agents ?? AGENTS, this.#now);
     this.#sender = new Sender({
       mailbox: opened.mailbox,

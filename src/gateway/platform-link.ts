@@ -1,4 +1,5 @@
 // Keeps one platform connected: connects, watches its health, and rebuilds the whole transport when it stays deaf.
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../core/failure.ts";
 import type { HealthState, Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
@@ -113,6 +114,7 @@ export class PlatformLink {
     this.#lost = undefined;
     this.#giveUp = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, this.#giveUp.signal]);
+    setMaxListeners(0, signal, this.#stopping.signal);
     const lost: PlatformContext["lost"] = (reason, options) => {
       this.#lost ??= { reason, fatal: options?.fatal ?? false };
     };

@@ -1,0 +1,173 @@
+// The Telegram platform against a Bot API server on loopback: which messages are ours, webhooks, lost messages.
+import type { Message } from "grammy/types";
+import { afterEach, describe, expect, it } from "vitest";
+import { FakeTelegram } from "../../../test/fake-telegram.ts";
+import type { InboundEvent, PlatformConnection, PlatformContext } from "../../core/platform.ts";
+import { isForBot } from "./inbound.ts";
+import { readSettings } from "./settings.ts";
+import { telegramPlatform } from "./telegram.ts";
+
+const bot = { id: 123456, username: "hermes_bot" };
+const closing: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of closing.splice(0).reverse()) await each.close();
+});
+
+function settings(env: { [name: string]: string }) {
+  return readSettings({ setting: (name) => env[name], section: {} });
+}
+
+function group(text: string, more: object = {}): Message {
+  return {
+    message_id: 1,
+    date: 1,
+    chat: { id: -5, type: "group", title: "G" },
+    from: { id: 9, is_bot: false, first_name: "N" },
+    text,
+    ...more,
+  } as Message;
+}
+
+const mention = { entities: [{ type: "mention" as const, offset: 0, length: 11 }] };
+
+describe("which group messages are for the bot", () => {
+  it.each([
+    ["all, when no mention is needed", {}, group("hi"), true],
+    ["only addressed ones", { TELEGRAM_REQUIRE_MENTION: "1" }, group("hi"), false],
+    ["by name", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bot hi", mention), true],
+    ["another bot's name", { TELEGRAM_REQUIRE_MENTION: "1" }, group("@hermes_bat hi", mention), false],
+    [
+      "by reply",
+      { TELEGRAM_REQUIRE_MENTION: "1" },
+      group("yes", { reply_to_message: { message_id: 2, from: { id: 123456 } } }),
+      true,
+    ],
+    [
+      "by pattern",
+      { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_MENTION_PATTERNS: "hey hermes" },
+      group("Hey Hermes!"),
+      true,
+    ],
+    ["in a free chat", { TELEGRAM_REQUIRE_MENTION: "1", TELEGRAM_FREE_RESPONSE_CHATS: "-5" }, group("hi"), true],
+    ["not in other chats", { TELEGRAM_ALLOWED_CHATS: "-6" }, group("@hermes_bot hi", mention), false],
+    [
+      "a guest by name",
+      { TELEGRAM_ALLOWED_CHATS: "-6", TELEGRAM_GUEST_MODE: "1" },
+      group("@hermes_bot hi", mention),
+      true,
+    ],
+    ["not in an ignored topic", { TELEGRAM_IGNORED_THREADS: "3" }, group("hi", { message_thread_id: 3 }), false],
+  ])("%s", (_, env, message, expected) => {
+    expect(isForBot(message, bot, settings(env as { [name: string]: string }))).toBe(expected);
+  });
+});
+
+async function connect(env: { [name: string]: string }, section: { [key: string]: unknown } = {}) {
+  const telegram = await new FakeTelegram().start();
+  const received: InboundEvent[] = [];
+  const stopping = new AbortController();
+  let broken = false;
+  const receiveAll: PlatformContext["receiveAll"] = async (events) => {
+    if (broken) throw new Error("disk full");
+    received.push(...events);
+  };
+  const all: { [name: string]: string } = {
+    TELEGRAM_BOT_TOKEN: telegram.token,
+    TELEGRAM_API_ROOT: telegram.url,
+    ...env,
+  };
+  const connection: PlatformConnection = await telegramPlatform.connect({
+    setting: (name) => all[name],
+    section: { poll_seconds: 1, grace_seconds: 1, ...section },
+    receive: (event) => receiveAll([event]),
+    receiveAll,
+    memory: { get: async () => null, set: async () => undefined },
+    log: () => undefined,
+    lost: () => undefined,
+    now: Date.now,
+    signal: stopping.signal,
+    deliver: async () => undefined,
+    homePath: "/nonexistent",
+  });
+  closing.push(telegram, connection);
+  return { telegram, connection, received, breakDisk: (on: boolean) => (broken = on) };
+}
+
+describe("receiving", () => {
+  it("confirms an update only after it was kept", async () => {
+    const { telegram, received, breakDisk } = await connect({});
+    breakDisk(true);
+    telegram.say(1, "important");
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(telegram.unconfirmed).toBe(1);
+    breakDisk(false);
+    await telegram.until(() => received.length === 1 && telegram.unconfirmed === 0);
+    expect(received[0]).toMatchObject({
+      account: "123456",
+      messageId: "1",
+      text: "important",
+      source: { chatKind: "dm", userId: "1" },
+    });
+  });
+
+  it("takes webhooks with the right secret only, and answers after the update was kept", async () => {
+    const port = 20_000 + Math.floor(Math.random() * 20_000);
+    const secret = "a-long-enough-secret";
+    const { telegram, received, breakDisk } = await connect({
+      TELEGRAM_WEBHOOK_URL: "https://bot.example/telegram",
+      TELEGRAM_WEBHOOK_SECRET: secret,
+      TELEGRAM_WEBHOOK_PORT: String(port),
+    });
+    expect(telegram.webhook).toEqual({ url: "https://bot.example/telegram", secret });
+    const update = {
+      update_id: 5,
+      message: {
+        message_id: 3,
+        date: 1,
+        chat: { id: 1, type: "private" },
+        from: { id: 1, is_bot: false, first_name: "A" },
+        text: "by hook",
+      },
+    };
+    const post = async (token: string) => {
+      const headers = { "content-type": "application/json", "x-telegram-bot-api-secret-token": token };
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body: JSON.stringify(update) }))
+        .status;
+    };
+    expect(await post("wrong")).toBe(401);
+    breakDisk(true);
+    expect(await post(secret)).toBe(503);
+    breakDisk(false);
+    expect(await post(secret)).toBe(200);
+    expect(received.map((event) => event.text)).toEqual(["by hook"]);
+  });
+});
+
+describe("a message whose end nobody saw", () => {
+  const to = { chatId: "1" };
+  const message = { text: "the **answer**", idempotencyKey: "k" };
+  const signal = new AbortController().signal;
+
+  it("is found when it was delivered, past left-overs of earlier searches", async () => {
+    const { telegram, connection } = await connect({});
+    const first = await connection.send(to, { text: "older", idempotencyKey: "a" }, signal);
+    if (!first.ok) throw new Error("not sent");
+    const mark = connection.mark?.(to) ?? null;
+    await connection.send(to, message, signal);
+    await connection.send(to, { text: "…", buttons: [[{ label: "…", data: "look" }]], idempotencyKey: "b" }, signal);
+    const proof = await connection.findSent?.({ to, message, mark, known: new Set() }, signal);
+    expect(proof).toMatchObject({ sent: true });
+    expect(telegram.fromBot(1).map((each) => each.text)).toEqual(["older", "the answer"]);
+  });
+
+  it("is sent when it was not, also over a left-over of the bot", async () => {
+    const { telegram, connection } = await connect({});
+    await connection.send(to, { text: "older", idempotencyKey: "a" }, signal);
+    const mark = connection.mark?.(to) ?? null;
+    telegram.say(1, "from a person");
+    await connection.findSent?.({ to, message, mark, known: new Set() }, signal);
+    expect(telegram.fromBot(1).map((each) => each.text)).toEqual(["older", "the answer"]);
+    await connection.findSent?.({ to, message, mark, known: new Set() }, signal);
+    expect(telegram.fromBot(1).map((each) => each.text)).toEqual(["older", "the answer"]);
+  });
+});
