@@ -102,8 +102,10 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   });
   plugins?.lend({ gate: guards.gate, redactor: guards.redactor });
   const registry = new Registry();
-  const cron = new CronDoor(home.env, {
-    book: async () => (await import("./open-cron.ts")).openCronBook({ home, config, deliverer: () => cron.deliverer }),
+  const cron = new CronDoor({
+    deliverer: async () => (await import("./configured-deliverer.ts")).configuredDeliverer(app),
+    book: async () =>
+      (await import("./open-cron.ts")).openCronBook({ home, config, deliverer: () => cron.deliverer() }),
     cron: async (book) => (await import("./open-cron.ts")).openCron(app, services, book),
   });
   const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };

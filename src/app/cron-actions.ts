@@ -5,13 +5,10 @@ import type { Home } from "./home.ts";
 
 /** Runs the work with the jobs open and closes the ledger whatever happens. Nothing here runs a job. */
 export async function withJobs<T>(home: Home, work: (book: CronBook) => Promise<T>): Promise<T> {
-  const [{ openCronBook }, { openSettings }, { unconnected }] = await Promise.all([
-    import("./open-cron.ts"),
-    import("./settings.ts"),
-    import("./deliver.ts"),
-  ]);
+  const [{ openCronBook }, { openSettings }] = await Promise.all([import("./open-cron.ts"), import("./settings.ts")]);
   const { config } = await openSettings(home).load();
-  const book = await openCronBook({ home, config, deliverer: () => unconnected(home.env) });
+  const deliverer = () => Promise.reject(new Error("nothing is delivered by looking"));
+  const book = await openCronBook({ home, config, deliverer });
   try {
     return await work(book);
   } finally {

@@ -1,31 +1,32 @@
 // The door to scheduled jobs: their code is loaded at the first use; the gateway puts its deliverer in here.
 import type { Deliverer } from "../core/job.ts";
 import type { Cron, CronBook } from "./cron-book.ts";
-import { unconnected } from "./deliver.ts";
 
 export interface CronOpeners {
+  /** The deliverer until a surface brings its own. */
+  deliverer(): Promise<Deliverer>;
   book(): Promise<CronBook>;
   cron(book: CronBook): Promise<Cron>;
 }
 
 export class CronDoor {
   readonly #openers: CronOpeners;
-  #deliverer: Deliverer;
+  #deliverer: Promise<Deliverer> | undefined;
   #book: Promise<CronBook> | undefined;
   #cron: Promise<Cron> | undefined;
 
-  constructor(env: { readonly [name: string]: string | undefined }, openers: CronOpeners) {
+  constructor(openers: CronOpeners) {
     this.#openers = openers;
-    this.#deliverer = unconnected(env);
   }
 
-  get deliverer(): Deliverer {
+  deliverer(): Promise<Deliverer> {
+    this.#deliverer ??= this.#openers.deliverer();
     return this.#deliverer;
   }
 
   /** From now on results leave by this one. */
   deliverBy(deliverer: Deliverer): void {
-    this.#deliverer = deliverer;
+    this.#deliverer = Promise.resolve(deliverer);
   }
 
   /** The jobs, without the means to run them. */

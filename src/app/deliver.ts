@@ -1,8 +1,8 @@
-// The deliverer of a program without a gateway, and the home channels that the environment names.
-import type { Deliverer, DeliveryTarget } from "../core/job.ts";
+// The names of delivery targets, and the home channels that the environment names.
+import type { DeliveryTarget } from "../core/job.ts";
 
 /** Chat platforms that a delivery target may name. */
-const PLATFORMS = [
+export const PLATFORM_NAMES: readonly string[] = [
   "telegram",
   "discord",
   "slack",
@@ -20,7 +20,7 @@ const PLATFORMS = [
   "bluebubbles",
   "qqbot",
   "yuanbao",
-] as const;
+];
 
 type Env = { readonly [name: string]: string | undefined };
 
@@ -37,15 +37,4 @@ export function homeChannel(env: Env, platform: string): DeliveryTarget | undefi
   const chatId = names.map((name) => env[name]?.trim()).find((value) => value);
   const threadId = env[`${prefix}_HOME_CHANNEL_THREAD_ID`]?.trim() || env[`${prefix}_HOME_THREAD_ID`]?.trim();
   return chatId ? { platform, chatId, ...(threadId ? { threadId } : {}) } : undefined;
-}
-
-/** Nothing is connected: every platform is known, none can be reached. */
-export function unconnected(env: Env): Deliverer {
-  return {
-    known: () => PLATFORMS,
-    problem: (platform) => `${platform} is not set up here (hermes gateway setup)`,
-    home: (platform) => homeChannel(env, platform),
-    resolve: async () => undefined,
-    send: async (target) => `${target.platform} is not connected`,
-  };
 }

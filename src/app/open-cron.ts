@@ -14,7 +14,7 @@ import type { Services } from "./services.ts";
 export interface BookSources {
   readonly home: Home;
   readonly config: Config;
-  deliverer(): Deliverer;
+  deliverer(): Promise<Deliverer>;
 }
 
 const TICKER_SILENT_MS = 180_000;

@@ -1,7 +1,7 @@
 // What each chat platform needs and what is missing, without connecting to anything.
 import { openApp } from "./compose.ts";
 import type { Home } from "./home.ts";
-import { settingsOf } from "./open-gateway.ts";
+import { settingsOf } from "./platform-settings.ts";
 import { platformEntries } from "./platforms.ts";
 
 export interface PlatformState {

@@ -174,7 +174,7 @@ export function runJobParts(app: App, services: Services, frame: RunFrame): RunJ
     now: frame.now,
     zone: frame.zone,
     scan: frame.scan,
-    deliverer: () => services.cron.deliverer,
+    deliverer: () => services.cron.deliverer(),
     script: {
       folder: scriptsFolder(services.home.path),
       env: plainEnv(services),

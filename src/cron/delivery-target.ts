@@ -31,6 +31,11 @@ export function parseTargets(deliver: string): TargetWord[] {
   });
 }
 
+/** Nothing leaves the machine, so no platform need be asked. */
+export function isLocalOnly(deliver: string): boolean {
+  return parseTargets(deliver).every((word) => word.kind === "local");
+}
+
 function homes(deliverer: Deliverer): DeliveryTarget[] {
   return deliverer
     .known()

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.ts";
-import { checkTargets } from "./delivery-target.ts";
+import { checkTargets, isLocalOnly } from "./delivery-target.ts";
 import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
 import { parseSchedule } from "./schedule.ts";
 import { findScript } from "./script.ts";
@@ -35,7 +35,7 @@ export interface JobChecks {
   /** The zone of a job that names none. */
   zone(): string;
   readonly scripts: string;
-  deliverer(): Deliverer;
+  deliverer(): Promise<Deliverer>;
   /** The rule that a prompt breaks; undefined when it is fine. */
   scan(text: string): string | undefined;
   /** Throws UserError for a toolset that nobody knows. */
@@ -141,7 +141,8 @@ export async function prepareChange(wish: JobWish, frame: CheckFrame): Promise<J
   const toolsets = listOf(wish.enabled_toolsets);
   if (toolsets) checks.checkToolsets(toolsets);
   const deliver = wish.deliver?.trim() || undefined;
-  if (deliver !== undefined) await checkTargets({ deliver, origin: frame.origin }, checks.deliverer());
+  if (deliver !== undefined && !isLocalOnly(deliver))
+    await checkTargets({ deliver, origin: frame.origin }, await checks.deliverer());
   return {
     ...(schedule ? { schedule } : {}),
     ...(wish.prompt === undefined ? {} : { prompt: wish.prompt.trim() }),

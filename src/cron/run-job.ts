@@ -1,7 +1,7 @@
 // One run of a job from script to delivery. The conversation itself is handed in.
 import type { Deliverer, Job, JobRun } from "../core/job.ts";
 import { assemblePrompt, type LoadedSkill } from "./assemble.ts";
-import { resolveTargets } from "./delivery-target.ts";
+import { isLocalOnly, resolveTargets } from "./delivery-target.ts";
 import { newestDocument, type RunText, writeDocument } from "./document.ts";
 import { alertText, failureText, isSilent, takeMedia, wrapped } from "./message.ts";
 import type { JobResult } from "./scheduler.ts";
@@ -18,7 +18,7 @@ export interface RunJobParts {
   /** cron/output. */
   readonly output: string;
   readonly script: ScriptParts;
-  readonly deliverer: () => Deliverer;
+  deliverer(): Promise<Deliverer>;
   readonly wrap: boolean;
   now(): number;
   zone(): string;
@@ -90,7 +90,8 @@ async function runWithModel(job: Job, parts: RunJobParts, signal: AbortSignal): 
 
 /** Sends to every target; answers with what went wrong, all of it in one line. */
 async function deliver(job: Job, content: string, parts: RunJobParts): Promise<{ sent: number; error?: string }> {
-  const deliverer = parts.deliverer();
+  if (isLocalOnly(job.deliver)) return { sent: 0 };
+  const deliverer = await parts.deliverer();
   const { targets, errors } = await resolveTargets(job, deliverer);
   const { text, media } = takeMedia(content);
   const body = parts.wrap ? wrapped(job, text) : text;
