@@ -51,6 +51,10 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     summary: "List, install and switch plugins",
     load: async () => (await import("./plugins.ts")).pluginsCommand,
   },
+  skills: {
+    summary: "Find, install, check and switch skills",
+    load: async () => (await import("./skills.ts")).skillsCommand,
+  },
   hooks: {
     summary: "Programs that run at events: list, try, allow, check",
     load: async () => (await import("./hooks.ts")).hooksCommand,

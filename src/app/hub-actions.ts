@@ -1,0 +1,286 @@
+// What `hermes skills` does with skills from outside: find, look at, install, check, update, remove, carry over, publish.
+import { UserError } from "../core/failure.ts";
+import type { FileChange } from "../skills/hub/changes.ts";
+import type { AuditRow, CheckRow, Hub } from "../skills/hub/hub.ts";
+import type { Put } from "../skills/hub/put.ts";
+import { HubRefusal } from "../skills/hub/refusal.ts";
+import type { Found } from "../skills/hub/router.ts";
+import { exportSnapshot, parseSnapshot, type SnapshotFile } from "../skills/hub/snapshot-file.ts";
+import { githubSource } from "../skills/hub/sources/github.ts";
+import type { Staged } from "../skills/hub/stage.ts";
+import { parseRepo, type Tap, Taps } from "../skills/hub/taps.ts";
+import type { Home } from "./home.ts";
+import { openHub } from "./hub-open.ts";
+
+/** A skill on trial, as a person is shown it before they decide. */
+export interface InstallPlan {
+  readonly name: string;
+  readonly category: string;
+  readonly description: string;
+  readonly version: string;
+  readonly source: string;
+  readonly identifier: string;
+  readonly trust: string;
+  readonly verdict: string;
+  readonly action: string;
+  /** A block that `--force` would lift. */
+  readonly overridable: boolean;
+  readonly reason: string;
+  readonly findings: readonly {
+    readonly severity: string;
+    readonly what: string;
+    readonly file: string;
+    readonly line: number;
+    readonly match: string;
+  }[];
+  readonly files: readonly string[];
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly needs: readonly string[];
+  /** A copy to read; it goes when the decision is made. */
+  readonly folder: string;
+  /** What would change in the one that is installed; everything is new otherwise. */
+  readonly changes: readonly FileChange[];
+  /** Files of the installed one that the person edited. */
+  readonly edits: readonly string[];
+  readonly edited: boolean;
+}
+
+export interface InstallWish {
+  readonly name?: string;
+  readonly category?: string;
+  readonly force?: boolean;
+}
+
+/** The person's answer to a plan; `overwrite` also gives up their edits of the installed one. */
+export type Consent = (plan: InstallPlan) => Promise<"no" | "yes" | "overwrite">;
+
+export type InstallOutcome =
+  | { readonly done: true; readonly plan: InstallPlan; readonly put: Put }
+  | { readonly done: false; readonly plan: InstallPlan };
+
+export interface ImportRow {
+  readonly name: string;
+  readonly identifier: string;
+  readonly outcome: "installed" | "present" | "changed" | "refused" | "declined";
+  readonly reason?: string;
+}
+
+export interface HubActions {
+  search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found>;
+  /** Throws HubRefusal for what may not be installed, after `show` saw why. */
+  install(identifier: string, wish: InstallWish, consent: Consent): Promise<InstallOutcome>;
+  /** The plan and the text of SKILL.md; nothing stays behind. */
+  inspect(identifier: string): Promise<InstallPlan & { readonly text: string }>;
+  check(name?: string): Promise<readonly CheckRow[]>;
+  audit(name?: string): Promise<readonly AuditRow[]>;
+  /** Fetches, scans and offers one that changed at its source. */
+  update(name: string, wish: InstallWish, consent: Consent): Promise<InstallOutcome>;
+  uninstall(name: string, options: { readonly forget: boolean; readonly overwrite: boolean }): Promise<void>;
+  exportSnapshot(): Promise<SnapshotFile>;
+  importSnapshot(text: string, wish: InstallWish, consent: Consent): Promise<readonly ImportRow[]>;
+  taps(): Promise<readonly (Tap & { readonly own: boolean })[]>;
+  /** How many skills it has; throws when it cannot be read or has none. */
+  addTap(
+    repo: string,
+    path: string,
+  ): Promise<{ readonly repo: string; readonly skills: number; readonly added: boolean }>;
+  removeTap(repo: string): Promise<boolean>;
+  publish(path: string, wish: PublishWish): Promise<PublishOutcome>;
+}
+
+export interface PublishWish {
+  readonly to: "folder" | "site" | "github";
+  readonly dir?: string;
+  readonly repo?: string;
+  readonly force: boolean;
+}
+
+export interface PublishOutcome {
+  readonly name: string;
+  readonly verdict: string;
+  /** A folder, or the address of a pull request. */
+  readonly where: string;
+}
+
+function needsOf({ header }: Staged): string[] {
+  return [
+    ...header.variables.filter((variable) => !variable.optional).map((variable) => variable.name),
+    ...header.credentialFiles.map((file) => file.path),
+    ...header.commands.map((command) => `the program ${command}`),
+  ];
+}
+
+async function planOf(hub: Hub, staged: Staged): Promise<InstallPlan> {
+  const { bundle, header, report, decision } = staged;
+  const entry = (await hub.installed()).get(staged.name);
+  const local = entry ? hub.local(staged.name, entry) : undefined;
+  return {
+    name: staged.name,
+    category: staged.category ?? "",
+    description: header.description,
+    version: header.version ?? "",
+    source: bundle.source,
+    identifier: bundle.identifier,
+    trust: bundle.trust,
+    verdict: report.verdict,
+    action: decision.action,
+    overridable: decision.overridable,
+    reason: decision.reason,
+    findings: report.findings.map(({ severity, category, pattern_id: id, file, line, match, description }) => ({
+      severity,
+      what: `${category}/${id}: ${description}`,
+      file,
+      line,
+      match,
+    })),
+    files: bundle.files.map((file) => file.path),
+    bytes: report.bytes,
+    sha256: staged.print.pin,
+    needs: needsOf(staged),
+    folder: staged.folder,
+    changes: local?.dir ? await hub.changes(staged) : [],
+    edits: local?.edits ?? [],
+    edited: local?.state === "edited",
+  };
+}
+
+function refusalOf(plan: InstallPlan): HubRefusal {
+  return new HubRefusal(
+    `${plan.name} is not installed: ${plan.reason}`,
+    plan.overridable
+      ? "Read the findings. If you trust it all the same: add --force."
+      : plan.verdict === "dangerous"
+        ? "A dangerous skill is not installed, with --force neither."
+        : "Nothing was installed.",
+  );
+}
+
+interface Trial {
+  readonly wish: InstallWish;
+  readonly consent: Consent;
+  readonly replace: boolean;
+  /** Throws when the fetched skill is not the one that was asked for. */
+  check?(staged: Staged): void;
+}
+
+/** Quarantine is empty again afterwards, whatever happens. */
+async function tryOut(hub: Hub, identifier: string, trial: Trial): Promise<InstallOutcome> {
+  const { wish, consent, replace } = trial;
+  const staged = await hub.stage(identifier, wish);
+  try {
+    trial.check?.(staged);
+    const plan = await planOf(hub, staged);
+    if (plan.action !== "allow") {
+      // The findings are shown; there is nothing to agree to.
+      await consent(plan);
+      throw refusalOf(plan);
+    }
+    const answer = await consent(plan);
+    if (answer === "no") return { done: false, plan };
+    const put = await hub.install(staged, { replace, overwrite: answer === "overwrite" });
+    return { done: true, plan, put };
+  } finally {
+    await hub.discard(staged);
+  }
+}
+
+async function importOne(
+  hub: Hub,
+  skill: SnapshotFile["skills"][number],
+  wish: InstallWish,
+  consent: Consent,
+): Promise<ImportRow> {
+  const row = { name: skill.name, identifier: skill.identifier };
+  const entry = (await hub.installed()).get(skill.name);
+  if (entry && hub.local(skill.name, entry).dir !== undefined && !wish.force) return { ...row, outcome: "present" };
+  const changed = (staged: Staged) =>
+    skill.sha256 === undefined
+      ? skill.content_hash !== undefined && skill.content_hash !== staged.print.contentHash
+      : skill.sha256 !== staged.print.pin;
+  let differs = false;
+  try {
+    const own = { ...wish, name: skill.name, ...(skill.category ? { category: skill.category } : {}) };
+    const check = (staged: Staged) => {
+      differs = changed(staged);
+      if (differs && !wish.force) throw new HubRefusal("it is not what it was when the snapshot was made");
+    };
+    const outcome = await tryOut(hub, skill.identifier, { wish: own, consent, replace: wish.force ?? false, check });
+    return { ...row, outcome: outcome.done ? "installed" : "declined" };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { ...row, outcome: differs ? "changed" : "refused", reason: error.message };
+  }
+}
+
+async function publish(hub: Hub, path: string, wish: PublishWish): Promise<PublishOutcome> {
+  const { preparePublication, publishToFolder, publishToSite } = await import("../skills/hub/publish.ts");
+  const publication = await preparePublication(path, { force: wish.force });
+  const { name, report } = publication;
+  if (wish.to === "github") {
+    if (!wish.repo) throw new UserError("which repository?", { cure: "Add --repo OWNER/REPO.", exitCode: 2 });
+    const { publishToGitHub } = await import("../skills/hub/publish-github.ts");
+    return {
+      name,
+      verdict: report.verdict,
+      where: await publishToGitHub(hub.world, parseRepo(wish.repo), publication),
+    };
+  }
+  if (!wish.dir) throw new UserError("which folder?", { cure: "Add --dir DIR.", exitCode: 2 });
+  const put = wish.to === "site" ? publishToSite : publishToFolder;
+  return { name, verdict: report.verdict, where: await put(wish.dir, publication) };
+}
+
+function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap"> {
+  const taps = new Taps(hub.world.skillsDir);
+  return {
+    taps: async () => {
+      const own = await taps.own();
+      return (await taps.all()).map((tap) => ({ ...tap, own: own.some((mine) => mine.repo === tap.repo) }));
+    },
+    addTap: async (given, path) => {
+      const tap = { repo: parseRepo(given), path };
+      const skills = (await githubSource(hub.world).list(tap)).length;
+      if (skills === 0)
+        throw new UserError(`${tap.repo} has no skills below "${path}"`, { cure: "Name their folder with --path." });
+      return { repo: tap.repo, skills, added: await taps.add(tap) };
+    },
+    removeTap: (repo) => taps.remove(parseRepo(repo)),
+  };
+}
+
+export async function openHubActions(home: Home): Promise<HubActions> {
+  const hub = await openHub(home);
+  return {
+    search: (query, options) => hub.search(query, options),
+    install: (identifier, wish, consent) => tryOut(hub, identifier, { wish, consent, replace: wish.force ?? false }),
+    inspect: async (identifier) => {
+      const staged = await hub.stage(identifier);
+      try {
+        const main = staged.bundle.files.find((file) => file.path === "SKILL.md");
+        return { ...(await planOf(hub, staged)), text: new TextDecoder().decode(main?.bytes) };
+      } finally {
+        await hub.discard(staged);
+      }
+    },
+    check: (name) => hub.check(name),
+    audit: (name) => hub.audit(name),
+    update: async (name, wish, consent) => {
+      const entry = (await hub.installed()).get(name);
+      if (!entry) throw new UserError(`"${name}" was not installed from a hub`, { cure: "See: hermes skills list" });
+      return tryOut(hub, entry.identifier, { wish: { ...wish, name }, consent, replace: true });
+    },
+    uninstall: async (name, options) => void (await hub.uninstall(name, options)),
+    exportSnapshot: () => exportSnapshot(hub),
+    importSnapshot: async (text, wish, consent) => {
+      const snapshot = parseSnapshot(text);
+      const taps = new Taps(hub.world.skillsDir);
+      for (const tap of snapshot.taps) await taps.add(tap);
+      const rows: ImportRow[] = [];
+      for (const skill of snapshot.skills) rows.push(await importOne(hub, skill, wish, consent));
+      return rows;
+    },
+    publish: (path, wish) => publish(hub, path, wish),
+    ...tapActions(hub),
+  };
+}

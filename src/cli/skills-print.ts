@@ -1,0 +1,66 @@
+// Skills from outside on the screen: what they are, what the guard found, what would change. Their text cannot draw.
+import type { InstallPlan } from "../app/hub-actions.ts";
+import { formatBytes } from "./columns.ts";
+import type { Terminal } from "./terminal.ts";
+
+const MAX_FINDINGS = 12;
+const MAX_FILES = 20;
+const MAX_PATCH_LINES = 400;
+
+/** Escape codes and invisible characters are shown as dots. */
+export function plain(text: string): string {
+  return text.replaceAll(/[^\P{C}\n\t]/gu, "·");
+}
+
+const COLOURS = { safe: "green", caution: "yellow", dangerous: "red" } as const;
+
+export function verdictText(terminal: Terminal, verdict: string): string {
+  return terminal.style(COLOURS[verdict as keyof typeof COLOURS] ?? "dim", verdict);
+}
+
+export function findingLines(terminal: Terminal, findings: InstallPlan["findings"]): string[] {
+  const serious = findings.filter((finding) => finding.severity !== "low");
+  const lines = serious.slice(0, MAX_FINDINGS).map(({ severity, what, file, line, match }) => {
+    const place = line > 0 ? `${file}:${line}` : file;
+    const quoted = match ? `  ${terminal.style("dim", plain(match))}` : "";
+    return `  ${verdictText(terminal, severity === "critical" ? "dangerous" : "caution")} ${plain(place)} ${what}${quoted}`;
+  });
+  const more = serious.length - lines.length;
+  return more > 0 ? [...lines, `  and ${more} more`] : lines;
+}
+
+const SIGNS = { added: "+", removed: "-", changed: "~" } as const;
+
+export function changeLines(changes: InstallPlan["changes"]): string[] {
+  const lines = changes
+    .slice(0, MAX_FILES)
+    .map(({ kind, path, plus, minus }) => `  ${SIGNS[kind]} ${plain(path)} (+${plus} −${minus})`);
+  const more = changes.length - lines.length;
+  return more > 0 ? [...lines, `  and ${more} more`] : lines;
+}
+
+export function patchText(changes: InstallPlan["changes"]): string {
+  const lines = changes.flatMap((change) => plain(change.patch).split("\n"));
+  const cut = lines.slice(0, MAX_PATCH_LINES);
+  return [...cut, ...(lines.length > cut.length ? [`… ${lines.length - cut.length} more lines`] : [])].join("\n");
+}
+
+/** Everything that a decision needs, on the error stream: standard output stays for results. */
+export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?: boolean } = {}): void {
+  const files = plan.files.slice(0, MAX_FILES).map(plain).join(", ");
+  const more = plan.files.length > MAX_FILES ? ` and ${plan.files.length - MAX_FILES} more` : "";
+  const lines = [
+    `${terminal.style("bold", plan.name)}${plan.version ? ` ${plain(plan.version)}` : ""}  ${plain(plan.description)}`,
+    `  from     ${plain(plan.identifier)} (${plan.source}, ${plan.trust})`,
+    `  files    ${files}${more} (${formatBytes(plan.bytes)})`,
+    ...(plan.needs.length > 0 ? [`  needs    ${plain(plan.needs.join(", "))}`] : []),
+    `  verdict  ${verdictText(terminal, plan.verdict)}`,
+    ...findingLines(terminal, plan.findings),
+    ...(plan.changes.length > 0 ? ["Changes to the one that is installed:", ...changeLines(plan.changes)] : []),
+    ...(plan.edited ? [`You edited it: ${plain(plan.edits.join(", ")) || "its files"}`] : []),
+  ];
+  if (plan.trust === "community")
+    lines.push("A stranger wrote this. The guard finds known tricks only: read it before you rely on it.");
+  terminal.err(lines.join("\n"));
+  if (options.diff) terminal.err(patchText(plan.changes));
+}
