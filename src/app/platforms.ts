@@ -9,8 +9,22 @@ export interface PlatformEntry {
   load(app: App, state: () => JsonObject): Promise<Platform>;
 }
 
+/** Discord shows the commands in a menu of its own. */
+async function loadDiscord(): Promise<Platform> {
+  const [{ discordPlatform }, { BASIC_COMMANDS }, { slashCommands }] = await Promise.all([
+    import("../platforms/discord/discord.ts"),
+    import("../platforms/discord/commands.ts"),
+    import("./slash.ts"),
+  ]);
+  const own = new Set(slashCommands.map(({ name }) => name));
+  return discordPlatform([...slashCommands, ...BASIC_COMMANDS.filter(({ name }) => !own.has(name))]);
+}
+
 export const platformEntries: readonly PlatformEntry[] = [
   { name: "telegram", load: async () => (await import("../platforms/telegram/telegram.ts")).telegramPlatform },
+  { name: "discord", load: () => loadDiscord() },
+  { name: "email", load: async () => (await import("../platforms/email/email.ts")).emailPlatform },
+  { name: "webhook", load: async () => (await import("../platforms/webhook/webhook.ts")).webhookPlatform },
   {
     name: "api_server",
     load: async (app, state) => (await import("./open-server.ts")).openApiServerPlatform(app, state),

@@ -4,7 +4,7 @@ import type { AgentDoor, DoorWish } from "../../core/agent-door.ts";
 import type { OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
 import { type Content, type Message, textOf } from "../../core/message.ts";
-import type { ChatThread, ResponseStore } from "../../core/response-store.ts";
+import type { ChatThread } from "../../core/response-store.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
 
@@ -154,9 +154,4 @@ export class Sessions {
 export function checkSessionId(text: string): string {
   if (SESSION_ID.test(text)) return text;
   throw invalid("invalid_session_id", "a session id has letters, digits and . _ : - only, at most 128", "session_id");
-}
-
-export interface SessionDesk {
-  readonly sessions: Sessions;
-  readonly responses: ResponseStore;
 }
