@@ -1,0 +1,103 @@
+// The ticker of a long-running process.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { processOwner } from "../src/cron/owner.ts";
+import { CronTicker } from "../src/cron/ticker.ts";
+import { NINE, SchedulerBed } from "./scheduler-bed.ts";
+
+let bed: SchedulerBed;
+beforeEach(() => {
+  bed = new SchedulerBed();
+});
+afterEach(() => bed.remove());
+
+describe("the ticker", () => {
+  const settled = (check: () => boolean) =>
+    new Promise<void>((resolve, reject) => {
+      const deadline = Date.now() + 10_000;
+      const look = setInterval(() => {
+        if (!check() && Date.now() < deadline) return;
+        clearInterval(look);
+        if (check()) resolve();
+        else reject(new Error("it did not happen"));
+      }, 5);
+    });
+
+  it("ticks on the clock, shows that it lives, and waits for the runs when it stops", async () => {
+    bed.jobs({ schedule: { kind: "interval", minutes: 1, display: "every 1m" } });
+    const { scheduler, ledger, states } = bed.open();
+    const owners = processOwner();
+    const began = Date.now();
+    // A simulated minute lasts 100 ms.
+    const clock = () => NINE + (Date.now() - began) * 600;
+    const ticker = new CronTicker({
+      scheduler,
+      ledger,
+      owners,
+      now: () => Date.now(),
+      notice: () => undefined,
+      everyMs: 100,
+    });
+    const moving = setInterval(() => {
+      bed.now = clock();
+    }, 5);
+    bed.result = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return { ok: true, told: true };
+    };
+    ticker.start();
+    await settled(() => bed.runs.length >= 4);
+    expect((await ledger.signs())[0]).toMatchObject({ owner: owners.self, trouble: "" });
+    expect(ticker.health).toMatchObject({ trouble: "", late: false });
+    await ticker.stop();
+    clearInterval(moving);
+    const count = bed.runs.length;
+    expect(new Set(bed.runs).size).toBe(count);
+    expect(await ledger.signs()).toEqual([]);
+    expect((await states()).filter((state) => state === "running")).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(bed.runs).toHaveLength(count);
+  });
+
+  it("tells about a damaged file once, goes on, and recovers with the file", async () => {
+    writeFileSync(join(bed.dir, "jobs.json"), "{ damaged");
+    const { scheduler, ledger } = bed.open();
+    const notices: string[] = [];
+    const ticker = new CronTicker({
+      scheduler,
+      ledger,
+      owners: processOwner(),
+      now: () => Date.now(),
+      notice: (text) => notices.push(text),
+      everyMs: 30,
+    });
+    ticker.start();
+    await settled(() => ticker.health.trouble !== "");
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toContain("jobs.json");
+    bed.jobs({});
+    await settled(() => bed.runs.length === 1 && ticker.health.trouble === "");
+    await ticker.stop();
+  });
+
+  it("interrupts a run that outlasts the patience of a stop; the run still gets its end and is told", async () => {
+    bed.jobs({});
+    const { scheduler, ledger, states } = bed.open();
+    bed.result = (_job, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const ticker = new CronTicker({
+      scheduler,
+      ledger,
+      owners: processOwner(),
+      now: () => bed.now,
+      notice: () => undefined,
+    });
+    ticker.start();
+    await settled(() => bed.runs.length === 1);
+    await ticker.stop({ drainMs: 20 });
+    expect(await states()).toEqual(["failed"]);
+    expect(bed.alerts[0]).toContain("shut down");
+  });
+});
