@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => bed.remove());
 
 describe("a due job", () => {
-  it("bed.runs once, is counted, and moves on", async () => {
+  it("runs once, is counted, and moves on", async () => {
     bed.jobs({});
     const { tick, job, states } = bed.open();
     bed.now = NINE - 1;
