@@ -122,6 +122,8 @@ export interface UnknownSend {
   readonly mark: string | null;
   /** Ids of messages of this platform that are accounted for: it is none of them. */
   readonly known: ReadonlySet<string>;
+  /** Keeps another mark for this send, on disk: what a search has begun can be finished after the next crash. */
+  remember?(mark: string): Promise<void>;
 }
 
 export type SendProof =

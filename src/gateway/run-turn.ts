@@ -237,8 +237,10 @@ export class Turn {
 
   async #converse(opened: OpenedConversation, input: string): Promise<TurnResult> {
     const office = this.#office;
-    const { row, tainted } = this.#job;
+    const { row } = this.#job;
     const { source } = row.event;
+    // The sender of a webhook is known, but its text is often a stranger's.
+    const tainted = this.#job.tainted === true || source.chatKind === "webhook";
     const live = new LiveReply({
       mailbox: office.opened.mailbox,
       sender: office.sender,
@@ -258,7 +260,7 @@ export class Turn {
     const signal = AbortSignal.any([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
-      for await (const event of opened.conversation.send(input, { signal, tainted: tainted ?? false })) {
+      for await (const event of opened.conversation.send(input, { signal, tainted })) {
         watch.reset();
         if (event.type === "ended") ended = event;
         else await this.#show(event, live);

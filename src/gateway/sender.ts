@@ -230,7 +230,11 @@ export class Sender {
     try {
       if (connection.findSent) {
         const known = new Set(await mailbox.knownMessages(row.platform, now() - KNOWN_MS));
-        proof = await connection.findSent({ to: row.to, message, mark: row.mark, known }, signal);
+        const remember = async (mark: string) => {
+          await mailbox.sending(row.id, mark);
+          this.#remember(row, mark);
+        };
+        proof = await connection.findSent({ to: row.to, message, mark: row.mark, known, remember }, signal);
       }
     } catch (error) {
       return { ok: false, kind: "unknown", reason: error instanceof Error ? error.message : String(error) };

@@ -24,6 +24,7 @@ import type { TelegramSettings } from "./settings.ts";
 
 const SEND_MS = 30_000;
 const FILE_MS = 180_000;
+const SEEN = 5_000;
 const MAX_DOWNLOAD = 20_000_000;
 const MOODS = { seen: "👀", done: "👍", failed: "👎" } as const;
 
@@ -50,6 +51,8 @@ export class TelegramConnection implements PlatformConnection {
   readonly #parts: ConnectionParts;
   /** The highest message id seen: one counter for private chats and small groups, one for each large group. */
   readonly #highest = new Map<string, number>();
+  /** Ids that this process has met lately, by the same counters. */
+  readonly #seen = new Set<string>();
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -73,14 +76,18 @@ export class TelegramConnection implements PlatformConnection {
     }
     const events = updates.flatMap((update) => eventOf(update, bot, settings, context.now()) ?? []);
     if (events.length === 0) return;
+    // Asked for first, so that it is on disk no later than the events: a mark is needed to answer them.
     await Promise.all([
-      context.receiveAll(events),
       context.memory.set("highest", JSON.stringify([...this.#highest].slice(-200))),
+      context.receiveAll(events),
     ]);
   }
 
   #saw(scope: string, id: number): void {
     if (id > (this.#highest.get(scope) ?? 0)) this.#highest.set(scope, id);
+    this.#seen.add(`${scope}/${id}`);
+    const oldest = this.#seen.size > SEEN ? this.#seen.values().next().value : undefined;
+    if (oldest !== undefined) this.#seen.delete(oldest);
   }
 
   async #call<T>(work: (api: Api) => Promise<T>): Promise<{ ok: true; value: T } | Extract<SendResult, { ok: false }>> {
@@ -209,6 +216,7 @@ export class TelegramConnection implements PlatformConnection {
       send: (to: Destination, text: OutboundMessage) => this.send(to, text, signal),
       edit: (to: Destination, id: string, text: Text) => this.edit(to, id, text, signal),
       delete: (to: Destination, id: string) => this.delete(to, id),
+      accounted: (to: Destination, id: number) => this.#seen.has(`${scopeOf(to.chatId)}/${id}`),
       probe: (to: Destination, id: string, text: OutboundMessage) => this.#probe(to, id, text),
     };
     return findSentText(prober, { ...unknown, message }, signal);

@@ -12,7 +12,7 @@ import type { Destination, OutboundMessage, SendProof, SendResult, UnknownSend }
 
 const PLACEHOLDER = "…";
 /** More unaccounted ids than this would mean hundreds of calls: then it stays unknown. */
-const MAX_PROBES = 250;
+const MAX_PROBES = 400;
 const MAX_WAITS = 20;
 
 export interface Prober {
@@ -20,6 +20,8 @@ export interface Prober {
   /** `ok` also when the text stands there already. */
   edit(to: Destination, messageId: string, message: Omit<OutboundMessage, "idempotencyKey">): Promise<SendResult>;
   delete(to: Destination, messageId: string): Promise<SendResult>;
+  /** Seen by this process: somebody's message, or one that it sent itself. */
+  accounted(to: Destination, id: number): boolean;
   /** Sets the buttons: `same` when nothing changed, `other` when something did, `absent` when it is not the bot's. */
   probe(
     to: Destination,
@@ -39,6 +41,31 @@ async function settled(call: () => Promise<SendResult>, signal: AbortSignal): Pr
   }
 }
 
+/** A mark is the highest id before the send, and once a search has begun, the id of its placeholder. */
+function parseMark(mark: string): { after: number; placeholder: string | undefined } {
+  const [after, placeholder] = mark.split("/");
+  return { after: Number(after), placeholder };
+}
+
+async function placePlaceholder(
+  prober: Prober,
+  { to, message, mark, remember }: UnknownSend & { readonly message: OutboundMessage },
+): Promise<string | null> {
+  const placeholder: OutboundMessage = {
+    text: PLACEHOLDER,
+    silent: true,
+    buttons: [[{ label: PLACEHOLDER, data: "look" }]],
+    idempotencyKey: `${message.idempotencyKey}:look`,
+  };
+  const sent = await prober.send(to, placeholder);
+  if (!sent.ok) {
+    if (sent.kind === "refused") return null;
+    throw new Error(sent.reason);
+  }
+  await remember?.(`${parseMark(mark ?? "0").after}/${sent.messageId}`);
+  return sent.messageId;
+}
+
 export async function findSentText(
   prober: Prober,
   unknown: UnknownSend & { readonly message: OutboundMessage },
@@ -46,26 +73,18 @@ export async function findSentText(
 ): Promise<SendProof> {
   const { to, message, mark, known } = unknown;
   if (mark === null) return { sent: "unknown" };
-  const placeholder: OutboundMessage = {
-    text: PLACEHOLDER,
-    silent: true,
-    buttons: [[{ label: PLACEHOLDER, data: "look" }]],
-    idempotencyKey: `${message.idempotencyKey}:look`,
-  };
-  const probe = await prober.send(to, placeholder);
-  if (!probe.ok) {
-    if (probe.kind === "refused") return { sent: false };
-    throw new Error(probe.reason);
-  }
-  const last = Number(probe.messageId);
+  const { after, placeholder: earlier } = parseMark(mark);
+  const placeholder = earlier ?? (await placePlaceholder(prober, unknown));
+  if (placeholder === null) return { sent: false };
   const ids: string[] = [];
-  for (let id = last - 1; id > Number(mark) && ids.length <= MAX_PROBES; id--)
-    if (!known.has(String(id))) ids.push(String(id));
+  for (let id = Number(placeholder) - 1; id > after && ids.length <= MAX_PROBES; id--)
+    if (!known.has(String(id)) && !prober.accounted(to, id)) ids.push(String(id));
   if (ids.length > MAX_PROBES) {
-    await prober.delete(to, probe.messageId);
+    await prober.delete(to, placeholder);
     return { sent: "unknown" };
   }
   for (const messageId of ids) {
+    if (prober.accounted(to, Number(messageId))) continue;
     const found = await settled(() => prober.probe(to, messageId, message), signal);
     if (!found.ok) continue;
     if (!("same" in found) || found.same !== true) {
@@ -74,9 +93,9 @@ export async function findSentText(
     }
     const written = await settled(() => prober.edit(to, messageId, message), signal);
     if (!written.ok) continue;
-    await prober.delete(to, probe.messageId);
+    await prober.delete(to, placeholder);
     return { sent: true, messageId };
   }
-  const written = await settled(() => prober.edit(to, probe.messageId, message), signal);
-  return written.ok ? { sent: true, messageId: probe.messageId } : { sent: false };
+  const written = await settled(() => prober.edit(to, placeholder, message), signal);
+  return written.ok ? { sent: true, messageId: placeholder } : { sent: false };
 }

@@ -62,8 +62,8 @@ describe("which group messages are for the bot", () => {
   });
 });
 
-async function connect(env: { [name: string]: string }, section: { [key: string]: unknown } = {}) {
-  const telegram = await new FakeTelegram().start();
+async function connect(env: { [name: string]: string }, before?: FakeTelegram) {
+  const telegram = before ?? (await new FakeTelegram().start());
   const received: InboundEvent[] = [];
   const stopping = new AbortController();
   let broken = false;
@@ -78,7 +78,7 @@ async function connect(env: { [name: string]: string }, section: { [key: string]
   };
   const connection: PlatformConnection = await telegramPlatform.connect({
     setting: (name) => all[name],
-    section: { poll_seconds: 1, grace_seconds: 1, ...section },
+    section: { poll_seconds: 1, grace_seconds: 1 },
     receive: (event) => receiveAll([event]),
     receiveAll,
     memory: { get: async () => null, set: async () => undefined },
@@ -89,7 +89,8 @@ async function connect(env: { [name: string]: string }, section: { [key: string]
     deliver: async () => undefined,
     homePath: "/nonexistent",
   });
-  closing.push(telegram, connection);
+  if (!before) closing.push(telegram);
+  closing.push(connection);
   return { telegram, connection, received, breakDisk: (on: boolean) => (broken = on) };
 }
 
@@ -148,26 +149,48 @@ describe("a message whose end nobody saw", () => {
   const message = { text: "the **answer**", idempotencyKey: "k" };
   const signal = new AbortController().signal;
 
+  /** The next process, which has seen nothing. */
+  const later = async (telegram: FakeTelegram, first: PlatformConnection) => {
+    await first.close();
+    return (await connect({}, telegram)).connection;
+  };
+  const shown = (telegram: FakeTelegram) => telegram.fromBot(1).map((each) => each.text);
+
   it("is found when it was delivered, past left-overs of earlier searches", async () => {
-    const { telegram, connection } = await connect({});
-    const first = await connection.send(to, { text: "older", idempotencyKey: "a" }, signal);
-    if (!first.ok) throw new Error("not sent");
-    const mark = connection.mark?.(to) ?? null;
-    await connection.send(to, message, signal);
-    await connection.send(to, { text: "…", buttons: [[{ label: "…", data: "look" }]], idempotencyKey: "b" }, signal);
-    const proof = await connection.findSent?.({ to, message, mark, known: new Set() }, signal);
-    expect(proof).toMatchObject({ sent: true });
-    expect(telegram.fromBot(1).map((each) => each.text)).toEqual(["older", "the answer"]);
+    const { telegram, connection: first } = await connect({});
+    await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
+    const mark = first.mark?.(to) ?? null;
+    await first.send(to, message, signal);
+    await first.send(to, { text: "…", buttons: [[{ label: "…", data: "look" }]], idempotencyKey: "b" }, signal);
+    const connection = await later(telegram, first);
+    expect(await connection.findSent?.({ to, message, mark, known: new Set() }, signal)).toMatchObject({ sent: true });
+    expect(shown(telegram)).toEqual(["older", "the answer"]);
   });
 
-  it("is sent when it was not, also over a left-over of the bot", async () => {
-    const { telegram, connection } = await connect({});
-    await connection.send(to, { text: "older", idempotencyKey: "a" }, signal);
-    const mark = connection.mark?.(to) ?? null;
+  it("is sent when it was not, also over a left-over of the bot, and only once", async () => {
+    const { telegram, connection: first } = await connect({});
+    await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
+    const mark = first.mark?.(to) ?? null;
     telegram.say(1, "from a person");
-    await connection.findSent?.({ to, message, mark, known: new Set() }, signal);
-    expect(telegram.fromBot(1).map((each) => each.text)).toEqual(["older", "the answer"]);
-    await connection.findSent?.({ to, message, mark, known: new Set() }, signal);
-    expect(telegram.fromBot(1).map((each) => each.text)).toEqual(["older", "the answer"]);
+    const second = await later(telegram, first);
+    await second.findSent?.({ to, message, mark, known: new Set() }, signal);
+    expect(shown(telegram)).toEqual(["older", "the answer"]);
+    const third = await later(telegram, second);
+    await third.findSent?.({ to, message, mark, known: new Set() }, signal);
+    expect(shown(telegram)).toEqual(["older", "the answer"]);
+  });
+
+  it("goes on with the placeholder of a search that was cut off", async () => {
+    const { telegram, connection: first } = await connect({});
+    await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
+    let mark = first.mark?.(to) ?? null;
+    const remember = async (next: string) => {
+      mark = next;
+      throw new Error("killed");
+    };
+    await expect(first.findSent?.({ to, message, mark, known: new Set(), remember }, signal)).rejects.toThrow("killed");
+    const second = await later(telegram, first);
+    await second.findSent?.({ to, message, mark, known: new Set() }, signal);
+    expect(shown(telegram)).toEqual(["older", "the answer"]);
   });
 });
