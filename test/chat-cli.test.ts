@@ -198,6 +198,23 @@ it("writes what every call cost, and no key anywhere", async () => {
   expect(JSON.stringify(report)).toContain("turn");
 });
 
+it("appends a trajectory in the ShareGPT form", async () => {
+  writeFileSync(join(home.path, "a.txt"), "hello\n");
+  llm.enqueue(calls([{ name: "read_file", args: { path: "a.txt" } }]), text("It says hello."), title);
+  const run = await ask("chat", "-q", "read a.txt", "--trajectory", "samples");
+  expect(run.stderr).toContain("trajectory_samples.jsonl");
+  const line = JSON.parse(readFileSync(join(home.path, "samples", "trajectory_samples.jsonl"), "utf8"));
+  expect(line).toMatchObject({ completed: true, model: "test-model" });
+  expect(line.conversations.map((turn: { from: string }) => turn.from)).toEqual([
+    "system",
+    "human",
+    "gpt",
+    "tool",
+    "gpt",
+  ]);
+  expect(line.conversations[2].value).toMatch(/^<think>[\s\S]*<\/think>[\s\S]*<tool_call>/);
+});
+
 it("gives up on a model that never answers, within its limit", async () => {
   home.useModel(llm, "agent:\n  api_max_retries: 1\n");
   writeFileSync(

@@ -160,7 +160,7 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
   });
   const { caching, identity } = connected.provider;
   return {
-    conversation: surfaceView(conversation, preload.text),
+    conversation: surfaceView(conversation, preload.text, identity.model),
     identity,
     contextLength: limits.contextLength,
     resumed: wish.resume !== undefined,
@@ -187,7 +187,11 @@ function windowNotice(limits: ModelLimits, names: readonly string[], toolbox: To
 type AgentConversation = Awaited<ReturnType<typeof import("../agent/conversation.ts")["openConversation"]>>;
 
 /** The contract that surfaces hold. */
-function surfaceView(conversation: AgentConversation, preload: string): OpenedConversation["conversation"] {
+function surfaceView(
+  conversation: AgentConversation,
+  preload: string,
+  model: string,
+): OpenedConversation["conversation"] {
   let first = preload;
   return {
     get sessionId() {
@@ -204,6 +208,11 @@ function surfaceView(conversation: AgentConversation, preload: string): OpenedCo
     steer: (text) => conversation.steer(text),
     interrupt: () => void conversation.interrupt(),
     compress: async (focus) => (await conversation.compress(focus)).shrunk,
+    saveTrajectory: async (dir, completed) => {
+      const { appendTrajectory, toConversations } = await import("../agent/trajectory.ts");
+      const conversations = toConversations(conversation.messages, conversation.tools);
+      return appendTrajectory(dir, { conversations, timestamp: new Date().toISOString(), model, completed });
+    },
     close: () => conversation.close(),
   };
 }

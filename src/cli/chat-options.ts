@@ -28,6 +28,11 @@ export const chatOptions: { readonly [name: string]: CliOption } = {
   "pass-session-id": { type: "boolean", help: "Tell the model the session id" },
   "accept-hooks": { type: "boolean", help: "Run shell hooks without asking the first time" },
   checkpoints: { type: "boolean", help: "Keep snapshots before files are changed" },
+  trajectory: {
+    type: "string",
+    value: "DIR",
+    help: "With -q: append the conversation to a ShareGPT file in this folder",
+  },
   verbose: { type: "boolean", short: "v", help: "Show what tools report while they work" },
   json: { type: "boolean", help: "With -q: print events as JSON lines" },
 };

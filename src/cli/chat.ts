@@ -1,6 +1,6 @@
 // `hermes chat`: one question, a script's call, or the interactive conversation.
 import { readFile } from "node:fs/promises";
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
 import type { App, ConversationWish } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
@@ -108,6 +108,11 @@ async function askOnce(context: CliContext, app: App, opened: OpenedConversation
     if (event.type === "ended") ended = event;
   }
   release();
+  const folder = textOption(context, "trajectory");
+  if (folder) {
+    const file = await opened.conversation.saveTrajectory(resolve(context.home.cwd, folder), ended?.end === "done");
+    if (wish.mode === "query") terminal.err(terminal.style("dim", `trajectory: ${file}`));
+  }
   await opened.conversation.close();
   if (wish.mode === "quiet") terminal.err(`session_id: ${opened.conversation.sessionId}`);
   if (wish.mode === "query" && !json)

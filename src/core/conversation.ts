@@ -18,6 +18,8 @@ export interface Conversation {
   interrupt(): void;
   /** Compacts now; false when nothing was gained. */
   compress(focus?: string): Promise<boolean>;
+  /** Appends the conversation as one ShareGPT line to a file in `dir`; completed and failed ones apart. Its path. */
+  saveTrajectory(dir: string, completed: boolean): Promise<string>;
   /** Waits for background work with a deadline, ends hooks and memory, releases what the conversation holds. */
   close(): Promise<void>;
 }
