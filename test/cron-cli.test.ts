@@ -1,8 +1,11 @@
 // `hermes cron` as a person uses it.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { runHermes } from "./hermes.ts";
+import { hermesProgram, runHermes } from "./hermes.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
 let home: TempHome;
@@ -64,4 +67,24 @@ it("names the cure for what it cannot do", async () => {
   expect(results[0]?.stderr).toContain("every 30m");
   expect(results[1]?.stderr).toContain("telegram");
   expect(results[2]?.stderr).toContain("hermes cron list");
+});
+
+it("ends a run whose process was killed as abandoned, tells it once, and does not start it again", async () => {
+  const marker = join(home.path, "began");
+  mkdirSync(join(home.path, "scripts"));
+  writeFileSync(join(home.path, "scripts", "slow.sh"), `echo x >> ${marker}\nsleep 60\n`);
+  await hermes("create", "every 1d", "--script", "slow.sh", "--no-agent", "--name", "Slow");
+  const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };
+  const child = spawn(process.execPath, [hermesProgram(), "cron", "run", "Slow"], { env, stdio: "ignore" });
+  while (!existsSync(marker)) await sleep(20);
+  expect((await hermes("list")).stdout).toContain("running");
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const [first, second] = [await hermes("tick"), await hermes("tick")];
+  expect(first.stderr).toContain('The scheduled job "Slow" was cut off');
+  expect(second.stderr).toBe("");
+  const history = JSON.parse((await hermes("history", "--json")).stdout);
+  expect(history).toMatchObject([{ state: "abandoned", alert: "sent" }]);
+  expect(readFileSync(marker, "utf8")).toBe("x\n");
+  expect((await hermes("list")).stdout).toContain("scheduled");
 });

@@ -42,8 +42,8 @@ export interface TickReport {
   readonly abandoned: number;
 }
 
-const LEASE_MS = 60_000;
-const RENEW_MS = 15_000;
+const LEASE_MS = 45_000;
+const RENEW_MS = 10_000;
 /** A process that lives keeps its runs this much longer: a laptop that slept has not renewed anything. */
 const SLEEP_MS = 600_000;
 const ALERT_LEASE_MS = 120_000;
