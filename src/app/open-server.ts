@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import type { AgentDoor } from "../core/agent-door.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { Platform, PlatformSetting } from "../core/platform.ts";
+import type { Platform } from "../core/platform.ts";
 import type { ResponseStore } from "../core/response-store.ts";
 import type { App } from "./app.ts";
+import { settingsOf } from "./platform-settings.ts";
 import { ensureApiKey } from "./server-actions.ts";
 
 export interface RunningServer {
@@ -33,21 +34,6 @@ function approvalMs(app: App): number {
   return app.config.approvals.gateway_timeout * 1000;
 }
 
-/** The environment first, then the platform's section of config.yaml; `extra` of `platforms.<name>` counts too. */
-export function settingOf(app: App, name: string, settings: readonly PlatformSetting[]) {
-  const tree = app.config as unknown as { readonly [key: string]: { readonly [key: string]: unknown } | undefined };
-  const nested = app.config.platforms[name] as { readonly extra?: { readonly [key: string]: unknown } } | undefined;
-  const section = { ...nested?.extra, ...nested, ...tree[name] } as { readonly [key: string]: unknown };
-  return (variable: string): string | undefined => {
-    const own = app.home.env[variable];
-    if (own !== undefined && own !== "") return own;
-    const key = settings.find((setting) => setting.env === variable)?.key;
-    const value = key === undefined ? undefined : section[key];
-    if (value === undefined || value === null) return undefined;
-    return Array.isArray(value) ? value.join(",") : String(value);
-  };
-}
-
 /** Listens until closed. The key is made and kept in `.env` when there is none. */
 export async function openServer(app: App, options: OpenServerOptions = {}): Promise<RunningServer> {
   const [{ startApiServer }, { API_SERVER_SETTINGS, readApiServerSettings }] = await Promise.all([
@@ -55,7 +41,7 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
     import("../platforms/api-server/settings.ts"),
   ]);
   const { key } = await ensureApiKey(app.home);
-  const found = settingOf(app, "api_server", API_SERVER_SETTINGS);
+  const { setting: found } = settingsOf(app, "api_server", API_SERVER_SETTINGS);
   const asked = (name: string) => {
     if (name === "API_SERVER_HOST" && options.host !== undefined) return options.host;
     if (name === "API_SERVER_PORT" && options.port !== undefined) return String(options.port);

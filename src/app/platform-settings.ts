@@ -13,9 +13,9 @@ function sectionOf(app: App, platform: string): Section {
     Object.fromEntries(
       Object.entries((section as Section | undefined) ?? {}).filter(([, value]) => value !== undefined),
     );
-  // `platforms.<name>.enabled` is false wherever it was left out, so only the platform's own section can switch it off.
-  const { enabled: _, ...shared } = given(nested);
-  return { ...given(extra), ...shared, ...given(top) };
+  // `platforms.<name>.enabled` is false wherever it was left out, so there it can only switch a platform on.
+  const { enabled, ...shared } = given(nested);
+  return { ...given(extra), ...shared, ...(enabled === true ? { enabled } : {}), ...given(top) };
 }
 
 function textOf(value: unknown): string | undefined {
