@@ -1,0 +1,67 @@
+// `hermes api` as a person runs it: the built program, its own home, a real port.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { hermesProgram, runHermes } from "./hermes.ts";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+let home: TempHome;
+let llm: FakeLlm;
+
+beforeEach(async () => {
+  home = tempHome();
+  llm = await startFakeLlm({ script: () => text("Served.") });
+  home.useModel(llm);
+});
+
+afterEach(async () => {
+  await llm.close();
+  home.remove();
+});
+
+it("makes a key, serves, tells its state, and ends in order", async () => {
+  const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };
+  const child = spawn(process.execPath, [hermesProgram(), "api", "run", "--port", "0"], { cwd: home.path, env });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+    });
+  try {
+    await expect.poll(() => said, { timeout: 20_000 }).toContain("kept in");
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "";
+    const shown = await runHermes(["api", "key", "--show"], { home: home.path });
+    const key = shown.stdout.trim();
+    expect(readFileSync(join(home.path, ".env"), "utf8")).toContain(key);
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }] }),
+    });
+    expect(await answer.json()).toMatchObject({ choices: [{ message: { content: "Served." } }] });
+    const status = await runHermes(["api", "status", "--port", new URL(url).port], { home: home.path });
+    expect(status).toMatchObject({ code: 0 });
+    expect(said).not.toContain(key);
+  } finally {
+    child.kill("SIGTERM");
+  }
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  expect(code).toBe(0);
+});
+
+it("adds, lists and removes webhook routes without showing their secrets again", async () => {
+  const hermes = (...args: string[]) => runHermes(["webhook", ...args], { home: home.path });
+  const added = await hermes("subscribe", "deploys", "--events", "push", "--prompt", "{x}", "--deliver", "telegram");
+  expect(added.code).toBe(0);
+  const secret = /Secret\s+(\S+)/.exec(added.stdout)?.[1] ?? "";
+  expect(secret.length).toBeGreaterThan(20);
+  const listed = await hermes("list", "--json");
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "deploys", events: ["push"], deliver: "telegram" }]);
+  expect(listed.stdout).not.toContain(secret);
+  expect((await hermes("subscribe", "Bad Name")).code).toBe(2);
+  expect((await hermes("test", "deploys")).stderr).toContain("nobody answers");
+  expect((await hermes("remove", "deploys")).code).toBe(0);
+  expect((await hermes("list")).stdout).toContain("No routes");
+});
