@@ -4,8 +4,10 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
     pool: "forks",
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Real processes and servers on a busy machine: generous limits, and on the build server a second look at a failure.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    retry: process.env.CI ? 2 : 0,
     env: { NODE_EXTRA_CA_CERTS: "" },
   },
 });

@@ -30,7 +30,7 @@ describe.each([
         expect(new Set(await Promise.all(ends))).toEqual(new Set(["aborted"]));
         while (llm.requests.some((request) => request.closedAt === null))
           await new Promise((resolve) => setTimeout(resolve, 5));
-        expect(Date.now() - before).toBeLessThan(2000);
+        expect(Date.now() - before).toBeLessThan(15_000);
         expect(llm.requests.every((request) => request.aborted)).toBe(true);
         expect(await gather(transport, call).catch((error: { kind: string }) => error.kind)).toBe("aborted");
         expect(llm.requests).toHaveLength(10);

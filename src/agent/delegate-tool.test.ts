@@ -174,7 +174,7 @@ describe("delegate_task", () => {
       stoppedAt = performance.now();
       conversation.interrupt();
     }
-    expect(performance.now() - stoppedAt).toBeLessThan(500);
+    expect(performance.now() - stoppedAt).toBeLessThan(5_000);
     expect(endOf(events).end).toBe("interrupted");
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect((await bench.store.getConversation(childSession)).at(-1)).toMatchObject({ content: "thinking" });

@@ -96,7 +96,7 @@ describe("hooks and memory", () => {
     const startedAt = performance.now();
     conversation.interrupt();
     expect(endOf(await turn).end).toBe("interrupted");
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });
 

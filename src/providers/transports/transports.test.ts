@@ -188,7 +188,7 @@ describe.each([
     expect((error as TransportError).partial?.content).toContain("Half");
     while (llm.requests[0]?.closedAt === null) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(llm.requests[0]?.aborted).toBe(true);
-    expect(Date.now() - started).toBeLessThan(2000);
+    expect(Date.now() - started).toBeLessThan(15_000);
   });
 
   test("leaving the loop closes the socket", async () => {
