@@ -268,7 +268,10 @@ export async function openHubActions(home: Home): Promise<HubActions> {
     update: async (name, wish, consent) => {
       const entry = (await hub.installed()).get(name);
       if (!entry) throw new UserError(`"${name}" was not installed from a hub`, { cure: "See: hermes skills list" });
-      return tryOut(hub, entry.identifier, { wish: { ...wish, name }, consent, replace: true });
+      // One that was deleted here comes back to its category.
+      const parts = entry.install_path.split("/");
+      const place = parts.length === 2 && parts[0] !== undefined ? { category: parts[0] } : {};
+      return tryOut(hub, entry.identifier, { wish: { ...wish, ...place, name }, consent, replace: true });
     },
     uninstall: async (name, options) => void (await hub.uninstall(name, options)),
     exportSnapshot: () => exportSnapshot(hub),

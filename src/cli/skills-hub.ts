@@ -72,13 +72,13 @@ async function listings(context: CliContext, query: string, page: { number: numb
   return 0;
 }
 
-export function browse(context: CliContext): Promise<number> {
+export async function browse(context: CliContext): Promise<number> {
   const number = integerOption(context, "page", { default: 1, min: 1, max: 1_000 });
   const size = integerOption(context, "size", { default: 20, min: 1, max: 100 });
   return listings(context, "", { number, size });
 }
 
-export function search(context: CliContext): Promise<number> {
+export async function search(context: CliContext): Promise<number> {
   const query = context.positionals.join(" ");
   if (query === "") throw new UserError("what are you looking for?", { exitCode: 2 });
   return listings(context, query, {

@@ -1,6 +1,8 @@
 // Skills from outside on the screen: what they are, what the guard found, what would change. Their text cannot draw.
 import type { InstallPlan } from "../app/hub-actions.ts";
+import { UserError } from "../core/failure.ts";
 import { formatBytes } from "./columns.ts";
+import type { CliCommand } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 
 const MAX_FINDINGS = 12;
@@ -10,6 +12,25 @@ const MAX_PATCH_LINES = 400;
 /** Escape codes and invisible characters are shown as dots. */
 export function plain(text: string): string {
   return text.replaceAll(/[^\P{C}\n\t]/gu, "·");
+}
+
+/** The command with errors that cannot draw either: they may quote a stranger. */
+export function withPlainErrors(command: CliCommand): CliCommand {
+  const { run, subcommands } = command;
+  return {
+    ...command,
+    ...(subcommands ? { subcommands: subcommands.map(withPlainErrors) } : {}),
+    ...(run
+      ? {
+          run: (context) =>
+            run(context).catch((error: unknown) => {
+              if (!(error instanceof UserError)) throw error;
+              const { exitCode, cure } = error;
+              throw new UserError(plain(error.message), { exitCode, ...(cure ? { cure: plain(cure) } : {}) });
+            }),
+        }
+      : {}),
+  };
 }
 
 const COLOURS = { safe: "green", caution: "yellow", dangerous: "red" } as const;

@@ -2,6 +2,7 @@
 import { type CliCommand, type CliOption, JSON_OPTION } from "./command.ts";
 import * as hub from "./skills-hub.ts";
 import * as own from "./skills-own.ts";
+import { withPlainErrors } from "./skills-print.ts";
 
 type Options = { readonly [name: string]: CliOption };
 
@@ -243,5 +244,5 @@ export const skillsCommand: CliCommand = {
   name: "skills",
   summary: "Find, install, check and switch skills",
   defaultSubcommand: "list",
-  subcommands: [...finding, ...keeping, ...waiting, ...sharing],
+  subcommands: [...finding, ...keeping, ...waiting, ...sharing].map(withPlainErrors),
 };

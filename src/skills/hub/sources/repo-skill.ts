@@ -1,7 +1,7 @@
 // A skill in a GitHub repository: which folder is meant, and its files.
 import { UserError } from "../../../core/failure.ts";
 import { parseSkill } from "../../parse.ts";
-import { type BundleFile, checkedFiles, pathMistake } from "../bundle.ts";
+import { type BundleFile, checkedFiles, pathMistake, shownPath } from "../bundle.ts";
 import { inParallel } from "../download.ts";
 import { HubRefusal, LIMITS } from "../refusal.ts";
 import type { HubWorld } from "../world.ts";
@@ -50,10 +50,13 @@ async function findFolder(client: GitHubClient, tree: Tree, wanted: string): Pro
   const [only] = found;
   if (only === undefined)
     throw new UserError(`${tree.repo} has no skill "${wanted}"`, {
-      cure: folders.length > 0 ? `It has: ${folders.slice(0, 20).join(", ")}` : "It has no SKILL.md at all.",
+      cure:
+        folders.length > 0 ? `It has: ${folders.slice(0, 20).map(shownPath).join(", ")}` : "It has no SKILL.md at all.",
     });
   if (found.length > 1)
-    throw new UserError(`${tree.repo} has several skills "${wanted}"`, { cure: `Name one: ${found.join(", ")}` });
+    throw new UserError(`${tree.repo} has several skills "${wanted}"`, {
+      cure: `Name one: ${found.map(shownPath).join(", ")}`,
+    });
   return only;
 }
 

@@ -1,0 +1,83 @@
+// `hermes skills` as a person types it.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type HermesRun, hermesProgram, runHermes } from "./hermes.ts";
+import { HOSTILE, HubPlace, skill } from "./hub-place.ts";
+
+let place: HubPlace;
+
+beforeAll(async () => {
+  hermesProgram();
+  place = await HubPlace.open();
+}, 60_000);
+
+afterAll(() => place.close());
+
+const hermes = (...args: string[]): Promise<HermesRun> =>
+  runHermes(["skills", ...args], { home: place.home, cwd: place.root, env: place.env });
+
+test("browse, inspect, install, list, check, uninstall", async () => {
+  const found = JSON.parse((await hermes("browse", "--source", "official", "--json")).stdout) as { skills: object[] };
+  expect(found.skills).toMatchObject([{ name: "neat", identifier: "official/writing/neat", trust: "official" }]);
+  const looked = await hermes("inspect", "official/writing/neat");
+  expect(looked.stdout).toContain("name: neat");
+  expect(looked.stderr).toMatch(/verdict\s+safe/);
+  const unasked = await hermes("install", "neat");
+  expect(unasked).toMatchObject({ code: 1, stderr: expect.stringContaining("Add --yes") });
+  expect(await hermes("install", "neat", "-y")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("Installed neat"),
+  });
+  const { skills } = JSON.parse((await hermes("list", "--source", "hub", "--json")).stdout) as { skills: object[] };
+  expect(skills).toMatchObject([
+    { name: "neat", category: "writing", source: "hub", identifier: "official/writing/neat" },
+  ]);
+  expect((await hermes("check")).stdout).toMatch(/neat\s+up to date\s+clean/);
+  expect(await hermes("uninstall", "neat", "-y")).toMatchObject({ code: 0 });
+  expect(existsSync(join(place.skills, "writing"))).toBe(false);
+}, 30_000);
+
+test("a dangerous skill shows why, exits with 1, and its text cannot draw on the screen", async () => {
+  place.hub.site.set("/bad/SKILL.md", skill("bad", `${HOSTILE}\n\u001b]0;owned\u0007 \u001b[2J`));
+  const run = await hermes("install", `${place.hub.url}/bad/SKILL.md`, "-y", "--force");
+  expect(run.code).toBe(1);
+  expect(run.stderr).toMatch(/dangerous SKILL.md:\d+ supply_chain/);
+  expect(run.stderr).toContain("with --force neither");
+  expect(`${run.stdout}${run.stderr}`).not.toContain("\u001b");
+  expect(existsSync(join(place.skills, "bad"))).toBe(false);
+}, 30_000);
+
+test("settings of skills, and switching them off", async () => {
+  const dir = join(place.skills, "own", "wiki");
+  mkdirSync(dir, { recursive: true });
+  const config =
+    "metadata:\n  hermes:\n    config:\n      - key: wiki.path\n        description: Folder of the wiki\n        default: ~/wiki\n";
+  writeFileSync(join(dir, "SKILL.md"), `---\nname: wiki\ndescription: Keeps a wiki\n${config}---\n\nWrite pages.\n`);
+  expect((await hermes("config", "wiki")).stdout).toContain("wiki.path = ~/wiki");
+  const set = await hermes("config", "wiki", "--set", "wiki.path=/srv/wiki", "--json");
+  expect(JSON.parse(set.stdout)).toMatchObject([{ key: "wiki.path", value: "/srv/wiki", skill: "wiki" }]);
+  expect(readFileSync(join(place.home, "config.yaml"), "utf8")).toContain("/srv/wiki");
+  expect(await hermes("config", "--disable", "wiki")).toMatchObject({ code: 0, stdout: "wiki is off.\n" });
+  const list = JSON.parse((await hermes("list", "--enabled-only", "--json")).stdout) as { skills: { name: string }[] };
+  expect(list.skills.map(({ name }) => name)).not.toContain("wiki");
+  expect(await hermes("config", "--enable", "wyki")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("did you mean wiki?"),
+  });
+}, 30_000);
+
+test("a bundled skill that was edited goes back to the shipped one only when told so", async () => {
+  const { skills } = JSON.parse((await hermes("list", "--source", "builtin", "--json")).stdout) as {
+    skills: { name: string; dir: string }[];
+  };
+  const [first] = skills;
+  const file = join(first?.dir ?? "", "SKILL.md");
+  const shipped = readFileSync(file, "utf8");
+  writeFileSync(file, `${shipped}\nMine.\n`);
+  const name = first?.dir.split("/").at(-1) ?? "";
+  expect(await hermes("reset", name, "--restore")).toMatchObject({ code: 1, stderr: expect.stringContaining("--yes") });
+  expect(readFileSync(file, "utf8")).toContain("Mine.");
+  expect(await hermes("reset", name, "--restore", "-y")).toMatchObject({ code: 0 });
+  expect(readFileSync(file, "utf8")).toBe(shipped);
+}, 30_000);

@@ -1,0 +1,278 @@
+// A skill from each source of the hub, an honest one and hostile ones, from servers on loopback.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { makeTarGz, makeZip } from "./archive-makers.ts";
+import { CAREFUL, HOSTILE, HubPlace, listing, skill, yes } from "./hub-place.ts";
+
+let place: HubPlace;
+
+beforeEach(async () => {
+  place = await HubPlace.open();
+});
+
+afterEach(() => place.close());
+
+/** What each source serves for a skill called `name`; answers with its identifier. */
+const SOURCES: { readonly [source: string]: (name: string, body: string) => string } = {
+  github: (name, body) => {
+    place.hub.repos.set("someone/tools", {
+      files: {
+        "README.md": "hello",
+        [`skills/${name}/SKILL.md`]: skill(name, body),
+        [`skills/${name}/scripts/go.sh`]: { content: "#!/bin/sh\necho go\n", mode: "100755" },
+      },
+    });
+    return `someone/tools/${name}`;
+  },
+  "skills-sh": (name, body) => {
+    place.hub.repos.set("vendor/kit", {
+      files: { [`packages/kit/${name}-folder/SKILL.md`]: skill(name, body) },
+      branch: "trunk",
+    });
+    place.hub.directory.push({ id: `vendor/kit/${name}`, skillId: name, name, installs: 12, source: "vendor/kit" });
+    return `skills-sh/vendor/kit/${name}`;
+  },
+  "well-known": (name, body) => {
+    const entry = { name, description: "Keeps notes", files: ["SKILL.md", "references/more.md"] };
+    place.hub.site.set("/.well-known/skills/index.json", JSON.stringify({ skills: [entry] }));
+    place.hub.site.set(`/.well-known/skills/${name}/SKILL.md`, skill(name, body));
+    place.hub.site.set(`/.well-known/skills/${name}/references/more.md`, "More about notes.\n");
+    return `${place.hub.url}/.well-known/skills/index.json#${name}`;
+  },
+  "well-known, newer form": (name, body) => {
+    const bytes = makeTarGz([{ path: "SKILL.md", content: skill(name, body) }]);
+    const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+    const entry = { name, type: "archive", description: "Keeps notes", url: `${name}.tar.gz`, digest };
+    const $schema = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
+    place.hub.site.set("/.well-known/agent-skills/index.json", JSON.stringify({ $schema, skills: [entry] }));
+    place.hub.site.set(`/.well-known/agent-skills/${name}.tar.gz`, bytes);
+    return `well-known:${place.hub.url}#${name}`;
+  },
+  "url of a file": (name, body) => {
+    place.hub.site.set(`/files/${name}/SKILL.md`, skill(name, body));
+    return `${place.hub.url}/files/${name}/SKILL.md`;
+  },
+  "url of a zip": (name, body) => {
+    place.hub.site.set("/files/pack.zip", makeZip([{ path: `${name}-main/SKILL.md`, content: skill(name, body) }]));
+    return `${place.hub.url}/files/pack.zip`;
+  },
+  "url of a tar.gz": (name, body) => {
+    place.hub.site.set("/files/pack.tar.gz", makeTarGz([{ path: `${name}/SKILL.md`, content: skill(name, body) }]));
+    return `${place.hub.url}/files/pack.tar.gz`;
+  },
+};
+
+describe.each(Object.entries(SOURCES))("%s", (_, serve) => {
+  test("an honest skill is installed, a hostile one is not, and nothing else is touched", async () => {
+    const identifier = serve("good-notes", "Write the notes down.");
+    const outcome = await place.actions.install(identifier, {}, yes);
+    expect(outcome).toMatchObject({ done: true, put: { name: "good-notes", dir: join(place.skills, "good-notes") } });
+    expect(readFileSync(join(place.skills, "good-notes", "SKILL.md"), "utf8")).toContain("Write the notes down.");
+    expect(place.lockOf("good-notes")).toMatchObject({
+      trust_level: "community",
+      scan_verdict: "safe",
+      install_path: "good-notes",
+      content_hash: expect.stringMatching(/^sha256:[0-9a-f]{16}$/),
+      metadata: { sha256: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+    });
+    const hostile = serve("bad-notes", HOSTILE);
+    for (const force of [false, true])
+      await expect(place.actions.install(hostile, { force }, yes)).rejects.toThrow(
+        /not installed: community skill, verdict dangerous/,
+      );
+    expect(place.installedNames()).toEqual(["good-notes"]);
+    expect(place.auditLog()).toMatch(/INSTALL good-notes \S+:community safe sha256:/);
+    expect(place.auditLog()).toMatch(/BLOCKED bad-notes \S+:community dangerous/);
+    expect(await place.actions.check()).toMatchObject([{ name: "good-notes", local: { state: "clean" } }]);
+    place.expectUntouched();
+  });
+});
+
+test("official skills install by name, into their category, with the program's trust; a link among them does not", async () => {
+  expect(await place.actions.install("neat", {}, yes)).toMatchObject({
+    put: { dir: join(place.skills, "writing", "neat") },
+  });
+  expect(place.lockOf("neat")).toMatchObject({
+    identifier: "official/writing/neat",
+    trust_level: "official",
+    install_path: "writing/neat",
+  });
+  const evil = join(place.root, "optional", "writing", "evil");
+  mkdirSync(evil);
+  writeFileSync(join(evil, "SKILL.md"), skill("evil"));
+  symlinkSync(join(place.root, "treasure.txt"), join(evil, "notes.md"));
+  place.before = listing(place.root, place.skills);
+  await expect(place.actions.install("official/writing/evil", {}, yes)).rejects.toThrow(/is a link/);
+  place.expectUntouched();
+});
+
+test("taps are searched, their skills install by name, hostile ones do not", async () => {
+  place.hub.repos.set("friend/shelf", {
+    files: {
+      "extra/tidy/SKILL.md": skill("tidy"),
+      "extra/nasty/SKILL.md": skill("nasty", HOSTILE),
+      "skills/other/SKILL.md": skill("other"),
+    },
+  });
+  expect(await place.actions.addTap("https://github.com/friend/shelf.git", "extra/")).toEqual({
+    repo: "friend/shelf",
+    skills: 2,
+    added: true,
+  });
+  const { listings } = await place.actions.search("notes", { limit: 10, source: "github" });
+  expect(listings.map(({ identifier }) => identifier)).toEqual(["friend/shelf/extra/nasty", "friend/shelf/extra/tidy"]);
+  expect(await place.actions.install("tidy", {}, yes)).toMatchObject({ done: true });
+  await expect(place.actions.install("nasty", { force: true }, yes)).rejects.toThrow(/dangerous/);
+  expect(await place.actions.removeTap("friend/shelf")).toBe(true);
+  expect((await place.actions.taps()).filter((tap) => tap.own)).toEqual([]);
+  place.expectUntouched();
+});
+
+test("trusted repositories get more trust, their look-alikes and their named revisions do not", async () => {
+  const files = { "skills/care/SKILL.md": skill("care", CAREFUL) };
+  for (const repo of ["anthropics/skills", "anthropics/skills-evil", "anthropics2/skills"])
+    place.hub.repos.set(repo, { files });
+  expect(await place.actions.inspect("anthropics/skills/care")).toMatchObject({
+    trust: "trusted",
+    verdict: "caution",
+    action: "allow",
+  });
+  for (const identifier of ["anthropics/skills-evil/care", "anthropics2/skills/care", "anthropics/skills/care#main"])
+    expect(await place.actions.inspect(identifier)).toMatchObject({
+      trust: "community",
+      action: "block",
+      overridable: true,
+    });
+  await expect(place.actions.install("anthropics2/skills/care", {}, yes)).rejects.toThrow(/verdict caution/);
+  expect(await place.actions.install("anthropics2/skills/care", { force: true }, yes)).toMatchObject({ done: true });
+});
+
+describe("what no source may do", () => {
+  test.each([
+    [
+      "climb out of a zip",
+      () =>
+        makeZip([
+          { path: "SKILL.md", content: skill("a") },
+          { path: "../../../treasure.txt", content: "gone" },
+        ]),
+    ],
+    [
+      "write an absolute path",
+      () =>
+        makeZip([
+          { path: "SKILL.md", content: skill("a") },
+          { path: join(place.root, "treasure.txt"), content: "gone" },
+        ]),
+    ],
+    [
+      "leave a link",
+      () =>
+        makeTarGz([
+          { path: "SKILL.md", content: skill("a") },
+          { path: "out", type: "2", link: place.root },
+          { path: "out/treasure.txt", content: "gone" },
+        ]),
+    ],
+    [
+      "explode",
+      () =>
+        makeTarGz([
+          { path: "SKILL.md", content: skill("a") },
+          { path: "zeros.txt", content: Buffer.alloc(2_000_000) },
+        ]),
+    ],
+    [
+      "hide a name",
+      () =>
+        makeZip([
+          { path: "SKILL.md", content: skill("a") },
+          { path: "read\u202eme.md", content: "x" },
+        ]),
+    ],
+    [
+      "hide a program",
+      () =>
+        makeZip([
+          { path: "SKILL.md", content: skill("a") },
+          { path: "scripts/run.bin", content: "\u007fELF" },
+        ]),
+    ],
+  ])("%s", async (_, make) => {
+    place.hub.site.set("/a.zip", make());
+    await expect(place.actions.install(`${place.hub.url}/a.zip`, { force: true }, yes)).rejects.toThrow(
+      /refused|dangerous/,
+    );
+    expect(place.auditLog()).toMatch(/BLOCKED/);
+    expect(place.installedNames()).toEqual([]);
+    place.expectUntouched();
+  });
+
+  test("a repository with links, a mirror that serves other bytes, an index with paths that climb", async () => {
+    const file = skill("a");
+    place.hub.repos.set("x/links", {
+      files: { "a/SKILL.md": file, "a/out": { content: "/etc/passwd", mode: "120000" } },
+    });
+    await expect(place.actions.install("x/links/a", {}, yes)).rejects.toThrow(/is a link/);
+    place.hub.repos.set("x/mirror", { files: { "a/SKILL.md": { content: file, served: skill("a", HOSTILE) } } });
+    await expect(place.actions.install("x/mirror/a", {}, yes)).rejects.toThrow(
+      /not the file that the repository lists/,
+    );
+    place.hub.repos.set("x/large", { files: { "a/SKILL.md": file, "a/more/deep.md": "text" }, truncated: true });
+    expect(await place.actions.install("x/large/a", {}, yes)).toMatchObject({
+      done: true,
+      plan: { files: ["SKILL.md", "more/deep.md"] },
+    });
+    place.hub.site.set(
+      "/.well-known/skills/index.json",
+      JSON.stringify({
+        skills: [
+          { name: "a", files: ["SKILL.md", "../../treasure.txt"] },
+          { name: "../b", files: [] },
+        ],
+      }),
+    );
+    await expect(place.actions.install(`well-known:${place.hub.url}#a`, {}, yes)).rejects.toThrow(
+      /leads out of its folder/,
+    );
+    await expect(place.actions.install("x/links/../../../etc", {}, yes)).rejects.toThrow(
+      /leads out of its folder|no skill/,
+    );
+    place.expectUntouched();
+  });
+
+  test("a download that is not what its index promises, a redirect into the local network, a private address", async () => {
+    place.hub.site.set(
+      "/.well-known/agent-skills/index.json",
+      JSON.stringify({ skills: [{ name: "a", type: "skill-md", url: "a.md", digest: `sha256:${"0".repeat(64)}` }] }),
+    );
+    place.hub.site.set("/.well-known/agent-skills/a.md", skill("a"));
+    await expect(place.actions.install(`well-known:${place.hub.url}#a`, {}, yes)).rejects.toThrow(/digest/);
+    place.hub.redirects.set("/meta.md", "http://169.254.169.254/latest/meta-data/SKILL.md");
+    await expect(place.actions.install(`${place.hub.url}/meta.md`, {}, yes)).rejects.toThrow(/metadata service/);
+    const strict = await place.open({ HERMES_ALLOW_PRIVATE_URLS: "" });
+    place.hub.site.set("/SKILL.md", skill("a"));
+    await expect(strict.install(`${place.hub.url}/SKILL.md`, {}, yes)).rejects.toThrow(/private address/);
+    place.expectUntouched();
+  });
+
+  test("take the place of a skill that is here, or a name that leads elsewhere", async () => {
+    mkdirSync(join(place.skills, "own", "mine"), { recursive: true });
+    writeFileSync(join(place.skills, "own", "mine", "SKILL.md"), skill("mine"));
+    place.hub.site.set("/mine/SKILL.md", skill("mine"));
+    await expect(place.actions.install(`${place.hub.url}/mine/SKILL.md`, { force: true }, yes)).rejects.toThrow(
+      /another skill of this name: own\/mine/,
+    );
+    for (const name of ["../up", "a/b", ".hub", "Über"])
+      await expect(place.actions.install(`${place.hub.url}/mine/SKILL.md`, { name }, yes)).rejects.toThrow(
+        /refused: name/,
+      );
+    symlinkSync(place.root, join(place.skills, "linked"));
+    await expect(
+      place.actions.install(`${place.hub.url}/mine/SKILL.md`, { name: "new", category: "linked" }, yes),
+    ).rejects.toThrow(/not a folder of its own/);
+    place.expectUntouched();
+  });
+});
