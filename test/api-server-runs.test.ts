@@ -77,6 +77,35 @@ describe("responses with the official client", () => {
   });
 });
 
+it("keeps what there was when the client leaves in the middle", async () => {
+  api.reply(hang("after_text", "Half an ans"));
+  const leaving = new AbortController();
+  const stream = await api.client.responses.create(
+    { model: "m", input: "Tell me", stream: true },
+    { signal: leaving.signal },
+  );
+  let id = "";
+  for await (const event of stream) {
+    if (event.type === "response.created") id = event.response.id;
+    if (event.type === "response.output_text.delta") break;
+  }
+  leaving.abort();
+  await expect.poll(async () => (await api.get(`/v1/responses/${id}`)).status, { timeout: 10_000 }).toBe(200);
+  expect((await api.client.responses.retrieve(id)).status).toBe("incomplete");
+});
+
+it("keeps the people of one client apart, and refuses a second request while a session answers", async () => {
+  const body = { messages: [{ role: "user", content: "Hi" }] };
+  api.reply(text("Hello."), hang());
+  const headers = { "x-hermes-session-id": "desk-1", "x-hermes-session-key": "ada" };
+  expect((await api.post("/v1/chat/completions", body, headers)).status).toBe(200);
+  expect((await api.app.store.getSession("desk-1"))?.user_id).toBe("ada");
+  expect((await api.post("/v1/chat/completions", body, { "x-hermes-session-id": "../etc" })).status).toBe(400);
+  await api.post("/v1/runs", { input: "Think", session_id: "desk-1" });
+  await expect.poll(() => api.turns().length, { timeout: 10_000 }).toBe(2);
+  expect((await api.post("/v1/chat/completions", body, headers)).status).toBe(409);
+});
+
 describe("runs", () => {
   const started = async (body: unknown) =>
     ((await (await api.post("/v1/runs", body)).json()) as { run_id: string }).run_id;

@@ -20,6 +20,7 @@ export interface Place {
   readonly name?: string;
   readonly topic?: string;
   readonly parentId?: string;
+  readonly guildId?: string;
 }
 
 export function isThread(place: Place): boolean {
@@ -27,7 +28,17 @@ export function isThread(place: Place): boolean {
 }
 
 function placeOf(channel: Partial<APIChannel> & { id: string; type: number }): Place {
-  const { name, topic, parent_id: parent } = channel as { name?: string; topic?: string; parent_id?: string };
+  const {
+    name,
+    topic,
+    parent_id: parent,
+    guild_id: guild,
+  } = channel as {
+    name?: string;
+    topic?: string;
+    parent_id?: string;
+    guild_id?: string;
+  };
   const kind: ChatKind =
     channel.type === DM
       ? "dm"
@@ -44,6 +55,7 @@ function placeOf(channel: Partial<APIChannel> & { id: string; type: number }): P
     ...(name ? { name } : {}),
     ...(topic ? { topic } : {}),
     ...(parent ? { parentId: parent } : {}),
+    ...(guild ? { guildId: guild } : {}),
   };
 }
 

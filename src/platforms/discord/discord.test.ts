@@ -256,9 +256,13 @@ describe("the line", () => {
     expect(context.events[0]?.text).toBe("while away");
     expect(discord.logins.at(-1)).toMatch(/^resume:/);
     await connection?.close();
+    discord.say("601", "after the session ended");
+    discord.say("699", "in a place it does not know");
     discord.forgetSessions();
     await connect();
     expect(discord.logins.at(-1)).toBe("identify");
+    await arrived(1);
+    expect(context.events[0]?.text).toBe("after the session ended");
   });
 
   it("asks again for what could not be kept", async () => {

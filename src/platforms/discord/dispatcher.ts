@@ -1,6 +1,7 @@
 // Discord's events, one after the other: what is for the bot goes to the inbox, and only then counts as received.
 import type { APIInteraction, APIMessage, GatewayDispatchPayload, REST } from "discord.js";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import { CatchUp } from "./catch-up.ts";
 import { type ChannelBook, isThread, type Place } from "./channel-book.ts";
 import {
   type Bot,
@@ -29,15 +30,19 @@ export interface DispatcherParts {
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #members = new Map<string, { readonly roles: readonly string[]; readonly at: number }>();
+  readonly #catchUp: CatchUp;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
+    this.#catchUp = new CatchUp(parts.context);
   }
 
   /** True when something went to the inbox. Rejects when it could not be kept. */
   async handle(payload: GatewayDispatchPayload): Promise<boolean> {
     const { book } = this.#parts;
     switch (payload.t) {
+      case "READY":
+        return this.#missed();
       case "GUILD_CREATE":
         for (const channel of [...(payload.d.channels ?? []), ...(payload.d.threads ?? [])]) book.learn(channel);
         return false;
@@ -59,38 +64,51 @@ export class Dispatcher {
     }
   }
 
+  /** A fresh session repeats nothing by itself. */
+  async #missed(): Promise<boolean> {
+    const messages = await this.#catchUp.missed(this.#parts.rest, this.#parts.book);
+    let kept = false;
+    for (const message of messages) kept = (await this.#message(message)) || kept;
+    return kept;
+  }
+
   async #message(message: Incoming): Promise<boolean> {
     const { book, bot, settings, context } = this.#parts;
     const place = await book.place(message.channel_id, message.guild_id);
     const joined = isThread(place) && (await book.hasJoined(place.id));
     if (!isForBot(message, bot, settings, { place, joined })) return false;
-    if (!message.author.bot && !(await this.#rolesAllow(message.author.id, message.member?.roles))) return false;
+    if (!message.author.bot && !(await this.#rolesAllow(message.author.id, message))) return false;
     const backfill = place.kind === "dm" || joined ? "" : await this.#backfill(message);
     const where = wantsThread(message, place, settings) ? await this.#startThread(message, place) : place;
     if (isThread(where)) await book.join(where.id);
     const event = messageEvent(message, bot, settings, where);
     if (!event) return false;
     await context.receive(backfill === "" ? event : { ...event, backfill });
+    await this.#catchUp.seen(message.channel_id, message.id);
     return true;
   }
 
   /** Where roles are configured, the platform compares them: nobody else knows them. Listed people pass without. */
-  async #rolesAllow(userId: string, given: readonly string[] | undefined): Promise<boolean> {
+  async #rolesAllow(
+    userId: string,
+    where: { readonly member?: { readonly roles?: readonly string[] }; readonly guild_id?: string },
+  ): Promise<boolean> {
     const { settings } = this.#parts;
     if (settings.roles.length === 0) return true;
     if (settings.users.includes(userId) || settings.users.includes("*")) return true;
-    const roles = given ?? (await this.#memberRoles(userId));
+    const roles = where.member?.roles ?? (await this.#memberRoles(userId, where.guild_id ?? settings.dmRoleGuild));
     return roles.some((role) => settings.roles.includes(role));
   }
 
-  async #memberRoles(userId: string): Promise<readonly string[]> {
-    const { rest, settings, context } = this.#parts;
-    if (settings.dmRoleGuild === "") return [];
-    const known = this.#members.get(userId);
+  async #memberRoles(userId: string, guildId: string): Promise<readonly string[]> {
+    const { rest, context } = this.#parts;
+    if (guildId === "") return [];
+    const key = `${guildId}:${userId}`;
+    const known = this.#members.get(key);
     if (known && context.now() - known.at < MEMBER_MS) return known.roles;
     try {
-      const member = (await rest.get(`/guilds/${settings.dmRoleGuild}/members/${userId}`)) as { roles: string[] };
-      this.#members.set(userId, { roles: member.roles, at: context.now() });
+      const member = (await rest.get(`/guilds/${guildId}/members/${userId}`)) as { roles: string[] };
+      this.#members.set(key, { roles: member.roles, at: context.now() });
       return member.roles;
     } catch {
       // Somebody who is not on that server has no role there.
@@ -134,7 +152,7 @@ export class Dispatcher {
     const place = await book.place(channelId, interaction.guild_id);
     const event: InboundEvent | null = interactionEvent(interaction, bot, place, context.now());
     if (!event?.source.userId) return false;
-    if (!(await this.#rolesAllow(event.source.userId, interaction.member?.roles))) return false;
+    if (!(await this.#rolesAllow(event.source.userId, interaction))) return false;
     await context.receive(event);
     const command = { type: 4, data: { content: event.text, flags: 64 } };
     const body = event.press ? { type: 6 } : command;
