@@ -1,4 +1,6 @@
 // Configuration → program: opens the store, the models, the guards and the tools; closes them again.
+
+import type { UsageLedger } from "../core/usage.ts";
 import type { Models } from "../providers/connect.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
@@ -30,6 +32,8 @@ export interface OpenAppOptions {
   readonly acceptHooks?: boolean;
   /** Asks the person about a shell hook that is new; absent where nobody can answer. */
   consentToHook?(hook: { readonly event: string; readonly command: string }): Promise<boolean>;
+  /** A record of spending that somebody else keeps open, for example in a worker. */
+  readonly ledger?: UsageLedger;
   onNotice?(text: string): void;
 }
 
@@ -79,7 +83,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   const { config, warnings } = await openSettings(home).load(options.overrides);
   const [store, { ledger, close: closeLedger }] = await Promise.all([
     openHomeStore(home, { host: options.host ?? "in-process", onNotice: notice }),
-    openLedger(home),
+    options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
   const opened: { models?: Models } = {};
   const { hooks, plugins } = await openExtensions(home, config, {

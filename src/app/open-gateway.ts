@@ -66,9 +66,13 @@ async function setHomeChannel(
 
 export async function openGateway(home: Home, options: OpenGatewayOptions = {}): Promise<OpenedGateway> {
   const host = options.host ?? "worker";
-  const app = await openApp(home, { host, ...(options.onNotice ? { onNotice: options.onNotice } : {}) });
   const { openMailbox } = await import("../store/open-mailbox.ts");
-  const mailbox = await openMailbox(join(home.path, "runtime.db"), host);
+  const { mailbox, ledger } = await openMailbox(join(home.path, "runtime.db"), host);
+  const app = await openApp(home, {
+    host,
+    ...(ledger ? { ledger } : {}),
+    ...(options.onNotice ? { onNotice: options.onNotice } : {}),
+  });
   return {
     app,
     mailbox,
@@ -78,8 +82,8 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
     hygieneDue: (sessionId, known) => hygieneDue(app, sessionId, known),
     setHomeChannel: (variable, to) => setHomeChannel(home, variable, to),
     close: async () => {
-      await mailbox.close();
       await app.close();
+      await mailbox.close();
     },
   };
 }

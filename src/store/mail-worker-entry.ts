@@ -1,28 +1,31 @@
-// The worker thread that keeps the gateway's mailbox: the gateway's event loop never waits for the disk.
+// The worker thread that keeps the gateway's mailbox and its record of spending: the gateway's event loop never waits for the disk.
 import { parentPort } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
+import type { UsageLedger } from "../core/usage.ts";
 import { createMailbox } from "./runtime/mailbox.ts";
+import { createUsageLedger } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
 import { packError } from "./worker-protocol.ts";
 
 interface Call {
   readonly id: number;
-  readonly method: keyof Mailbox | "open";
+  readonly method: keyof Mailbox | keyof UsageLedger | "open";
   readonly args: readonly unknown[];
 }
 
 const port = parentPort;
 if (!port) throw new Error("This file runs as a worker thread of the gateway.");
 
-let mailbox: Mailbox | undefined;
+let services: (Mailbox & UsageLedger) | undefined;
 
 async function answer({ method, args }: Call): Promise<unknown> {
   if (method === "open") {
-    mailbox = createMailbox(openRuntimeDb(String(args[0])));
+    const db = openRuntimeDb(String(args[0]));
+    services = { ...createUsageLedger(() => db), ...createMailbox(db) };
     return null;
   }
-  if (!mailbox) throw new Error("The mailbox was not opened.");
-  const call = mailbox[method] as (...values: readonly unknown[]) => Promise<unknown>;
+  if (!services) throw new Error("The mailbox was not opened.");
+  const call = services[method] as (...values: readonly unknown[]) => Promise<unknown>;
   return call(...args);
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
+import type { UsageLedger } from "../core/usage.ts";
 import { type PlainError, unpackError } from "./worker-protocol.ts";
 
 const METHODS: readonly (keyof Mailbox)[] = [
@@ -22,7 +23,13 @@ interface Waiting {
 
 type Reply = { readonly id: number; readonly value?: unknown; readonly error?: PlainError };
 
-async function openInWorker(path: string, file: string): Promise<Mailbox> {
+export interface OpenedMailbox {
+  readonly mailbox: Mailbox;
+  /** The ledger over the same file, when it lives in the same worker. */
+  readonly ledger?: UsageLedger;
+}
+
+async function openInWorker(path: string, file: string): Promise<OpenedMailbox> {
   const worker = new Worker(file, { stderr: false });
   const waiting = new Map<number, Waiting>();
   let next = 1;
@@ -53,10 +60,15 @@ async function openInWorker(path: string, file: string): Promise<Mailbox> {
     if (!ended) await call("close", []);
     await worker.terminate();
   };
-  return { ...proxied, close } as unknown as Mailbox;
+  const ledger: UsageLedger = {
+    record: (entry) => call("record", [entry]) as Promise<void>,
+    spent: (filter) => call("spent", [filter]) as ReturnType<UsageLedger["spent"]>,
+    report: (query) => call("report", [query]) as ReturnType<UsageLedger["report"]>,
+  };
+  return { mailbox: { ...proxied, close } as unknown as Mailbox, ledger };
 }
 
-export async function openMailbox(path: string, host: "in-process" | "worker"): Promise<Mailbox> {
+export async function openMailbox(path: string, host: "in-process" | "worker"): Promise<OpenedMailbox> {
   const file = host === "worker" ? findWorkerFile() : undefined;
   if (host === "worker" && file) return openInWorker(path, file);
   if (host === "worker") throw new Error("The mailbox's worker was not found; build the program first.");
@@ -64,5 +76,5 @@ export async function openMailbox(path: string, host: "in-process" | "worker"): 
     import("./runtime/mailbox.ts"),
     import("./runtime-db.ts"),
   ]);
-  return createMailbox(openRuntimeDb(path));
+  return { mailbox: createMailbox(openRuntimeDb(path)) };
 }

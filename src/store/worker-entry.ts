@@ -25,7 +25,7 @@ function withProgress(id: number, args: readonly unknown[]): unknown[] {
 async function answer({ id, method, args }: Call): Promise<unknown> {
   if (method === "open") {
     const options = args[0] as WorkerOptions;
-    store = SqliteSessionStore.open({ ...options, onNotice: (notice) => send({ notice }) });
+    store = SqliteSessionStore.open({ ...options, gather: true, onNotice: (notice) => send({ notice }) });
     await store;
     return null;
   }

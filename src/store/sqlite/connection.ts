@@ -22,11 +22,19 @@ export interface ConnectionOptions {
   readonly readOnly?: boolean;
   /** The search index refused a write and was set aside. */
   readonly onIndexDamage?: () => void;
+  /** Writes that wait together share a transaction: for a process with many conversations. */
+  readonly gather?: boolean;
   /** Another driver behind the same seam. */
   readonly open?: typeof openDatabase;
 }
 
 export type VolumeState = "ok" | "read_only" | "full";
+
+interface WaitingWrite {
+  body(context: StoreContext): unknown;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
 
 export class Connection {
   readonly path: string;
@@ -36,6 +44,7 @@ export class Connection {
   readonly #notice: (text: string) => void;
   #context: StoreContext;
   #tail: Promise<unknown> = Promise.resolve();
+  #batch: WaitingWrite[] | undefined;
   #writes = 0;
   #closed = false;
   #volume: VolumeState;
@@ -81,22 +90,51 @@ export class Connection {
 
   /** One transaction, after those that were asked for earlier. Resolves when it is on disk. */
   write<T>(body: (context: StoreContext) => T): Promise<T> {
-    return this.#enqueue(() => {
-      const { db } = this.#context;
-      let tries = 0;
-      const result = guardIndex(db, () => {
-        tries++;
-        return immediate(db, () => body(this.#context));
-      });
-      if (tries > 1) this.#options.onIndexDamage?.();
-      if (this.#volume === "full") this.#volume = "ok";
-      if (++this.#writes % CHECKPOINT_EVERY === 0) this.#checkpoint();
-      return result;
+    if (this.#options.gather) return this.#join(body);
+    return this.#enqueue(() => this.#commit(body));
+  }
+
+  #commit<T>(body: (context: StoreContext) => T): T {
+    const { db } = this.#context;
+    let tries = 0;
+    const result = guardIndex(db, () => {
+      tries++;
+      return immediate(db, () => body(this.#context));
     });
+    if (tries > 1) this.#options.onIndexDamage?.();
+    if (this.#volume === "full") this.#volume = "ok";
+    if (++this.#writes % CHECKPOINT_EVERY === 0) this.#checkpoint();
+    return result;
+  }
+
+  /** Writes that wait together share a transaction, so that many conversations pay for one sync. */
+  #join<T>(body: (context: StoreContext) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(closedError(this.path));
+    return new Promise<T>((resolve, reject) => {
+      const write: WaitingWrite = { body, resolve: resolve as (value: unknown) => void, reject };
+      if (this.#batch) return void this.#batch.push(write);
+      const batch = [write];
+      this.#batch = batch;
+      // Calls that have arrived in this thread, but were not looked at yet, come along.
+      this.#tail = this.#tail.then(() => new Promise((next) => setImmediate(next))).then(() => this.#runBatch(batch));
+    });
+  }
+
+  async #runBatch(batch: readonly WaitingWrite[]): Promise<void> {
+    if (this.#batch === batch) this.#batch = undefined;
+    try {
+      const results = await this.#attempt(() => this.#commit((context) => batch.map(({ body }) => body(context))));
+      for (const [index, write] of batch.entries()) write.resolve(results[index]);
+    } catch (error) {
+      if (batch.length === 1) return batch[0]?.reject(error);
+      // One bad write must not fail its neighbours: alone, each meets its own error.
+      for (const write of batch) await this.#attempt(() => this.#commit(write.body)).then(write.resolve, write.reject);
+    }
   }
 
   /** In the same order as writes, but with its own transactions or none (VACUUM, index steps). */
   exclusive<T>(body: (db: Database) => T): Promise<T> {
+    this.#batch = undefined;
     return this.#enqueue(() => body(this.#context.db));
   }
 
