@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HermesRun, hermesProgram, runHermes } from "./hermes.ts";
 import { HOSTILE, HubPlace, skill } from "./hub-place.ts";
+import { openTerminal } from "./terminal.ts";
 
 let place: HubPlace;
 
@@ -80,4 +81,25 @@ test("a bundled skill that was edited goes back to the shipped one only when tol
   expect(readFileSync(file, "utf8")).toContain("Mine.");
   expect(await hermes("reset", name, "--restore", "-y")).toMatchObject({ code: 0 });
   expect(readFileSync(file, "utf8")).toBe(shipped);
+}, 30_000);
+
+test("at a terminal the person is shown the plan and asked; no means no", async () => {
+  const home = join(place.root, "third");
+  mkdirSync(home);
+  for (const [answer, there] of [
+    ["n", false],
+    ["y", true],
+  ] as const) {
+    const terminal = openTerminal(["skills", "install", "official/data/json-shape"], { home });
+    try {
+      await terminal.shows("Install json-shape? [y/N]");
+      expect(terminal.screen()).toMatch(/from +official\/data\/json-shape \(official, official\)/);
+      expect(terminal.screen()).toMatch(/verdict +safe/);
+      terminal.type(`${answer}\r`);
+      expect(await terminal.exited).toBe(there ? 0 : 1);
+    } finally {
+      terminal.kill();
+    }
+    expect(existsSync(join(home, "skills", "data", "json-shape", "SKILL.md"))).toBe(there);
+  }
 }, 30_000);

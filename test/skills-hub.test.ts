@@ -258,6 +258,14 @@ describe("what no source may do", () => {
     place.expectUntouched();
   });
 
+  test("serve more than a skill may weigh, file by file", async () => {
+    const files = Array.from({ length: 60 }, (_, index) => `references/f${index}.md`);
+    place.hub.site.set("/.well-known/skills/index.json", JSON.stringify({ skills: [{ name: "fat", files }] }));
+    for (const file of files) place.hub.site.set(`/.well-known/skills/fat/${file}`, Buffer.alloc(2_000_000, "x"));
+    await expect(place.actions.install(`well-known:${place.hub.url}#fat`, {}, yes)).rejects.toThrow(/bytes in all/);
+    expect(place.hub.requests.length).toBeLessThan(20);
+  });
+
   test("take the place of a skill that is here, or a name that leads elsewhere", async () => {
     mkdirSync(join(place.skills, "own", "mine"), { recursive: true });
     writeFileSync(join(place.skills, "own", "mine", "SKILL.md"), skill("mine"));

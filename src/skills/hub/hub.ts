@@ -16,11 +16,11 @@ import { fingerprint, readFolder } from "./hash.ts";
 import { HubLock, type LockEntry } from "./lock.ts";
 import { hubFolders, realSkillsDir } from "./place.ts";
 import { type Put, type PutOptions, putInPlace } from "./put.ts";
-import { HubRefusal } from "./refusal.ts";
+import { HubRefusal, LIMITS } from "./refusal.ts";
 import { type Found, resolveName, searchHub, sourceFor } from "./router.ts";
 import { discard, type Staged, type StageWish, stage } from "./stage.ts";
 import { type LocalState, localState } from "./state.ts";
-import type { HubWorld } from "./world.ts";
+import { type HubWorld, withDeadline } from "./world.ts";
 
 export interface CheckRow {
   readonly name: string;
@@ -52,7 +52,11 @@ export class Hub {
   }
 
   search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found> {
-    return searchHub(this.world, query, options);
+    return searchHub(this.#bounded(), query, options);
+  }
+
+  #bounded(): HubWorld {
+    return withDeadline(this.world, LIMITS.fetchMs);
   }
 
   installed(): Promise<ReadonlyMap<string, LockEntry>> {
@@ -81,8 +85,8 @@ export class Hub {
 
   /** Fetches and judges; nothing is installed. The caller hands the result to `install` or `discard`. */
   async stage(given: string, wish: StageWish = {}): Promise<Staged> {
-    const identifier = /[/:]/.test(given) ? given : await resolveName(this.world, given);
-    const source = sourceFor(this.world, identifier);
+    const identifier = /[/:]/.test(given) ? given : await resolveName(this.#bounded(), given);
+    const source = sourceFor(this.#bounded(), identifier);
     let bundle: Bundle | undefined;
     try {
       bundle = await source.fetch(identifier);
@@ -137,7 +141,7 @@ export class Hub {
       const { identifier } = entry;
       const row = { name: key, identifier, local: this.local(key, entry) };
       try {
-        const bundle = await sourceFor(this.world, identifier).fetch(identifier);
+        const bundle = await sourceFor(this.#bounded(), identifier).fetch(identifier);
         const print = fingerprint(bundle.files);
         const pin = entry.metadata.sha256;
         const same = typeof pin === "string" ? pin === print.pin : entry.content_hash === print.contentHash;

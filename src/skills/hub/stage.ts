@@ -1,5 +1,5 @@
 // A fetched skill on trial: its structure checked, scanned, judged, and laid out in quarantine for the person to read.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SkillHeader } from "../../core/skill.ts";
 import type { GuardReport } from "../guard/finding.ts";
@@ -12,6 +12,8 @@ import { type Fingerprint, fingerprint } from "./hash.ts";
 import { checkNames, hubFolders } from "./place.ts";
 import { HubRefusal } from "./refusal.ts";
 import type { HubWorld } from "./world.ts";
+
+const STALE_MS = 3_600_000;
 
 export interface StageWish {
   readonly name?: string;
@@ -56,8 +58,18 @@ function categoryOf(bundle: Bundle, header: SkillHeader): string | undefined {
   return typeof own === "string" && nameMistake(own) === undefined ? own : undefined;
 }
 
+/** What a killed program left behind an hour ago or more. */
+async function sweep(quarantine: string): Promise<void> {
+  for (const name of await readdir(quarantine)) {
+    const path = join(quarantine, name);
+    const info = await lstat(path).catch(() => undefined);
+    if (info && Date.now() - info.mtimeMs > STALE_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
 async function layOut(world: HubWorld, name: string, bundle: Bundle): Promise<string> {
   const { quarantine } = await hubFolders(world.skillsDir);
+  await sweep(quarantine);
   const folder = await mkdtemp(join(quarantine, `${name}-`));
   for (const { path, bytes } of bundle.files) {
     const file = join(folder, path);

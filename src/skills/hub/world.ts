@@ -39,6 +39,16 @@ export interface HubSource {
   fetch(identifier: string): Promise<Bundle>;
 }
 
+/** The same world whose requests all end together: a source that drips cannot hold the person for long. */
+export function withDeadline(world: HubWorld, ms: number): HubWorld {
+  const signal = AbortSignal.timeout(ms);
+  const bounded =
+    (fetch: WebFetch): WebFetch =>
+    (url, request = {}) =>
+      fetch(url, { ...request, signal });
+  return { ...world, fetch: bounded(world.fetch), service: bounded(world.service) };
+}
+
 /** Every word of the query in the name, the description or the tags. */
 export function matches(listing: Pick<HubListing, "name" | "description" | "tags">, query: string): boolean {
   const text = `${listing.name} ${listing.description} ${(listing.tags ?? []).join(" ")}`.toLowerCase();

@@ -87,9 +87,12 @@ async function listedFiles(world: HubWorld, base: string, skill: Published): Pro
     const mistake = pathMistake(plainPath(name));
     if (mistake) throw new HubRefusal(`refused: the path "${shownPath(name)}" ${mistake}`);
   }
+  let total = 0;
   const entries = await inParallel(names, WIDTH, async (name) => {
     const path = [skill.name, ...plainPath(name).split("/")].map(encodeURIComponent).join("/");
     const { body } = await download(world.fetch, `${base}${path}`);
+    total += body.length;
+    if (total > LIMITS.total) throw new HubRefusal(`refused: more than ${LIMITS.total} bytes in all`);
     return { path: name, kind: "file" as const, bytes: body };
   });
   return checkedFiles(entries);
