@@ -16,6 +16,7 @@ export interface TestContextOptions {
   readonly env?: { readonly [name: string]: string };
   readonly section?: { readonly [key: string]: unknown };
   readonly memory?: Map<string, string>;
+  now?(): number;
 }
 
 export function platformContext(platform: Platform, options: TestContextOptions): TestPlatformContext {
@@ -61,7 +62,7 @@ export function platformContext(platform: Platform, options: TestContextOptions)
     },
     log: (level, text) => void lines.push(`${level}: ${text}`),
     lost: (reason) => void losses.push(reason),
-    now: Date.now,
+    now: options.now ?? Date.now,
     signal: stopping.signal,
     deliver: async (target, text, key) => void delivered.push({ target, text, key }),
     homePath: options.homePath,

@@ -290,6 +290,22 @@ describe("the line", () => {
     await arrived(1);
   });
 
+  it("is red, and given up, when nothing has proved for a minute that it hears", async () => {
+    let ahead = 0;
+    context = platformContext(platform, {
+      homePath: dir,
+      env: { DISCORD_BOT_TOKEN: discord.token, DISCORD_API_ROOT: discord.url },
+      now: () => Date.now() + ahead,
+    });
+    connection = await platform.connect(context);
+    expect(connection.health().state).toBe("ok");
+    ahead = 55_000;
+    expect(connection.health().state).toBe("degraded");
+    ahead = 70_000;
+    expect(connection.health()).toMatchObject({ state: "red", reason: "no heartbeat was answered" });
+    await expect.poll(() => context.losses, { timeout: 10_000 }).toEqual(["no heartbeat was answered"]);
+  });
+
   it("says plainly that a token is wrong", async () => {
     await expect(connect({ DISCORD_BOT_TOKEN: "a.b.c" })).rejects.toThrow("does not know this bot token");
     const bare = platformContext(platform, { homePath: dir });

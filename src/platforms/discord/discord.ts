@@ -14,9 +14,10 @@ import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
 
 /** Guilds, messages in them and in private, and the text of messages. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
-/** Discord wants a heartbeat every 41 s; two missed ones are a dead line. */
-const QUIET_MS = 60_000;
-const DEAD_MS = 80_000;
+/** Discord wants a heartbeat every 41 s and answers at once: a longer silence is a dead line. */
+const QUIET_MS = 50_000;
+const DEAD_MS = 65_000;
+const LOOK_MS = 1_000;
 const LEAVE_MS = 3_000;
 /** A close code that lets the session live, so that the next start resumes it. */
 const STAY_CODE = 4200;
@@ -94,7 +95,7 @@ class Wire {
     manager.on(Events.Error, ({ error }) => this.#trouble(error));
     await manager.connect();
     this.#prove();
-    this.#watch = setInterval(() => this.#look(), 5_000);
+    this.#watch = setInterval(() => this.#look(), LOOK_MS);
     this.#watch.unref();
   }
 
@@ -142,11 +143,13 @@ class Wire {
 
   async close(): Promise<void> {
     clearInterval(this.#watch);
-    await this.#work;
+    const patience = () => sleep(LEAVE_MS, undefined, { ref: false });
+    // What is not done by then is asked for again after the next start.
+    await Promise.race([this.#work, patience()]);
     await this.#session.close();
     const left = Promise.resolve(this.#manager?.destroy({ code: STAY_CODE, reason: "the gateway stops" }));
     // A dead line never answers the goodbye.
-    await Promise.race([left.catch(() => undefined), sleep(LEAVE_MS, undefined, { ref: false })]);
+    await Promise.race([left.catch(() => undefined), patience()]);
   }
 }
 

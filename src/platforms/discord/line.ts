@@ -13,7 +13,8 @@ export async function openRest(token: string, apiRoot: string): Promise<REST> {
     api: apiRoot,
     retries: 0,
     timeout: TIMEOUT_MS,
-    rejectOnRateLimit: () => true,
+    // Looking things up and opening threads may wait; what is sent waits in the outbox.
+    rejectOnRateLimit: ({ method, route }) => method !== "GET" && !route.endsWith("/threads"),
   }).setToken(token);
 }
 
