@@ -93,7 +93,7 @@ test("at a terminal the person is shown the plan and asked; no means no", async 
     const terminal = openTerminal(["skills", "install", "official/data/json-shape"], { home });
     try {
       await terminal.shows("Install json-shape? [y/N]");
-      expect(terminal.screen()).toMatch(/from +official\/data\/json-shape \(official, official\)/);
+      expect(terminal.screen()).toMatch(/from +official\/data\/json-shape \(official\)/);
       expect(terminal.screen()).toMatch(/verdict +safe/);
       terminal.type(`${answer}\r`);
       expect(await terminal.exited).toBe(there ? 0 : 1);

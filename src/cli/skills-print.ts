@@ -72,7 +72,7 @@ export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?
   const more = plan.files.length > MAX_FILES ? ` and ${plan.files.length - MAX_FILES} more` : "";
   const lines = [
     `${terminal.style("bold", plan.name)}${plan.version ? ` ${plain(plan.version)}` : ""}  ${plain(plan.description)}`,
-    `  from     ${plain(plan.identifier)} (${plan.source}, ${plan.trust})`,
+    `  from     ${plain(plan.identifier)} (${[...new Set([plan.source, plan.trust])].join(", ")})`,
     `  files    ${files}${more} (${formatBytes(plan.bytes)})`,
     ...(plan.needs.length > 0 ? [`  needs    ${plain(plan.needs.join(", "))}`] : []),
     `  verdict  ${verdictText(terminal, plan.verdict)}`,

@@ -24,10 +24,12 @@ async function changeOf(path: string, before?: Uint8Array, after?: Uint8Array): 
   const to = textOf(after);
   if (from === undefined || to === undefined) return { path, kind, plus: 0, minus: 0, patch: "" };
   const { createTwoFilesPatch } = await import("diff");
-  const patch = createTwoFilesPatch(path, path, from, to, "", "", { context: 3, timeout: 2_000 }) ?? "";
-  const lines = patch.split("\n").slice(4);
+  const whole = createTwoFilesPatch(path, path, from, to, "", "", { context: 3, timeout: 2_000 }) ?? "";
+  // Without the first two lines, which only name the file again.
+  const [, , ...shown] = whole.split("\n");
+  const lines = shown.slice(2);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  return { path, kind, plus: count("+"), minus: count("-"), patch };
+  return { path, kind, plus: count("+"), minus: count("-"), patch: shown.join("\n") };
 }
 
 export async function changesBetween(before: readonly Hashed[], after: readonly Hashed[]): Promise<FileChange[]> {

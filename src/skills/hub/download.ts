@@ -23,7 +23,7 @@ export async function ask(fetch: WebFetch, url: string, options: DownloadOptions
     ...(options.json === undefined ? {} : { method: "POST", body: JSON.stringify(options.json) }),
   });
   if (!answer.ok) {
-    const network = ["timeout", "interrupted", "network"].includes(answer.rule);
+    const network = ["timeout", "interrupted", "network", "dns"].includes(answer.rule);
     if (network) throw new UserError(`${answer.url} cannot be reached: ${answer.reason}`, { cure: "Try again later." });
     throw new HubRefusal(`refused: ${answer.reason}`);
   }
