@@ -1,4 +1,5 @@
 // What `hermes gateway …` does from outside: find the running gateway, ask it, stop it, install it as a service.
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, rm } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
@@ -149,7 +150,6 @@ export async function waitUntilStopped(home: Home, ms: number): Promise<boolean>
 
 /** Starts the gateway in the background, detached from this terminal; its log is `logs/gateway.log`. */
 export async function startDetached(home: Home, program: readonly string[]): Promise<void> {
-  const { spawn } = await import("node:child_process");
   await mkdir(join(home.path, "logs"), { recursive: true, mode: 0o700 });
   const [command = process.execPath, ...args] = program;
   const child = spawn(command, [...args, "gateway", "run"], {
