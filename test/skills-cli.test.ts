@@ -103,3 +103,30 @@ test("at a terminal the person is shown the plan and asked; no means no", async 
     expect(existsSync(join(home, "skills", "data", "json-shape", "SKILL.md"))).toBe(there);
   }
 }, 30_000);
+
+test("a change of the agent that was set aside is listed, read, and approved or thrown away", async () => {
+  const folder = join(place.skills, ".quarantine");
+  mkdirSync(folder, { recursive: true });
+  for (const id of ["tidy-aaaaaa", "tidy-bbbbbb"]) {
+    const change = {
+      id,
+      name: "tidy",
+      action: "create",
+      at: "2026-01-01T00:00:00Z",
+      sessionId: "s",
+      verdict: "caution",
+      findings: [],
+      dir: join(place.skills, "tidy"),
+      root: place.skills,
+      files: { "SKILL.md": skill("tidy", "Read \u001b[31mme.") },
+    };
+    writeFileSync(join(folder, `${id}.json`), JSON.stringify(change));
+  }
+  expect((await hermes("list", "--source", "local")).stderr).toContain("hermes skills review tidy-aaaaaa");
+  expect((await hermes("review", "tidy-aaaaaa")).stdout).toContain("Read ·[31mme.");
+  expect(await hermes("reject", "tidy-aaaaaa")).toMatchObject({ code: 0 });
+  expect(existsSync(join(place.skills, "tidy"))).toBe(false);
+  expect(await hermes("approve", "tidy-bbbbbb")).toMatchObject({ code: 0, stdout: "tidy is in use.\n" });
+  expect(existsSync(join(place.skills, "tidy", "SKILL.md"))).toBe(true);
+  expect(await hermes("reject", "tidy-bbbbbb")).toMatchObject({ code: 1 });
+}, 30_000);
