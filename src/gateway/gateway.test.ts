@@ -1,98 +1,12 @@
-// The gateway as people in chats meet it: a real home, a scripted model, a Bot API server on loopback.
+// The gateway as people in chats meet it: private chats, groups, commands, hooks, who may write.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, type FakeLlm, startFakeLlm, text } from "../../test/fake-llm.ts";
-import { FakeTelegram, type FakeTelegramOptions } from "../../test/fake-telegram.ts";
-import { type TempHome, tempHome } from "../../test/temp-home.ts";
-import { openHome } from "../app/home.ts";
-import { type OpenedGateway, openGateway } from "../app/open-gateway.ts";
-import { Gateway } from "./gateway.ts";
+import { calls, text } from "../../test/fake-llm.ts";
+import { answered, closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
+import { tempHome } from "../../test/temp-home.ts";
 
-interface World {
-  readonly home: TempHome;
-  readonly llm: FakeLlm;
-  readonly telegram: FakeTelegram;
-  readonly log: string[];
-  gateway: Gateway;
-  opened: OpenedGateway;
-  restart(): Promise<void>;
-}
-
-const worlds: World[] = [];
-type Script = NonNullable<Parameters<typeof startFakeLlm>[0]>["script"];
-
-async function startGateway(
-  home: TempHome,
-  telegram: FakeTelegram,
-  env: { [name: string]: string },
-  log: string[],
-): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
-  const host = {
-    env: {
-      HERMES_HOME: home.path,
-      TELEGRAM_BOT_TOKEN: telegram.token,
-      TELEGRAM_API_ROOT: telegram.url,
-      PATH: "/usr/local/bin:/usr/bin:/bin",
-      ...env,
-    },
-    cwd: home.path,
-    platform: "linux",
-    homedir: home.path,
-  };
-  const opened = await openGateway(openHome([], host).home, { host: "in-process" });
-  const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
-  const gateway = new Gateway(opened, { log: (level, line) => log.push(`${level}: ${line}`), times });
-  await gateway.start();
-  return { gateway, opened };
-}
-
-async function world(
-  options: { script?: Script; env?: { [name: string]: string }; config?: string; telegram?: FakeTelegramOptions } = {},
-): Promise<World> {
-  const home = tempHome();
-  const llm = await startFakeLlm({
-    script: options.script ?? ((request) => text(`You said: ${String(request.messages.at(-1)?.text ?? "")}`)),
-  });
-  const extra =
-    "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
-  home.useModel(llm, `${extra}${options.config ?? ""}`);
-  const telegram = await new FakeTelegram(options.telegram).start();
-  const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
-  const log: string[] = [];
-  const started = await startGateway(home, telegram, env, log);
-  const made: World = {
-    home,
-    llm,
-    telegram,
-    log,
-    ...started,
-    restart: async () => {
-      await made.gateway.stop(2_000);
-      await made.opened.close();
-      Object.assign(made, await startGateway(home, telegram, env, log));
-    },
-  };
-  worlds.push(made);
-  return made;
-}
-
-afterEach(async () => {
-  for (const each of worlds.splice(0)) {
-    await each.gateway.stop(500);
-    await each.opened.close();
-    await each.telegram.close();
-    await each.llm.close();
-    each.home.remove();
-  }
-});
-
-const texts = (w: World, chat: number) =>
-  w.telegram
-    .fromBot(chat)
-    .map((message) => message.text)
-    .filter((shown) => !shown.startsWith("🔧"));
-const answered = (w: World, chat: number, count = 1) => w.telegram.until(() => texts(w, chat).length >= count);
+afterEach(closeWorlds);
 
 describe("a private chat", () => {
   it("answers, remembers the session, and confirms updates only after they are kept", async () => {
@@ -221,54 +135,22 @@ describe("who may write", () => {
   });
 });
 
-describe("while a turn runs", () => {
-  const slow = (request: { messages: readonly { text?: string }[] }) => ({
-    text: `re: ${String(request.messages.at(-1)?.text)}`,
-    everyMs: 400,
-  });
-
-  it("queues, acknowledges, and answers in order", async () => {
-    const w = await world({ script: slow as Script, config: "display:\n  busy_input_mode: queue\n" });
-    w.telegram.say(1, "first");
-    await w.llm.arrived(1);
-    w.telegram.say(1, "second");
-    w.telegram.say(1, "third");
-    await w.telegram.until(() => texts(w, 1).filter((each) => each.startsWith("re:")).length === 3);
-    expect(texts(w, 1).filter((each) => each.startsWith("re:"))).toEqual(["re: first", "re: second", "re: third"]);
-    expect(texts(w, 1).filter((each) => each.startsWith("⏳"))).toHaveLength(1);
-  });
-
-  it("interrupts for a newer message and stops on /stop", async () => {
-    const w = await world({
-      script: ((_, index) =>
-        index === 0 || index === 2 ? { hang: "before_headers", text: "" } : text("quick")) as Script,
-    });
-    w.telegram.say(1, "long work");
-    await w.llm.arrived(1);
-    w.telegram.say(1, "rather this");
-    await w.telegram.until(() => texts(w, 1).includes("quick"));
-    expect(texts(w, 1)[0]).toMatch(/^⚡/);
-    w.telegram.say(1, "more long work");
-    await w.llm.arrived(3);
-    w.telegram.say(1, "/stop");
-    await w.telegram.until(() => texts(w, 1).includes("Stopped."));
-    expect((await w.gateway.status()).activeTurns).toBe(0);
-  });
-
-  it("asks for approval with buttons, and the press decides", async () => {
-    const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
-    const w = await world({ script: [command, text("finished")] });
-    w.telegram.say(1, "clean up");
-    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.markup.includes("ea:deny")));
-    const question = w.telegram.fromBot(1).find((message) => message.markup.includes("ea:deny"));
-    if (!question) throw new Error("no question");
-    const deny = /ea:deny:\w+/.exec(question.markup)?.[0] ?? "";
-    // A stranger's press is nothing.
-    w.telegram.press(99, question, deny);
-    w.telegram.press(1, question, deny);
-    await w.telegram.until(() => texts(w, 1).includes("finished"));
-    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.text.includes("❌ Deny")));
-    expect(w.telegram.answers).toEqual(["deny"]);
+describe("a session that ends by itself", () => {
+  it("says so, and starts without the old messages", async () => {
+    const w = await world();
+    w.telegram.say(1, "yesterday's topic");
+    await answered(w, 1);
+    await w.gateway.stop(1_000);
+    await w.opened.close();
+    const file = join(w.home.path, "sessions", "sessions.json");
+    const index = JSON.parse(readFileSync(file, "utf8"));
+    index["agent:main:telegram:dm:1"].updated_at = "2020-01-01T00:00:00.000";
+    writeFileSync(file, JSON.stringify(index));
+    await w.restart();
+    w.telegram.say(1, "today");
+    await answered(w, 1, 3);
+    expect(texts(w, 1)[1]).toContain("A new session starts here, because nothing was said for 24 hours");
+    expect(JSON.stringify(w.llm.requests.at(-1)?.messages)).not.toContain("yesterday");
   });
 });
 
@@ -313,64 +195,6 @@ describe("groups", () => {
     expect(w.telegram.fromBot(-1001)).toMatchObject([
       { text: "You said: [User 2] what now", thread: 5, replyTo: asked },
     ]);
-  });
-});
-
-describe("trouble on the line", () => {
-  it("honours flood control and sends each message once", async () => {
-    const w = await world({ telegram: { flood: { every: 2, retryAfter: 1 } } });
-    for (const word of ["a", "b", "c"]) w.telegram.say(2, word);
-    w.telegram.say(1, "x");
-    await answered(w, 1);
-    await w.telegram.until(() => texts(w, 2).some((each) => each.includes("c")));
-    expect(new Set(texts(w, 2)).size).toBe(texts(w, 2).length);
-  });
-
-  it("finds a message whose answer was lost instead of sending it twice", async () => {
-    const w = await world();
-    w.telegram.say(1, "warm up");
-    await answered(w, 1);
-    w.telegram.cutAfterSend = 1;
-    w.telegram.say(1, "only once");
-    await w.telegram.until(() => w.telegram.messages.some((message) => message.text === "…" && message.deleted));
-    await w.telegram.until(() => w.gateway.activeTurns === 0);
-    expect(texts(w, 1).filter((each) => each.includes("only once"))).toHaveLength(1);
-    expect(texts(w, 1)).not.toContain("…");
-  });
-
-  it.each(["half_open", "stall", "conflict", "error"] as const)(
-    "heals after %s and never calls deafness ok",
-    async (fault) => {
-      const w = await world();
-      w.telegram.say(1, "before");
-      await answered(w, 1);
-      w.telegram.fault = fault;
-      await w.telegram.until(() => w.log.some((line) => /degraded|connecting|red/.test(line)), 10_000);
-      const deadline = Date.now() + 10_000;
-      let state = "ok";
-      while (state === "ok" && Date.now() < deadline) {
-        state = (await w.gateway.status()).platforms[0]?.state ?? "";
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-      expect(state).not.toBe("ok");
-      w.telegram.fault = "none";
-      w.telegram.say(1, "after");
-      await answered(w, 1, 2);
-      expect(texts(w, 1)).toEqual(["You said: before", "You said: after"]);
-    },
-  );
-});
-
-describe("a restart", () => {
-  it("goes on with the same session and drains before it stops", async () => {
-    const w = await world({ script: (request) => ({ text: `seen ${request.messages.length}`, everyMs: 100 }) });
-    w.telegram.say(1, "one");
-    await w.llm.arrived(1);
-    await w.restart();
-    await answered(w, 1);
-    w.telegram.say(1, "two");
-    await answered(w, 1, 2);
-    expect(texts(w, 1)[0]).not.toBe(texts(w, 1)[1]);
   });
 });
 

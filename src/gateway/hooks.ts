@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { importModule } from "../lib/import-module.ts";
 
 export type HookContext = { readonly [name: string]: unknown };
 
@@ -24,7 +25,7 @@ async function loadHook(folder: string): Promise<Hook | string | null> {
   const { name, events } = (parse(await readFile(manifest, "utf8")) ?? {}) as { name?: unknown; events?: unknown };
   const file = HANDLERS.map((each) => join(folder, each)).find((each) => existsSync(each));
   if (!file) return `${folder}: no handler.mjs or handler.js; handlers in other languages are not run`;
-  const { handle } = (await import(pathToFileURL(file).href)) as { handle?: unknown };
+  const { handle } = (await importModule(pathToFileURL(file).href)) as { handle?: unknown };
   if (typeof handle !== "function") return `${file}: does not export a function named handle`;
   const list = Array.isArray(events) ? events.map(String) : [];
   return { name: String(name ?? folder), events: list, handle: handle as Handler };

@@ -1,0 +1,63 @@
+// Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
+import { afterEach, describe, expect, it } from "vitest";
+import { answered, closeWorlds, texts, world } from "../../test/gateway-world.ts";
+
+afterEach(closeWorlds);
+
+describe("trouble on the line", () => {
+  it("honours flood control and sends each message once", async () => {
+    const w = await world({ telegram: { flood: { every: 2, retryAfter: 1 } } });
+    for (const word of ["a", "b", "c"]) w.telegram.say(2, word);
+    w.telegram.say(1, "x");
+    await answered(w, 1);
+    await w.telegram.until(() => texts(w, 2).some((each) => each.includes("c")));
+    expect(new Set(texts(w, 2)).size).toBe(texts(w, 2).length);
+  });
+
+  it("finds a message whose answer was lost instead of sending it twice", async () => {
+    const w = await world();
+    w.telegram.say(1, "warm up");
+    await answered(w, 1);
+    w.telegram.cutAfterSend = 1;
+    w.telegram.say(1, "only once");
+    await w.telegram.until(() => w.telegram.messages.some((message) => message.text === "…" && message.deleted));
+    await w.telegram.until(() => w.gateway.activeTurns === 0);
+    expect(texts(w, 1).filter((each) => each.includes("only once"))).toHaveLength(1);
+    expect(texts(w, 1)).not.toContain("…");
+  });
+
+  it.each(["half_open", "stall", "conflict", "error"] as const)(
+    "heals after %s and never calls deafness ok",
+    async (fault) => {
+      const w = await world();
+      w.telegram.say(1, "before");
+      await answered(w, 1);
+      w.telegram.fault = fault;
+      await w.telegram.until(() => w.log.some((line) => /degraded|connecting|red/.test(line)), 10_000);
+      const deadline = Date.now() + 10_000;
+      let state = "ok";
+      while (state === "ok" && Date.now() < deadline) {
+        state = (await w.gateway.status()).platforms[0]?.state ?? "";
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect(state).not.toBe("ok");
+      w.telegram.fault = "none";
+      w.telegram.say(1, "after");
+      await answered(w, 1, 2);
+      expect(texts(w, 1)).toEqual(["You said: before", "You said: after"]);
+    },
+  );
+});
+
+describe("a restart", () => {
+  it("goes on with the same session and drains before it stops", async () => {
+    const w = await world({ script: (request) => ({ text: `seen ${request.messages.length}`, everyMs: 100 }) });
+    w.telegram.say(1, "one");
+    await w.llm.arrived(1);
+    await w.restart();
+    await answered(w, 1);
+    w.telegram.say(1, "two");
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[0]).not.toBe(texts(w, 1)[1]);
+  });
+});

@@ -1,0 +1,100 @@
+// What a chat sees while a turn runs: queues, interruptions, questions, growing answers.
+import { afterEach, describe, expect, it } from "vitest";
+import { calls, text } from "../../test/fake-llm.ts";
+import { closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
+
+afterEach(closeWorlds);
+
+describe("while a turn runs", () => {
+  const slow = (request: { messages: readonly { text?: string }[] }) => ({
+    text: `re: ${String(request.messages.at(-1)?.text)}`,
+    everyMs: 400,
+  });
+
+  it("queues, acknowledges, and answers in order", async () => {
+    const w = await world({ script: slow as Script, config: "display:\n  busy_input_mode: queue\n" });
+    w.telegram.say(1, "first");
+    await w.llm.arrived(1);
+    w.telegram.say(1, "second");
+    w.telegram.say(1, "third");
+    await w.telegram.until(() => texts(w, 1).filter((each) => each.startsWith("re:")).length === 3);
+    expect(texts(w, 1).filter((each) => each.startsWith("re:"))).toEqual(["re: first", "re: second", "re: third"]);
+    expect(texts(w, 1).filter((each) => each.startsWith("⏳"))).toHaveLength(1);
+  });
+
+  it("interrupts for a newer message and stops on /stop", async () => {
+    const w = await world({
+      script: ((_, index) =>
+        index === 0 || index === 2 ? { hang: "before_headers", text: "" } : text("quick")) as Script,
+    });
+    w.telegram.say(1, "long work");
+    await w.llm.arrived(1);
+    w.telegram.say(1, "rather this");
+    await w.telegram.until(() => texts(w, 1).includes("quick"));
+    expect(texts(w, 1)[0]).toMatch(/^⚡/);
+    w.telegram.say(1, "more long work");
+    await w.llm.arrived(3);
+    w.telegram.say(1, "/stop");
+    await w.telegram.until(() => texts(w, 1).includes("Stopped."));
+    expect((await w.gateway.status()).activeTurns).toBe(0);
+  });
+
+  it("asks for approval with buttons, and the press decides", async () => {
+    const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
+    const w = await world({ script: [command, text("finished")] });
+    w.telegram.say(1, "clean up");
+    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.markup.includes("ea:deny")));
+    const question = w.telegram.fromBot(1).find((message) => message.markup.includes("ea:deny"));
+    if (!question) throw new Error("no question");
+    const deny = /ea:deny:\w+/.exec(question.markup)?.[0] ?? "";
+    // A stranger's press is nothing.
+    w.telegram.press(99, question, deny);
+    w.telegram.press(1, question, deny);
+    await w.telegram.until(() => texts(w, 1).includes("finished"));
+    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.text.includes("❌ Deny")));
+    expect(w.telegram.answers).toEqual(["deny"]);
+  });
+});
+
+describe("what a chat sees meanwhile", () => {
+  it("shows the answer as it grows and ends in the same message", async () => {
+    const words = "word ".repeat(40).trim();
+    const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 10\n";
+    const w = await world({ script: () => ({ text: words, everyMs: 30 }), config });
+    w.telegram.say(1, "tell me");
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.endsWith("▉")));
+    await w.telegram.until(() => texts(w, 1).includes(words));
+    expect(w.telegram.fromBot(1)).toHaveLength(1);
+    expect(w.telegram.fromBot(1)[0]?.edits).toBeGreaterThan(0);
+  });
+
+  it("steers the running turn with the next tool result", async () => {
+    const script = (request: { messages: readonly { role: string; text?: string }[] }) => {
+      const all = JSON.stringify(request.messages);
+      if (all.includes("in French")) return text("Bonjour");
+      if (request.messages.at(-1)?.role === "tool") return text("Hello");
+      return calls([{ name: "terminal", args: { command: "sleep 2" } }]);
+    };
+    const w = await world({ script: script as Script, config: "display:\n  busy_input_mode: steer\n" });
+    w.telegram.say(1, "greet me");
+    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.text.startsWith("🔧 terminal")));
+    w.telegram.say(1, "in French");
+    await w.telegram.until(() => texts(w, 1).includes("Bonjour"));
+    expect(texts(w, 1)[0]).toMatch(/^⏩/);
+    expect((await w.opened.mailbox.counts()).inbox).toBe(0);
+  });
+
+  it("asks a question with buttons and takes the pressed answer", async () => {
+    const script = (request: { messages: readonly { role: string; text?: string }[] }) =>
+      request.messages.at(-1)?.role === "tool"
+        ? text(`Chosen: ${String(request.messages.at(-1)?.text)}`)
+        : calls([{ name: "clarify", args: { question: "Which one?", choices: ["red", "blue"] } }]);
+    const w = await world({ script: script as Script });
+    w.telegram.say(1, "paint it");
+    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.markup.includes("cl:")));
+    const question = w.telegram.fromBot(1).find((message) => message.markup.includes("cl:"));
+    const data = /cl:\w+:1/.exec(question?.markup ?? "")?.[0] ?? "";
+    if (question) w.telegram.press(1, question, data);
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("Chosen:") && shown.includes("blue")));
+  });
+});

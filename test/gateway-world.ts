@@ -1,0 +1,93 @@
+// A gateway with a home of its own, a scripted model and a Bot API server on loopback.
+import { openHome } from "../src/app/home.ts";
+import { type OpenedGateway, openGateway } from "../src/app/open-gateway.ts";
+import { Gateway } from "../src/gateway/gateway.ts";
+import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { FakeTelegram, type FakeTelegramOptions } from "./fake-telegram.ts";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+export interface World {
+  readonly home: TempHome;
+  readonly llm: FakeLlm;
+  readonly telegram: FakeTelegram;
+  readonly log: string[];
+  gateway: Gateway;
+  opened: OpenedGateway;
+  restart(): Promise<void>;
+}
+
+const worlds: World[] = [];
+export type Script = NonNullable<Parameters<typeof startFakeLlm>[0]>["script"];
+
+async function startGateway(
+  home: TempHome,
+  telegram: FakeTelegram,
+  env: { [name: string]: string },
+  log: string[],
+): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
+  const host = {
+    env: {
+      HERMES_HOME: home.path,
+      TELEGRAM_BOT_TOKEN: telegram.token,
+      TELEGRAM_API_ROOT: telegram.url,
+      PATH: "/usr/local/bin:/usr/bin:/bin",
+      ...env,
+    },
+    cwd: home.path,
+    platform: "linux",
+    homedir: home.path,
+  };
+  const opened = await openGateway(openHome([], host).home, { host: "in-process" });
+  const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
+  const gateway = new Gateway(opened, { log: (level, line) => log.push(`${level}: ${line}`), times });
+  await gateway.start();
+  return { gateway, opened };
+}
+
+export async function world(
+  options: { script?: Script; env?: { [name: string]: string }; config?: string; telegram?: FakeTelegramOptions } = {},
+): Promise<World> {
+  const home = tempHome();
+  const llm = await startFakeLlm({
+    script: options.script ?? ((request) => text(`You said: ${String(request.messages.at(-1)?.text ?? "")}`)),
+  });
+  const extra =
+    "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
+  home.useModel(llm, `${extra}${options.config ?? ""}`);
+  const telegram = await new FakeTelegram(options.telegram).start();
+  const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
+  const log: string[] = [];
+  const started = await startGateway(home, telegram, env, log);
+  const made: World = {
+    home,
+    llm,
+    telegram,
+    log,
+    ...started,
+    restart: async () => {
+      await made.gateway.stop(2_000);
+      await made.opened.close();
+      Object.assign(made, await startGateway(home, telegram, env, log));
+    },
+  };
+  worlds.push(made);
+  return made;
+}
+
+/** For `afterEach`. */
+export async function closeWorlds(): Promise<void> {
+  for (const each of worlds.splice(0)) {
+    await each.gateway.stop(500);
+    await each.opened.close();
+    await each.telegram.close();
+    await each.llm.close();
+    each.home.remove();
+  }
+}
+
+export const texts = (w: World, chat: number) =>
+  w.telegram
+    .fromBot(chat)
+    .map((message) => message.text)
+    .filter((shown) => !shown.startsWith("🔧"));
+export const answered = (w: World, chat: number, count = 1) => w.telegram.until(() => texts(w, chat).length >= count);
