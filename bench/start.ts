@@ -10,7 +10,7 @@ import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { type Line, printTable } from "./table.ts";
 
 const root = process.env.HERMES_ROOT ?? process.cwd();
-const program = join(root, "dist", "main.js");
+const program = join(root, "bin", "hermes");
 
 const { values } = parseArgs({
   options: {

@@ -1,8 +1,9 @@
-// Bundles the product into dist/: one chunk per lazily imported surface, source maps, native modules left outside.
+// Bundles the product into dist/: chunks that the launcher runs with a code cache, source maps, native modules left outside.
 // --release also writes the type declarations that the package exports; --outdir DIR builds to another place.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -11,37 +12,118 @@ const outdirFlag = process.argv.indexOf("--outdir");
 const outdir = outdirFlag < 0 ? join(root, "dist") : process.argv[outdirFlag + 1];
 const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-rmSync(outdir, { recursive: true, force: true });
-await build({
+// Native packages stay outside. The schema library is bundled all the same: unbundled it costs 130 ms at each start;
+// it is a dependency only because the type declarations name it.
+const external = Object.keys(dependencies).filter((name) => name !== "typebox");
+const common = {
   absWorkingDir: root,
-  entryPoints: {
-    main: "src/main.ts",
-    index: "src/index.ts",
-    plugin: "src/plugin.ts",
-    "store-worker": "src/store/worker-entry.ts",
-    "plugin-module-hooks": "src/app/plugin-module-hooks.ts",
-    "mail-worker": "src/store/mail-worker-entry.ts",
-  },
-  outdir,
-  bundle: true,
-  splitting: true,
-  format: "esm",
   platform: "node",
   target: "node20",
-  sourcemap: true,
-  sourcesContent: false,
   minifySyntax: true,
   minifyWhitespace: true,
-  chunkNames: "chunks/[name]-[hash]",
-  // Native packages stay outside. The schema library is bundled all the same: unbundled it costs 130 ms at each start;
-  // it is a dependency only because the type declarations name it.
-  external: Object.keys(dependencies).filter((name) => name !== "typebox"),
-  define: { "process.env.NODE_ENV": '"production"', __HERMES_VERSION__: JSON.stringify(version) },
-  banner: {
-    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-  },
+  sourcemap: true,
+  sourcesContent: false,
   logLevel: "warning",
-});
+};
+const bundled = { ...common, bundle: true, external };
+
+/** Files that Node itself must see as modules: what plugins import, and the hooks of their loading. */
+function buildModules() {
+  return build({
+    ...bundled,
+    entryPoints: { plugin: "src/plugin.ts", "plugin-module-hooks": "src/app/plugin-module-hooks.ts" },
+    outdir,
+    format: "esm",
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  });
+}
+
+/** Scripts that come out of a code cache cannot call `import()`: the launcher does it for them. */
+const importsByLauncher = {
+  name: "imports-by-launcher",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]src[\\/]lib[\\/]import-module\.ts$/ }, () => ({
+      contents: "export const importModule = (url) => __import(url);",
+    })),
+};
+
+/** The program in chunks, one per lazily imported part; an entry is a chunk like the others. */
+async function splitProgram(parts) {
+  const { metafile } = await build({
+    ...bundled,
+    entryPoints: {
+      main: "src/main.ts",
+      index: "src/index.ts",
+      "store-worker": "src/store/worker-entry.ts",
+      "mail-worker": "src/store/mail-worker-entry.ts",
+    },
+    outdir: parts,
+    splitting: true,
+    format: "esm",
+    chunkNames: "[name]-[hash]",
+    metafile: true,
+    plugins: [importsByLauncher],
+    define: { "process.env.NODE_ENV": '"production"', __HERMES_VERSION__: JSON.stringify(version) },
+  });
+  const exportsOf = (name) =>
+    Object.entries(metafile.outputs).find(([path]) => basename(path) === `${name}.js`)?.[1].exports ?? [];
+  return { names: Object.keys(metafile.outputs).filter((path) => path.endsWith(".js")), exportsOf };
+}
+
+/** Splitting needs modules, the code cache needs scripts: each chunk becomes a function that the launcher calls. */
+async function writeChunks(parts, names) {
+  const { outputFiles } = await build({
+    ...common,
+    entryPoints: names,
+    outbase: parts,
+    outdir: join(outdir, "chunks"),
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    supported: { "dynamic-import": false },
+    define: { "import.meta.url": "__meta.url", "import.meta.dirname": "__meta.dirname" },
+    write: false,
+  });
+  const known = new Set(names.map((name) => basename(name, ".js")));
+  const toChunk = (whole, name) => (known.has(name) ? `require("./${name}.cjs")` : whole);
+  mkdirSync(join(outdir, "chunks"), { recursive: true });
+  const hash = createHash("sha256");
+  for (const { path, text } of outputFiles) {
+    const code = text.replace(/\brequire\("\.\/([\w.-]+)\.js"\)/g, toChunk);
+    writeFileSync(path, code);
+    hash.update(`${basename(path)}\n${code}\n`);
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** The launcher, and the files by which Node, workers and libraries enter. */
+async function writeEntries(buildId, exportsOf) {
+  await build({
+    ...common,
+    sourcemap: false,
+    entryPoints: ["src/launch.ts"],
+    outfile: join(outdir, "launch.cjs"),
+    format: "cjs",
+    define: { "import.meta.dirname": "__dirname", __HERMES_BUILD__: JSON.stringify(buildId) },
+  });
+  for (const name of ["main", "index", "store-worker", "mail-worker"]) {
+    const names = exportsOf(name);
+    const enter = `import launch from "./launch.cjs";\n${names.length > 0 ? `export const { ${names.join(", ")} } = ` : ""}`;
+    writeFileSync(join(outdir, `${name}.js`), `${enter}launch.load("${name}.cjs");\n`);
+  }
+}
+
+rmSync(outdir, { recursive: true, force: true });
+const parts = mkdtempSync(join(root, "node_modules", ".hermes-build-"));
+try {
+  // Without it the chunks' default exports would be read as Node reads those of CommonJS packages.
+  writeFileSync(join(parts, "package.json"), '{ "type": "commonjs" }');
+  const [{ names, exportsOf }] = await Promise.all([splitProgram(parts), buildModules()]);
+  await writeEntries(await writeChunks(parts, names), exportsOf);
+} finally {
+  rmSync(parts, { recursive: true, force: true });
+}
 
 const wasm = [
   ["web-tree-sitter/web-tree-sitter.wasm", "wasm/web-tree-sitter.wasm"],

@@ -37,4 +37,8 @@ async function main(argv: readonly string[]): Promise<number> {
   });
 }
 
-process.exitCode = await main(process.argv.slice(2));
+// Ending before `main` has is a fault; the chunks of a build cannot wait at their top level.
+process.exitCode = 13;
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

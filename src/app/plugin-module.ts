@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { UserError } from "../core/failure.ts";
 import type { PluginRegister } from "../core/plugin.ts";
+import { importModule } from "../lib/import-module.ts";
 import type { FoundPlugin } from "./plugin-discovery.ts";
 import type { ModuleHookData } from "./plugin-module-hooks.ts";
 
@@ -59,7 +60,7 @@ async function installHooks(home: string, api: string): Promise<void> {
   const node = createRequire(import.meta.url)("node:module") as NodeModule;
   const url = pathToFileURL(file).href;
   if (!node.registerHooks) return node.register(url, { data });
-  const hooks = await import(/* @vite-ignore */ url);
+  const hooks = (await importModule(url)) as typeof import("./plugin-module-hooks.ts");
   hooks.initialize(data);
   node.registerHooks({ resolve: hooks.resolve, load: hooks.load });
 }
@@ -86,7 +87,7 @@ export async function importPlugin(plugin: FoundPlugin, home: string): Promise<P
     hooked ??= installHooks(home, api);
     await hooked;
   } else if (api && plugin.source !== "bundled") ensureOwnPackage(home, api);
-  const module = (await import(/* @vite-ignore */ pathToFileURL(entry).href)) as { [name: string]: unknown };
+  const module = (await importModule(pathToFileURL(entry).href)) as { [name: string]: unknown };
   const register =
     module.register ?? (module.default as { register?: unknown } | undefined)?.register ?? module.default;
   if (typeof register !== "function") throw new UserError("it exports no function named register");

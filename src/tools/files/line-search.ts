@@ -1,6 +1,7 @@
 // Looking for text or names in files: the question, the answer in lines, and ripgrep that gives it on this machine.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { importModule } from "../../lib/import-module.ts";
 
 const TIMEOUT_MS = 60_000;
 /** Lines counted beyond the page before the search is stopped: enough to say how much there is. */
@@ -78,7 +79,7 @@ function ripgrepArgs(query: SearchQuery): string[] {
 }
 
 export const ripgrepSearch: Searcher = async (query, folder, page) => {
-  const { rgPath } = await import("@vscode/ripgrep");
+  const { rgPath } = (await importModule("@vscode/ripgrep")) as typeof import("@vscode/ripgrep");
   const child = spawn(rgPath, ripgrepArgs(query), {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
