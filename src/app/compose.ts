@@ -9,6 +9,7 @@ import type { Home } from "./home.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
 import { smartJudge } from "./judge.ts";
 import { openLedger } from "./ledger.ts";
+import { openModels } from "./models.ts";
 import { openGuards } from "./open-guards.ts";
 import type { Opening } from "./opening.ts";
 import { openExtensions, readyPlugins, withModelProviders } from "./plugin-open.ts";
@@ -76,6 +77,30 @@ function doorsOf(opening: Opening): Doors {
   };
 }
 
+/** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
+function cronDoor(late: () => { readonly app: App; readonly services: Services }): CronDoor {
+  const door: CronDoor = new CronDoor({
+    deliverer: async () => (await import("./configured-deliverer.ts")).configuredDeliverer(late().app),
+    book: async () => {
+      const { home, config } = late().services;
+      return (await import("./open-cron.ts")).openCronBook({ home, config, deliverer: () => door.deliverer() });
+    },
+    cron: async (book) => (await import("./open-cron.ts")).openCron(late().app, late().services, book),
+  });
+  return door;
+}
+
+/** Takes the steps one after the other, once, however often it is called. */
+function onceInOrder(steps: readonly (() => unknown)[]): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => {
+    closing ??= (async () => {
+      for (const step of steps) await step();
+    })();
+    return closing;
+  };
+}
+
 export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
   const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
   const notice = (text: string) => options.onNotice?.(text);
@@ -92,7 +117,6 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     notice,
     models: () => opened.models,
   });
-  const { openModels } = await import("./models.ts");
   const onTrouble = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
   const models = openModels(home, await withModelProviders(config, plugins), ledger, { onTrouble });
   opened.models = models;
@@ -106,15 +130,9 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   });
   plugins?.lend({ gate: guards.gate, redactor: guards.redactor });
   const registry = new Registry();
-  const cron = new CronDoor({
-    deliverer: async () => (await import("./configured-deliverer.ts")).configuredDeliverer(app),
-    book: async () =>
-      (await import("./open-cron.ts")).openCronBook({ home, config, deliverer: () => cron.deliverer() }),
-    cron: async (book) => (await import("./open-cron.ts")).openCron(app, services, book),
-  });
+  const cron = cronDoor(() => ({ app, services }));
   const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
   const builtins = registerBuiltins(registry, services);
-  let closing: Promise<void> | undefined;
   const app: App = {
     home,
     config,
@@ -128,18 +146,15 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     onProcessEvent: (listener) => services.workspaces.onProcessEvent(listener),
     cron: () => cron.open(),
     deliverBy: (deliverer) => cron.deliverBy(deliverer),
-    close: () => {
-      closing ??= (async () => {
-        await cron.close();
-        await services.workspaces.close();
-        await plugins?.close();
-        await builtins.checkpoints.close();
-        await models.close();
-        await store.close();
-        closeLedger();
-      })();
-      return closing;
-    },
+    close: onceInOrder([
+      () => cron.close(),
+      () => services.workspaces.close(),
+      () => plugins?.close(),
+      () => builtins.checkpoints.close(),
+      () => models.close(),
+      () => store.close(),
+      closeLedger,
+    ]),
   };
   return app;
 }

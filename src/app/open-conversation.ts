@@ -1,5 +1,8 @@
 // Opens one conversation: model, memory, engine, tools and the frozen prompt, each handed over as a contract.
 import { join } from "node:path";
+import { openConversation } from "../agent/conversation.ts";
+import { Compressor } from "../context/compressor.ts";
+import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
@@ -8,6 +11,8 @@ import type { ModelLimits, SideModel } from "../core/provider.ts";
 import { estimateSchemaTokens } from "../core/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
+import { SideModels } from "../providers/side-model.ts";
+import { sessionSearchTool } from "../tools/session-search.ts";
 import type { ConversationWish } from "./app.ts";
 import { codeTool } from "./code-tool.ts";
 import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
@@ -28,7 +33,6 @@ interface OpenedEngine {
 }
 
 async function openEngine(services: Services, connected: Connected, limits: ModelLimits): Promise<OpenedEngine> {
-  const { SideModels } = await import("../providers/side-model.ts");
   const side = new SideModels(services.models, connected.endpoint);
   const { compression, context } = services.config;
   const settings = {
@@ -49,7 +53,6 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
     model: connected.provider.identity.model,
   });
   if (brought) return { engine: brought, side };
-  const { Compressor } = await import("../context/compressor.ts");
   const engine = new Compressor({ contextLength: limits.contextLength, settings, side, redact });
   if (context.engine === "compressor") return { engine, side };
   return {
@@ -69,10 +72,6 @@ export async function ownTools(
   memory: { service: Memory; tool: Tool | null },
 ): Promise<Tool[]> {
   const { services } = opening;
-  const [{ sessionSearchTool }, { recallContextTool }] = await Promise.all([
-    import("../tools/session-search.ts"),
-    import("../context/recall-context.ts"),
-  ]);
   return [
     sessionSearchTool({ store: services.store, ...(wish.userId ? { userId: wish.userId } : {}) }),
     recallContextTool(services.store),
@@ -113,10 +112,9 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
   const { services, registry } = opening;
   const connected = await services.models.connect(askOf(wish));
   const limits = await connected.provider.limits();
-  const [{ engine, side, notice }, memory, { openConversation }] = await Promise.all([
+  const [{ engine, side, notice }, memory] = await Promise.all([
     openEngine(services, connected, limits),
     openMemory(services, wish),
-    import("../agent/conversation.ts"),
   ]);
   const names = fitTools(toolNames(services.config, wish, extraToolsets(registry)), limits.contextLength);
   const start = wish.cwd ?? services.home.cwd;
@@ -184,7 +182,7 @@ function windowNotice(limits: ModelLimits, names: readonly string[], toolbox: To
   ];
 }
 
-type AgentConversation = Awaited<ReturnType<typeof import("../agent/conversation.ts")["openConversation"]>>;
+type AgentConversation = Awaited<ReturnType<typeof openConversation>>;
 
 /** The contract that surfaces hold. */
 function surfaceView(

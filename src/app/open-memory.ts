@@ -2,6 +2,9 @@
 import { join } from "node:path";
 import type { Memory, MemoryProvider } from "../core/memory.ts";
 import type { Tool } from "../core/tool.ts";
+import { MemoryService } from "../memory/memory-service.ts";
+import { memoryTool } from "../memory/memory-tool.ts";
+import { Notes } from "../memory/notes.ts";
 import type { ConversationWish } from "./app.ts";
 import type { Services } from "./services.ts";
 
@@ -29,11 +32,6 @@ async function chosenProvider(services: Services): Promise<MemoryProvider | unde
 export async function openMemory(services: Services, wish: ConversationWish): Promise<OpenedMemory> {
   const { memory } = services.config;
   const off = wish.ignoreRules === true || wish.noMemory === true;
-  const [{ Notes }, { MemoryService }, { memoryTool }] = await Promise.all([
-    import("../memory/notes.ts"),
-    import("../memory/memory-service.ts"),
-    import("../memory/memory-tool.ts"),
-  ]);
   const notes = new Notes({
     dir: notesDir(services, wish),
     memoryEnabled: memory.memory_enabled && !off,

@@ -1,5 +1,6 @@
 // The system prompt of a new session, from this home, this machine and this conversation's tools.
 import { release, type } from "node:os";
+import { buildSystemPrompt } from "../context/prompt.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ToolBox } from "../core/tool.ts";
 import type { ConversationWish } from "./app.ts";
@@ -28,7 +29,6 @@ export async function systemPromptFor(
   wish: ConversationWish,
   sources: PromptSources,
 ): Promise<string> {
-  const { buildSystemPrompt } = await import("../context/prompt.ts");
   const { home, config, scan } = services;
   const shell = home.env.SHELL?.split("/").at(-1);
   const { text, parts } = await buildSystemPrompt({

@@ -20,18 +20,22 @@ const SECRETS =
   "(?:credentials?|api[ _-]?keys?|secrets?|passwords?|(?:access[ _-]|auth[ _-])?tokens?|private keys?|ssh keys?|\\.env(?: file)?|environment variables?|env vars?|chat history|conversation(?: history)?|memory|memories)";
 const AI = "(?:ai|a\\.i\\.|assistant|agent|llm|language model|chatbot|claude|gpt|chatgpt|hermes|copilot|model)";
 
-const speech = (id: string, source: string, severity: Severity = "high"): InjectionRule => ({
-  id,
-  pattern: new RegExp(source, "gu"),
-  severity: { otherwise: severity },
-  speech: true,
-});
+/** Compiled at the first scan: a start without a text to look at does not pay for it. */
+function compiledLate(source: string): { readonly pattern: RegExp } {
+  let pattern: RegExp | undefined;
+  return {
+    get pattern() {
+      pattern ??= new RegExp(source, "gu");
+      return pattern;
+    },
+  };
+}
 
-const rule = (id: string, source: string, severity: InjectionRule["severity"]): InjectionRule => ({
-  id,
-  pattern: new RegExp(source, "gu"),
-  severity,
-});
+const speech = (id: string, source: string, severity: Severity = "high"): InjectionRule =>
+  Object.assign(compiledLate(source), { id, severity: { otherwise: severity }, speech: true });
+
+const rule = (id: string, source: string, severity: InjectionRule["severity"]): InjectionRule =>
+  Object.assign(compiledLate(source), { id, severity });
 
 // Data table: one row per phrasing or shape.
 export const INJECTION_RULES: readonly InjectionRule[] = [

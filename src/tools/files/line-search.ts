@@ -79,7 +79,7 @@ function ripgrepArgs(query: SearchQuery): string[] {
 }
 
 export const ripgrepSearch: Searcher = async (query, folder, page) => {
-  const { rgPath } = (await importModule("@vscode/ripgrep")) as typeof import("@vscode/ripgrep");
+  const { rgPath } = (await importModule("@vscode/ripgrep")) as { readonly rgPath: string };
   const child = spawn(rgPath, ripgrepArgs(query), {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
