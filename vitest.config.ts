@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
     pool: "forks",
+    maxWorkers: 2,
     // Real processes and servers on a busy machine: generous limits, and on the build server a second look at a failure.
     testTimeout: 120_000,
     hookTimeout: 120_000,
