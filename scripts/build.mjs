@@ -90,7 +90,10 @@ async function writeChunks(parts, names) {
   mkdirSync(join(outdir, "chunks"), { recursive: true });
   const hash = createHash("sha256");
   for (const { path, text } of outputFiles) {
-    const code = text.replace(/\brequire\("\.\/([\w.-]+)\.js"\)/g, toChunk);
+    const linked = text.replace(/\brequire\("\.\/([\w.-]+)\.js"\)/g, toChunk);
+    // A package that makes a `require` of its own (web-tree-sitter does) must not shadow the launcher's.
+    const shadows = /\b(?:var|let|const) require\s*=/.test(linked);
+    const code = shadows ? linked.replace(/\brequire\((?="[^"\\]+"\))/g, "__require(") : linked;
     writeFileSync(path, code);
     hash.update(`${basename(path)}\n${code}\n`);
   }

@@ -18,7 +18,7 @@ interface Chunk {
 const folder = import.meta.dirname;
 const chunksFolder = join(folder, "chunks");
 const native = createRequire(join(folder, "launch.cjs"));
-const OPENING = "(function (exports, require, module, __meta, __import) {\n";
+const OPENING = "(function (exports, require, module, __meta, __import, __require) {\n";
 
 const chunks = new Map<string, Chunk>();
 const scripts = new Map<string, Script>();
@@ -114,6 +114,7 @@ export function load(name: string): Chunk["exports"] {
       return pathToFileURL(path).href;
     },
   };
-  compile(name, path).runInThisContext()(chunk.exports, requireFrom, chunk, meta, (url: string) => import(url));
+  const run = compile(name, path).runInThisContext();
+  run(chunk.exports, requireFrom, chunk, meta, (url: string) => import(url), requireFrom);
   return chunk.exports;
 }

@@ -1,0 +1,31 @@
+// The built program as the launcher runs it: every chunk loads, and what only the bundle could break still works.
+import { execFileSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { hermesProgram } from "./hermes.ts";
+
+const LOAD_ALL = `
+const { readdirSync } = require("node:fs");
+const { join } = require("node:path");
+const folder = process.argv[1];
+const { load } = require(join(folder, "launch.cjs"));
+const entries = /^(main|store-worker|mail-worker)\\b/;
+const names = readdirSync(join(folder, "chunks")).filter((name) => name.endsWith(".cjs") && !entries.test(name));
+const failed = [];
+for (const name of names) {
+  try { load(name); } catch (error) { failed.push(name + ": " + error.message); }
+}
+process.stdout.write(JSON.stringify({ count: names.length, failed }));
+process.exit(0);
+`;
+
+it("every chunk of the built program loads", () => {
+  const folder = dirname(hermesProgram());
+  const output = execFileSync(process.execPath, ["-e", LOAD_ALL, folder], {
+    encoding: "utf8",
+    cwd: join(folder, ".."),
+  });
+  const { count, failed } = JSON.parse(output);
+  expect(failed).toEqual([]);
+  expect(count).toBeGreaterThan(20);
+});
