@@ -352,7 +352,7 @@ rm -f dist/bundle.js
 rm *.log
 rmdir empty
 rm /tmp/scratch.txt
-ln -s ../shared shared
+ln -s ../common common
 chmod +x scripts/build.sh
 chmod 644 README.md
 chmod 755 bin/tool
