@@ -2,7 +2,8 @@
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { hermesProgram } from "./hermes.ts";
+import { hermesProgram, runHermes } from "./hermes.ts";
+import { tempHome } from "./temp-home.ts";
 
 const LOAD_ALL = `
 const { readdirSync } = require("node:fs");
@@ -28,4 +29,11 @@ it("every chunk of the built program loads", () => {
   const { count, failed } = JSON.parse(output);
   expect(failed).toEqual([]);
   expect(count).toBeGreaterThan(20);
+});
+
+it("the built program reads the shell grammar", async () => {
+  const home = tempHome();
+  const audit = await runHermes(["security", "audit", "--json"], { home: home.path });
+  expect(audit.stdout).not.toContain("no_grammar");
+  home.remove();
 });

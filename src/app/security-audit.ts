@@ -273,6 +273,15 @@ function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
+/** Without the grammar the gate cannot see through a command, and stops whatever looks doubtful. */
+async function grammarFindings(): Promise<AuditFinding[]> {
+  const { loadShellParser } = await import("../security/gate/shell-parser.ts");
+  const parse = await loadShellParser();
+  if (parse("true") !== null) return [];
+  const what = "the shell grammar of the gate could not be loaded, so harmless commands may be refused";
+  return [{ id: "no_grammar", severity: "medium", what, cure: "install Hermes again" }];
+}
+
 const ORDER: readonly AuditSeverity[] = ["high", "medium", "low", "info"];
 
 /** Looks at the home, its settings and the environment. Changes nothing. */
@@ -283,6 +292,7 @@ export async function securityAudit(home: Home): Promise<AuditReport> {
     ...environmentFindings(home.env),
     ...configFindings((raw ?? {}) as Tree),
     ...(await fileFindings(home.path, process.getuid?.())),
+    ...(await grammarFindings()),
   ];
   const seen = new Set<string>();
   const unique = findings.filter((finding) => !seen.has(finding.what) && seen.add(finding.what));

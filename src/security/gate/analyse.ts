@@ -146,7 +146,7 @@ class Analyser {
   #unreadable(text: string, why: string): void {
     for (const [pattern, rule] of DISASTER)
       if (pattern.test(text)) this.#add(rule, "deletion", "hardline", "looks like it destroys the system");
-    if (ALARMING.test(text)) this.#add("unreadable", "unreadable", "dangerous", `the command ${why}`);
+    if (ALARMING.test(text)) this.#add("unreadable", "unreadable", "dangerous", why);
   }
 
   #add(rule: string, category: Effect["category"], level: Effect["level"], reason: string): void {
