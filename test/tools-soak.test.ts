@@ -12,7 +12,7 @@ import { openSoak } from "./soak-cycles.ts";
 const CYCLES = 300;
 const KILLS = 5;
 /** HERMES_SOAK_DELEGATES=300 repeats the long proof. */
-const DELEGATES = Number(process.env.HERMES_SOAK_DELEGATES ?? 12);
+const DELEGATES = Number(process.env.HERMES_SOAK_DELEGATES ?? 60);
 const linux = process.platform === "linux";
 if (!linux) process.stderr.write("skipped: the soak of processes, because it counts them in /proc\n");
 

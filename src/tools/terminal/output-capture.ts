@@ -1,7 +1,8 @@
-// What a command prints: head and tail in memory, everything in a file once it is more than a page. 1 GB costs kilobytes.
+// What a command prints: head and tail in memory, everything in a file once it is more than a page. 1 GB costs a few megabytes.
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
 import { StringDecoder } from "node:string_decoder";
+import { holdYoungSpace } from "../../lib/steady-heap.ts";
 
 export interface Spill {
   readonly path: string;
@@ -23,6 +24,7 @@ export class OutputCapture {
   #lines = 0;
   #file: WriteStream | undefined;
   #failed = false;
+  #release: (() => void) | undefined;
 
   /** `transform` sees every piece before it is kept or written: redaction happens here, not afterwards. */
   constructor(options: { limit: number; spillPath: string; transform?: (text: string) => string }) {
@@ -56,6 +58,7 @@ export class OutputCapture {
   }
 
   #startFile(soFar: string): void {
+    this.#release = holdYoungSpace();
     try {
       mkdirSync(dirname(this.#spillPath), { recursive: true, mode: 0o700 });
     } catch {
@@ -89,6 +92,7 @@ export class OutputCapture {
   /** Flushes. The text is what a model should read: all of it, or head, a line about the middle, and tail. */
   async finish(): Promise<{ text: string; spill?: Spill }> {
     this.#keep(this.#transform(this.#decoder.end()));
+    this.#release?.();
     if (this.#chars <= this.#limit) return { text: this.#head + this.#tail };
     const tailLimit = this.#limit - Math.floor(this.#limit * HEAD_SHARE);
     const tail = this.#tail.slice(-tailLimit);
