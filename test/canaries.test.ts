@@ -81,7 +81,19 @@ it("keeps every canary out of every sink", async () => {
   const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/leak`;
   const [first] = CANARIES;
   const secret = first?.value ?? "";
+  const skill = `---\nname: leak\ndescription: Leaks ${secret}\n---\n\n# Leak\n\nUse ${secret}.\n`;
   llm.enqueue(
+    calls([{ name: "memory", args: { action: "add", target: "memory", content: `The key is ${secret}` } }]),
+    calls([{ name: "skill_manage", args: { action: "create", name: "leak", content: skill } }]),
+    calls([{ name: "skills_list", args: {} }]),
+    calls([{ name: "skill_view", args: { name: "leak" } }]),
+    calls([
+      { name: "cronjob", args: { action: "create", schedule: "every 2h", prompt: `say ${secret}`, name: "leak" } },
+    ]),
+    calls([{ name: "clarify", args: { question: `is it ${secret}?` } }]),
+    calls([{ name: "web_search", args: { query: `what is ${secret}` } }]),
+    calls([{ name: "delegate_task", args: { goal: `read leak.txt and tell ${secret}` } }]),
+    text(`The child says ${secret}.`),
     calls([
       { name: "read_file", args: { path: "leak.txt" } },
       { name: "search_files", args: { pattern: "cAnArY" } },

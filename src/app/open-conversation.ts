@@ -14,6 +14,7 @@ import type { Connected } from "../providers/connect.ts";
 import { SideModels } from "../providers/side-model.ts";
 import { sessionSearchTool } from "../tools/session-search.ts";
 import type { ConversationWish } from "./app.ts";
+import { withCleanArguments } from "./clean-arguments.ts";
 import { codeTool } from "./code-tool.ts";
 import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
 import { withHints } from "./hinted-tools.ts";
@@ -91,7 +92,8 @@ async function openToolBox(open: Omit<Parent, "own">, memory: OpenedMemory): Pro
   const code = codeTool(opening, offered, () => box ?? NO_TOOLS);
   const own = [...(await ownTools(opening, wish, memory)), code];
   box = await registry.box(names, [...own, await subagents({ ...open, own })]);
-  return withHints(box, wish.cwd ?? services.home.cwd, services.scan);
+  const clean = withCleanArguments(box, services.redactor);
+  return withHints(clean, wish.cwd ?? services.home.cwd, services.scan);
 }
 
 function askOf(wish: ConversationWish) {
