@@ -37,6 +37,8 @@ const EMPTY: JobFileContent = { jobs: [], foreign: [], rest: {} };
 export class JobFile {
   readonly path: string;
   readonly #zone: () => string;
+  /** The end of the line of those who want to change the file in this process. */
+  #line: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string, zone: () => string) {
     this.path = join(folder, "jobs.json");
@@ -78,7 +80,16 @@ export class JobFile {
    * Runs `work` while nobody else changes the file; what it returns as `jobs` replaces the list. `work` may take its
    * time, but a lock older than a minute is taken over.
    */
-  async change<T>(
+  change<T>(
+    work: (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>,
+  ): Promise<T> {
+    // In line here, so that one process does not poll for a lock that it holds itself.
+    const turn = this.#line.then(() => this.#changeAlone(work));
+    this.#line = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #changeAlone<T>(
     work: (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>,
   ): Promise<T> {
     return withFileLock(

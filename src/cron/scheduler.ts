@@ -53,6 +53,8 @@ export class Scheduler {
   readonly #slots: Slots;
   readonly #active = new Map<number, { readonly stop: AbortController; readonly work: Promise<void> }>();
   #recovering: Promise<number> | undefined;
+  #counting: Promise<void> = Promise.resolve();
+  #nextCount: Promise<void> | undefined;
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
@@ -185,19 +187,35 @@ export class Scheduler {
     }
   }
 
-  async #settleAndTell(): Promise<void> {
-    const { file, ledger, zone, now, alert, notice } = this.#parts;
-    const ended = await ledger.unsettled();
-    if (ended.length > 0) {
-      await file.change(async (jobs) => {
-        const settled = jobs.map((job) =>
-          ended.filter((run) => run.jobId === job.id).reduce((record, run) => settleRun(record, run, zone()), job),
-        );
-        const changed = settled.some((job, index) => job !== jobs[index]);
-        return changed ? { jobs: settled, result: undefined } : { result: undefined };
+  /** Runs that end together are counted together: whoever comes while a count goes on shares the next one. */
+  #settle(): Promise<void> {
+    this.#nextCount ??= this.#counting
+      .catch(() => undefined)
+      .then(() => {
+        this.#counting = this.#nextCount ?? Promise.resolve();
+        this.#nextCount = undefined;
+        return this.#count();
       });
-      await ledger.settle(ended.map((run) => run.id));
-    }
+    return this.#nextCount;
+  }
+
+  async #count(): Promise<void> {
+    const { file, ledger, zone } = this.#parts;
+    const ended = await ledger.unsettled();
+    if (ended.length === 0) return;
+    await file.change(async (jobs) => {
+      const settled = jobs.map((job) =>
+        ended.filter((run) => run.jobId === job.id).reduce((record, run) => settleRun(record, run, zone()), job),
+      );
+      const changed = settled.some((job, index) => job !== jobs[index]);
+      return changed ? { jobs: settled, result: undefined } : { result: undefined };
+    });
+    await ledger.settle(ended.map((run) => run.id));
+  }
+
+  async #settleAndTell(): Promise<void> {
+    const { file, ledger, now, alert, notice } = this.#parts;
+    await this.#settle();
     const due = await ledger.takeAlerts(now(), ALERT_LEASE_MS);
     if (due.length === 0) return;
     const jobs = await file.list();
