@@ -1,7 +1,7 @@
-// The built-in tools, one line each. They enter the registry by the same door as a plugin's.
+// The built-in plugin: one line for each tool, registered through the same context as any other plugin's.
 import { execFile } from "node:child_process";
 import { join } from "node:path";
-import type { Tool, ToolContext } from "../core/tool.ts";
+import type { ToolContext } from "../core/tool.ts";
 import { SudoPassword, sudoInput } from "../security/sudo.ts";
 import type { TurnCheckpoints } from "../tools/checkpoints/turn-checkpoints.ts";
 import { clarifyTool } from "../tools/clarify.ts";
@@ -18,7 +18,8 @@ import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
 import { openCheckpoints } from "./checkpoint-actions.ts";
 import { filePlaces } from "./file-places.ts";
 import { webTools } from "./open-web.ts";
-import type { Registry } from "./registry.ts";
+import { type Door, door, type Entered, enterTools } from "./plugin-door.ts";
+import { BUILTINS, type Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 
 const MAX_FOREGROUND_SECONDS = 600;
@@ -87,25 +88,45 @@ function terminalParts(services: Services, { checkpoints }: BuiltinState): Termi
   };
 }
 
-/** Registers what every conversation can have; what belongs to one conversation is made by `conversationTools`. */
+/** Made for each conversation where it is opened; their names are taken all the same. */
+export const CONVERSATION_TOOLS = [
+  "cronjob",
+  "delegate_task",
+  "execute_code",
+  "memory",
+  "recall_context",
+  "session_search",
+  "skill_manage",
+  "skill_view",
+  "skills_list",
+] as const;
+
+function register(ctx: Door, services: Services, state: BuiltinState): void {
+  const files = fileParts(services, state);
+  const { config, workspaces } = services;
+  ctx.registerTool(readFileTool(files));
+  ctx.registerTool(writeFileTool(files));
+  ctx.registerTool(patchTool(files));
+  ctx.registerTool(searchFilesTool(files));
+  ctx.registerTool(terminalTool(terminalParts(services, state)));
+  ctx.registerTool(processTool(workspaces.processes, { maxWaitMs: config.terminal.timeout * 1000 }));
+  ctx.registerTool(todoTool(state.todos));
+  ctx.registerTool(clarifyTool({ timeoutMs: config.clarify.timeout * 1000 }));
+  for (const tool of webTools(services)) ctx.registerTool(tool);
+}
+
+/** Registers what every conversation can have; what belongs to one conversation is made by `ownTools`. */
 export function registerBuiltins(registry: Registry, services: Services): BuiltinState {
   const state: BuiltinState = {
     fileMemory: new FileMemory(),
     todos: createTodoLists(),
     checkpoints: openCheckpoints(services),
   };
-  const files = fileParts(services, state);
-  const tools: readonly Tool[] = [
-    readFileTool(files),
-    writeFileTool(files),
-    patchTool(files),
-    searchFilesTool(files),
-    terminalTool(terminalParts(services, state)),
-    processTool(services.workspaces.processes, { maxWaitMs: services.config.terminal.timeout * 1000 }),
-    todoTool(state.todos),
-    clarifyTool({ timeoutMs: services.config.clarify.timeout * 1000 }),
-    ...webTools(services),
-  ];
-  for (const tool of tools) registry.register(tool);
+  const entered: Entered = { tools: [], commands: [] };
+  register(door({ name: BUILTINS }, entered), services, state);
+  registry.reserve(CONVERSATION_TOOLS);
+  enterTools(registry, BUILTINS, entered.tools, (reason) => {
+    throw new Error(reason);
+  });
   return state;
 }

@@ -5,7 +5,7 @@ import type { Home } from "./home.ts";
 import { commandEnvironment } from "./open-backend.ts";
 import { PluginCache } from "./plugin-cache.ts";
 import { discoverPlugins, type FoundPlugin } from "./plugin-discovery.ts";
-import { PluginHost, type PluginRow } from "./plugin-host.ts";
+import { PluginHost } from "./plugin-host.ts";
 import {
   describeInstall,
   type Installed,
@@ -14,6 +14,7 @@ import {
   removePlugin,
   updatePlugin,
 } from "./plugin-install.ts";
+import type { PluginRow } from "./plugin-rows.ts";
 import { openSettings, type Settings } from "./settings.ts";
 
 export interface PluginActions {

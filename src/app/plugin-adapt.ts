@@ -1,88 +1,10 @@
-// What plugins may leave out, filled in: tools, commands, context engines and memory providers in their full form.
-import type { TSchema } from "typebox";
-import type { CommandAnswer, SlashCommand } from "../core/command.ts";
+// What plugins may leave out of context engines and memory providers, filled in.
 import type { CompressOutcome, ContextEngine, EngineUsage } from "../core/context.ts";
 import type { MemoryProvider } from "../core/memory.ts";
-import type { JsonObject, Message } from "../core/message.ts";
-import type { HandlerTool, PluginContextEngine, PluginMemoryProvider, PluginSlashCommand } from "../core/plugin.ts";
-import type { Tool, ToolResult } from "../core/tool.ts";
+import type { Message } from "../core/message.ts";
+import type { PluginContextEngine, PluginMemoryProvider } from "../core/plugin.ts";
 
-const COMMAND_MS = 30_000;
 const DEFAULT_THRESHOLD = 0.5;
-
-type GivenTool = (Omit<Tool, "toolset"> & { readonly toolset?: string }) | HandlerTool;
-
-function resultOf(value: unknown): ToolResult {
-  if (typeof value === "string") return { content: value };
-  if (value !== null && typeof value === "object" && "content" in value) return value as ToolResult;
-  return { content: JSON.stringify(value ?? null) };
-}
-
-/** Throws when the tool cannot be used; the text is for the plugin's author. */
-export function adaptTool(given: GivenTool, plugin: string): Tool {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(given.name ?? ""))
-    throw new Error(`a tool needs a name of up to 64 letters, digits, _ and -; found ${JSON.stringify(given.name)}`);
-  if ("handler" in given) {
-    const check = given.check_fn;
-    return {
-      name: given.name,
-      toolset: given.toolset ?? plugin,
-      description: given.description ?? given.schema?.description ?? "",
-      parameters: (given.schema?.parameters ?? { type: "object", properties: {} }) as unknown as TSchema,
-      ...(check
-        ? {
-            available: () =>
-              check() ? { ok: true as const } : { ok: false as const, reason: `${plugin} says it is not ready` },
-          }
-        : {}),
-      run: async (args, context) => resultOf(await given.handler(args as JsonObject, context)),
-    };
-  }
-  if (typeof given.run !== "function") throw new Error(`tool ${given.name} has no run function`);
-  if (given.parameters === null || typeof given.parameters !== "object")
-    throw new Error(`tool ${given.name} has no parameters; Type.Object({}) means none`);
-  const run = given.run.bind(given);
-  return {
-    ...given,
-    toolset: given.toolset ?? plugin,
-    description: given.description ?? "",
-    run: async (args, context) => resultOf(await run(args, context)),
-  };
-}
-
-/** Lower case, without the slash, dashes for blanks. */
-export function commandName(name: string): string {
-  return name.trim().replace(/^\//, "").toLowerCase().replaceAll(/\s+/g, "-");
-}
-
-async function within<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not answer within ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-export function adaptCommand(given: PluginSlashCommand, plugin: string): SlashCommand {
-  const name = commandName(given.name ?? "");
-  if (!/^[a-z][\w-]*$/.test(name)) throw new Error(`"${given.name}" is no name for a slash command`);
-  if (typeof given.run !== "function") throw new Error(`/${name} has no run function`);
-  return {
-    name,
-    summary: given.summary ?? `From ${plugin}`,
-    ...(given.args ? { args: given.args } : {}),
-    ...(given.aliases ? { aliases: given.aliases.map(commandName) } : {}),
-    ...(given.whileBusy ? { whileBusy: true } : {}),
-    run: async (args, context): Promise<CommandAnswer> => {
-      const answer = await within(Promise.resolve(given.run(args, context)), COMMAND_MS, `/${name}`);
-      return answer !== null && typeof answer === "object" ? answer : { type: "text", text: answer ?? "" };
-    },
-  };
-}
 
 function outcomeOf(value: readonly Message[] | CompressOutcome, name: string): CompressOutcome {
   if (!Array.isArray(value)) return value as CompressOutcome;

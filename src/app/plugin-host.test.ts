@@ -181,6 +181,7 @@ describe("what plugins may register", () => {
     );
     const { host: opened, notices } = await host({ plugins: { enabled: ["over"] } });
     const registry = new Registry();
+    registry.reserve(["memory"]);
     for (const name of ["read_file", "todo"])
       registry.register({
         name,

@@ -13,15 +13,15 @@ import { PluginCache, type Registrations } from "./plugin-cache.ts";
 import { type Collected, emptyCollection } from "./plugin-collected.ts";
 import type { PluginParts } from "./plugin-context.ts";
 import { discoverPlugins, type FoundPlugin } from "./plugin-discovery.ts";
+import { enterCommand, enterTools } from "./plugin-door.ts";
 import { StrayErrors } from "./plugin-guard.ts";
 import { describe, lazyCommand, lazyTool } from "./plugin-known.ts";
-import { chosenEngine, manifestProblem, runs, type Standing, standingOf } from "./plugin-standing.ts";
+import { type PluginRow, rowOf } from "./plugin-rows.ts";
+import { chosenEngine, isBuiltInEngine, manifestProblem, runs, standingOf } from "./plugin-standing.ts";
 import type { Registry } from "./registry.ts";
 
 const LOAD_MS = 10_000;
 const CLOSE_MS = 2_000;
-/** Made for each conversation and so not in the registry: a plugin must say override to replace them too. */
-const RESERVED: ReadonlySet<string> = new Set(["memory", "session_search", "recall_context", "delegate_task"]);
 
 interface Active {
   readonly plugin: FoundPlugin;
@@ -33,25 +33,6 @@ interface Active {
   ms: number | undefined;
   loading: Promise<Collected | undefined> | undefined;
   collected: Collected | undefined;
-}
-
-export interface PluginRow {
-  readonly key: string;
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly author: string;
-  readonly kind: string;
-  readonly source: string;
-  readonly dir: string;
-  readonly standing: Standing;
-  /** Why it does not work. */
-  readonly problem?: string;
-  readonly remarks: readonly string[];
-  readonly missingEnv: readonly string[];
-  readonly brings?: Registrations;
-  readonly provides: { readonly [sort: string]: readonly string[] };
-  readonly loadMs?: number;
 }
 
 export interface HostOptions {
@@ -89,7 +70,7 @@ export class PluginHost {
   readonly #cache: PluginCache;
   readonly #found: ReadonlyMap<string, FoundPlugin>;
   readonly #active: readonly Active[];
-  readonly #registered = new Set<string>();
+  readonly #said = new Set<string>();
   readonly #stray = new StrayErrors((plugin, reason) => this.#parts.notice(`Plugin ${plugin}: ${reason}`));
   #parts: PluginParts;
 
@@ -176,11 +157,15 @@ export class PluginHost {
     this.#refuseEngines();
   }
 
-  #tell(active: Active, problem: string): void {
-    const key = `problem:${active.plugin.dir}`;
-    if (this.#registered.has(key)) return;
-    this.#registered.add(key);
-    this.#parts.notice(`Plugin ${active.plugin.manifest.name} is left out: ${problem}`);
+  /** Says it once, however often it comes up. */
+  #once(key: string, text: string): void {
+    if (this.#said.has(key)) return;
+    this.#said.add(key);
+    this.#parts.notice(text);
+  }
+
+  #tell({ plugin }: Active, problem: string): void {
+    this.#once(`problem:${plugin.dir}`, `Plugin ${plugin.manifest.name} is left out: ${problem}`);
   }
 
   #load(active: Active): Promise<Collected | undefined> {
@@ -220,21 +205,23 @@ export class PluginHost {
 
   /** Who may bring the context engine: the one that the configuration names, else the first. */
   #engineOwner(): Active | undefined {
-    const bringing = this.#active.filter((active) => (active.known?.contextEngines.length ?? 0) > 0);
+    const bringing = this.#active.filter(({ known }) => known?.contextEngines.some((name) => !isBuiltInEngine(name)));
     const chosen = chosenEngine(this.#options.config);
     return bringing.find((active) => active.known?.contextEngines.includes(chosen ?? "")) ?? bringing[0];
   }
 
   #refuseEngines(): void {
     const owner = this.#engineOwner();
-    for (const active of this.#active) {
-      if (!owner || active === owner || !active.known?.contextEngines.length) continue;
-      const key = `engine:${active.plugin.dir}`;
-      if (this.#registered.has(key)) continue;
-      this.#registered.add(key);
-      const first = owner.known?.contextEngines[0];
-      this.#parts.notice(
-        `Context engine "${active.known.contextEngines[0]}" of plugin ${active.plugin.manifest.name} is refused: "${first}" of ${owner.plugin.manifest.name} is registered, and only one can be.`,
+    for (const { plugin, known } of this.#active) {
+      const [engine] = known?.contextEngines ?? [];
+      if (engine === undefined || plugin === owner?.plugin) continue;
+      const first = owner?.known?.contextEngines[0];
+      const reason = owner
+        ? `"${first}" of ${owner.plugin.manifest.name} is registered, and only one can be`
+        : "that name is built in";
+      this.#once(
+        `engine:${plugin.dir}`,
+        `Context engine "${engine}" of plugin ${plugin.manifest.name} is refused: ${reason}.`,
       );
     }
   }
@@ -245,27 +232,29 @@ export class PluginHost {
       const owner = active.plugin.manifest.name;
       for (const known of active.known?.tools ?? []) {
         const key = `tool:${known.name}:${active.plugin.dir}`;
-        if (this.#registered.has(key)) continue;
-        this.#registered.add(key);
+        if (this.#said.has(key)) continue;
+        this.#said.add(key);
         const tool = lazyTool(known, () => this.#load(active), owner);
-        const taken = RESERVED.has(known.name) && !known.override;
-        const outcome = taken
-          ? { ok: false as const, reason: `tool "${known.name}" is built in; plugin ${owner} must pass override` }
-          : registry.register(tool, { owner: `plugin ${owner}`, override: known.override });
-        if (!outcome.ok) this.#parts.notice(`Plugin ${owner}: ${outcome.reason}`);
+        enterTools(registry, `plugin ${owner}`, [{ tool, override: known.override }], (reason) =>
+          this.#parts.notice(`Plugin ${owner}: ${reason}`),
+        );
       }
     }
   }
 
   /** Slash commands of plugins; a name that is taken already stays with its owner. */
   commands(taken: readonly SlashCommand[]): SlashCommand[] {
-    const names = new Set(taken.flatMap((command) => [command.name, ...(command.aliases ?? [])]));
+    const names = new Set<string>();
+    for (const command of taken) enterCommand(names, command);
     const found: SlashCommand[] = [];
     for (const active of this.#active) {
+      const owner = active.plugin.manifest.name;
       for (const known of active.known?.commands ?? []) {
-        if (names.has(known.name)) continue;
-        names.add(known.name);
-        found.push(lazyCommand(known, () => this.#load(active), active.plugin.manifest.name));
+        const command = lazyCommand(known, () => this.#load(active), owner);
+        const free = enterCommand(names, command);
+        if (free) found.push(free);
+        else
+          this.#once(`command:${known.name}:${active.plugin.dir}`, `Plugin ${owner}: /${known.name} is taken already`);
       }
     }
     return found;
@@ -283,7 +272,7 @@ export class PluginHost {
 
   /** Undefined when no plugin brings an engine of this name. */
   async contextEngine(name: string, wish: EngineWish): Promise<ContextEngine | undefined> {
-    const owner = this.#engineOwner();
+    const owner = isBuiltInEngine(name) ? undefined : this.#engineOwner();
     const make = owner ? (await this.#load(owner))?.contextEngines.get(name) : undefined;
     if (!make) return undefined;
     const { adaptEngine } = await import("./plugin-adapt.ts");
@@ -355,29 +344,13 @@ export class PluginHost {
 
   /** Every plugin that was found, running or not. */
   rows(): PluginRow[] {
-    const { config, home } = this.#options;
-    return [...this.#found.values()].map((plugin) => {
-      const active = this.#active.find((entry) => entry.plugin === plugin);
-      const { manifest } = plugin;
-      const problem = active?.problem ?? manifestProblem(plugin) ?? (plugin.entry ? undefined : noEntry(plugin));
-      return {
-        key: plugin.key,
-        name: manifest.name,
-        version: manifest.version,
-        description: manifest.description,
-        author: manifest.author,
-        kind: manifest.kind,
-        source: plugin.source,
-        dir: plugin.dir,
-        standing: standingOf(plugin, config),
-        ...(problem ? { problem } : {}),
-        remarks: manifest.problems,
-        missingEnv: manifest.requiresEnv.map(({ name }) => name).filter((name) => !home.env[name]),
-        ...(active?.known ? { brings: active.known } : {}),
-        provides: manifest.provides,
-        ...(active?.ms === undefined ? {} : { loadMs: active.ms }),
-      };
-    });
+    return [...this.#found.values()].map((plugin) =>
+      rowOf(
+        plugin,
+        this.#options,
+        this.#active.find((entry) => entry.plugin === plugin),
+      ),
+    );
   }
 
   async close(): Promise<void> {
@@ -392,8 +365,4 @@ export class PluginHost {
     this.#stray.stop();
     await this.#cache.save();
   }
-}
-
-function noEntry(plugin: FoundPlugin): string | undefined {
-  return plugin.manifest.modelProviders.length > 0 ? undefined : "it has no entry file (index.js, index.mjs, index.ts)";
 }

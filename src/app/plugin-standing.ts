@@ -17,10 +17,14 @@ function listed(plugin: FoundPlugin, list: unknown): boolean {
   return names(plugin).some((name) => list.includes(name));
 }
 
+export function isBuiltInEngine(name: string): boolean {
+  return BUILT_IN_ENGINES.includes(name.trim());
+}
+
 /** The name that config.yaml gives, when it is not one of ours. */
 export function chosenEngine(config: Config): string | undefined {
   const engine = config.context.engine.trim();
-  return BUILT_IN_ENGINES.includes(engine) ? undefined : engine;
+  return isBuiltInEngine(engine) ? undefined : engine;
 }
 
 export function chosenMemory(config: Config): string | undefined {

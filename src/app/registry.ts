@@ -4,6 +4,9 @@ import type { Availability, Tool, ToolBox } from "../core/tool.ts";
 
 const AVAILABILITY_MS = 30_000;
 
+/** The name under which the program's own parts are registered. */
+export const BUILTINS = "builtins";
+
 export interface RegisterOptions {
   /** Replaces a tool of the same name on purpose. */
   readonly override?: boolean;
@@ -19,21 +22,27 @@ export interface ToolState {
 
 export class Registry {
   readonly #tools = new Map<string, { tool: Tool; owner: string }>();
+  readonly #reserved = new Map<string, string>();
   readonly #checked = new Map<string, { at: number; availability: Availability }>();
 
   /** False, with a reason, when the name is taken and the newcomer does not say `override`. */
   register(tool: Tool, options: RegisterOptions = {}): Availability {
-    const present = this.#tools.get(tool.name);
-    const owner = options.owner ?? "builtins";
+    const present = this.#tools.get(tool.name)?.owner ?? this.#reserved.get(tool.name);
+    const owner = options.owner ?? BUILTINS;
     if (present && !options.override) {
       return {
         ok: false,
-        reason: `tool "${tool.name}" is registered by ${present.owner} already; ${owner} must pass override to replace it`,
+        reason: `tool "${tool.name}" is registered by ${present} already; ${owner} must pass override to replace it`,
       };
     }
     this.#tools.set(tool.name, { tool, owner });
     this.#checked.delete(tool.name);
     return { ok: true };
+  }
+
+  /** Takes names for tools that are made anew for every conversation: the same rules apply to them. */
+  reserve(names: readonly string[], owner: string = BUILTINS): void {
+    for (const name of names) this.#reserved.set(name, owner);
   }
 
   unregister(name: string): void {

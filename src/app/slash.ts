@@ -1,8 +1,20 @@
-// Every slash command of the product, in the order of /help.
+// Every slash command of the product, in the order of /help; registered as a plugin's commands are.
 import { sessionCommands } from "../commands/session-commands.ts";
 import { turnCommands } from "../commands/turn-commands.ts";
 import type { SlashCommand } from "../core/command.ts";
+import { door, type Entered, enterCommand } from "./plugin-door.ts";
+import { BUILTINS } from "./registry.ts";
 
-export const slashCommands: readonly SlashCommand[] = [...turnCommands, ...sessionCommands].sort((a, b) =>
-  a.name.localeCompare(b.name),
-);
+function builtinCommands(): SlashCommand[] {
+  const entered: Entered = { tools: [], commands: [] };
+  const ctx = door({ name: BUILTINS, patient: true }, entered);
+  for (const command of [...turnCommands, ...sessionCommands]) ctx.registerCommand(command);
+  const taken = new Set<string>();
+  return entered.commands.map((command) => {
+    const known = enterCommand(taken, command);
+    if (!known) throw new Error(`/${command.name} is registered twice`);
+    return known;
+  });
+}
+
+export const slashCommands: readonly SlashCommand[] = builtinCommands().sort((a, b) => a.name.localeCompare(b.name));

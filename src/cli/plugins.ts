@@ -1,7 +1,7 @@
 // `hermes plugins`: what extends the program, where it comes from, what it costs.
 import type { ReadStream } from "node:tty";
 import { openPlugins } from "../app/plugin-actions.ts";
-import type { PluginRow } from "../app/plugin-host.ts";
+import type { PluginRow } from "../app/plugin-rows.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";

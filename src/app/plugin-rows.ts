@@ -1,0 +1,58 @@
+// A plugin as listings show it: what its manifest says, whether it runs, what it brings and what is wrong.
+import type { Config } from "../config/schema/config.ts";
+import type { Home } from "./home.ts";
+import type { Registrations } from "./plugin-cache.ts";
+import type { FoundPlugin } from "./plugin-discovery.ts";
+import { manifestProblem, type Standing, standingOf } from "./plugin-standing.ts";
+
+export interface PluginRow {
+  readonly key: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly author: string;
+  readonly kind: string;
+  readonly source: string;
+  readonly dir: string;
+  readonly standing: Standing;
+  /** Why it does not work. */
+  readonly problem?: string;
+  readonly remarks: readonly string[];
+  readonly missingEnv: readonly string[];
+  readonly brings?: Registrations;
+  readonly provides: { readonly [sort: string]: readonly string[] };
+  readonly loadMs?: number;
+}
+
+/** What the host knows of one that runs. */
+export interface Running {
+  readonly problem: string | undefined;
+  readonly known: Registrations | undefined;
+  readonly ms: number | undefined;
+}
+
+function noEntry(plugin: FoundPlugin): string | undefined {
+  return plugin.manifest.modelProviders.length > 0 ? undefined : "it has no entry file (index.js, index.mjs, index.ts)";
+}
+
+export function rowOf(plugin: FoundPlugin, where: { home: Home; config: Config }, running?: Running): PluginRow {
+  const { manifest } = plugin;
+  const problem = running?.problem ?? manifestProblem(plugin) ?? (plugin.entry ? undefined : noEntry(plugin));
+  return {
+    key: plugin.key,
+    name: manifest.name,
+    version: manifest.version,
+    description: manifest.description,
+    author: manifest.author,
+    kind: manifest.kind,
+    source: plugin.source,
+    dir: plugin.dir,
+    standing: standingOf(plugin, where.config),
+    ...(problem ? { problem } : {}),
+    remarks: manifest.problems,
+    missingEnv: manifest.requiresEnv.map(({ name }) => name).filter((name) => !where.home.env[name]),
+    ...(running?.known ? { brings: running.known } : {}),
+    provides: manifest.provides,
+    ...(running?.ms === undefined ? {} : { loadMs: running.ms }),
+  };
+}
