@@ -54,7 +54,9 @@ async function* events(
   stream: boolean,
 ): AsyncGenerator<JsonObject> {
   const client = clientFor(sdk, call, wire);
-  const options = { body: encodeAnthropic(call, stream), signal: wire.signal, stream };
+  // As text: for an object the SDK would load the platform's `fetch` to see whether it is a form.
+  const body = JSON.stringify(encodeAnthropic(call, stream));
+  const options = { body, headers: { "content-type": "application/json" }, signal: wire.signal, stream };
   const response = await client.post("/v1/messages", options).asResponse();
   if (!stream || wire.isJson) {
     yield* unrolled((await response.json()) as JsonObject);

@@ -43,7 +43,10 @@ export interface Post {
 /** The JSON values of the answer: many when it streams, one when it does not. */
 export async function* streamBody(sdk: OpenAiSdk, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
   const client = clientFor(sdk, post.call, wire);
-  const options = { body: post.body, signal: wire.signal, stream: post.stream };
+  // As text: for an object the SDK would load the platform's `fetch` to see whether it is a form.
+  const body = JSON.stringify(post.body);
+  const headers = { "content-type": "application/json" };
+  const options = { body, headers, signal: wire.signal, stream: post.stream };
   const response = await client.post(post.path, options).asResponse();
   if (!post.stream || wire.isJson) {
     const value = (await response.json()) as JsonObject;

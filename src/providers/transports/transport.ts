@@ -48,7 +48,7 @@ export interface TransportCall {
   /** How long cached prefixes should live, where marks are used. Default 5m. */
   readonly cacheTtl?: "5m" | "1h";
   readonly amend?: Amendments;
-  /** The network; the platform's `fetch` unless given. */
+  /** The network; a `fetch` over node:http unless given. */
   readonly fetch?: typeof fetch;
 }
 

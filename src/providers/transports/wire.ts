@@ -1,5 +1,6 @@
 // One HTTP exchange under an SDK: its headers, its limits, its end. Keys go to one host; nothing comes from the environment.
 import type { AssistantMessage } from "../../core/message.ts";
+import { httpFetch } from "../../lib/http-fetch.ts";
 import type { TransportCall, TransportErrorData, TransportErrorKind } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 
@@ -28,18 +29,20 @@ function authHeaders(call: TransportCall, fallback: "bearer" | "x-api-key"): [st
   return style === "bearer" ? [["authorization", `Bearer ${key}`]] : [[style, key]];
 }
 
-function headersFor(call: TransportCall, given: Headers, fallback: "bearer" | "x-api-key"): Headers {
-  const headers = new Headers();
-  for (const name of KEPT_HEADERS) {
-    const value = given.get(name);
-    if (value !== null) headers.set(name, value);
-  }
-  headers.set("user-agent", "hermes-ts");
-  for (const [name, value] of authHeaders(call, fallback)) headers.set(name, value);
+type HeaderMap = { [name: string]: string };
+
+function headersFor(call: TransportCall, given: Iterable<string[]>, fallback: "bearer" | "x-api-key"): HeaderMap {
+  const headers: HeaderMap = {};
+  const set = (name: string, value: string) => {
+    headers[name.toLowerCase()] = value;
+  };
+  for (const [name = "", value = ""] of given) if (KEPT_HEADERS.includes(name.toLowerCase())) set(name, value);
+  set("user-agent", "hermes-ts");
+  for (const [name, value] of authHeaders(call, fallback)) set(name, value);
   const rule = call.quirks.conversationHeader;
   const model = call.model.toLowerCase();
-  if (rule?.models.some((piece) => model.includes(piece))) headers.set(rule.name, call.request.conversationId);
-  for (const [name, value] of Object.entries(call.endpoint.headers)) headers.set(name, value);
+  if (rule?.models.some((piece) => model.includes(piece))) set(rule.name, call.request.conversationId);
+  for (const [name, value] of Object.entries(call.endpoint.headers)) set(name, value);
   return headers;
 }
 
@@ -130,10 +133,19 @@ export class Wire {
 
   /** The `fetch` that the SDK gets. */
   readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const send = this.#call.fetch ?? fetch;
-    const headers = headersFor(this.#call, new Headers(init?.headers), this.#auth);
+    // The SDKs hand over a list of headers and a body of text.
+    const headers = headersFor(this.#call, (init?.headers ?? []) as Iterable<string[]>, this.#auth);
+    const {
+      method = "GET",
+      body,
+      signal = null,
+    } = (init ?? {}) as { method?: string; body?: string; signal?: AbortSignal };
+    const request = { method, headers, signal, ...(body === undefined ? {} : { body }) };
     // A redirect could carry the key to another host: it is answered as the error it is.
-    const response = await send(input, { ...init, headers, redirect: "manual" });
+    const given = this.#call.fetch;
+    const response = given
+      ? await given(input, { ...request, redirect: "manual" })
+      : await httpFetch(input as string | URL, request);
     this.#response = response;
     if (response.ok) return response;
     const text = without((await response.text()).slice(0, MAX_ERROR_BODY), this.#call.endpoint.apiKey);

@@ -1,0 +1,108 @@
+// `fetch` over node:http behaves like the platform's where the model SDKs rely on it.
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { httpFetch } from "./http-fetch.ts";
+
+const servers: Server[] = [];
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+describe("httpFetch", () => {
+  it("sends method, headers and body, and answers with a Response", async () => {
+    const url = await serve((request, response) => {
+      const parts: Buffer[] = [];
+      request.on("data", (part: Buffer) => parts.push(part));
+      request.on("end", () => {
+        const body = Buffer.concat(parts).toString();
+        response.setHeader(
+          "x-seen",
+          `${request.method} ${request.headers["x-mine"]} ${request.headers["content-length"]}`,
+        );
+        response.end(JSON.stringify({ body }));
+      });
+    });
+    const response = await httpFetch(url, { method: "POST", headers: { "x-mine": "yes" }, body: "Grüße" });
+    expect(response).toBeInstanceOf(Response);
+    expect(response.headers.get("x-seen")).toBe("POST yes 7");
+    expect(await response.json()).toEqual({ body: "Grüße" });
+  });
+
+  it("hands over the pieces of a stream as they come", async () => {
+    let end: () => void = () => undefined;
+    const url = await serve((_, response) => {
+      response.write("first");
+      end = () => response.end("second");
+    });
+    const response = await httpFetch(url);
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("first");
+    end();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("second");
+    expect((await reader?.read())?.done).toBe(true);
+  });
+
+  it.each([
+    ["gzip", gzipSync("packed")],
+    ["br", brotliCompressSync("packed")],
+  ])("unpacks %s, which nobody asked for", async (coding, bytes) => {
+    const url = await serve((_, response) => response.setHeader("content-encoding", coding).end(bytes));
+    const response = await httpFetch(url);
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(await response.text()).toBe("packed");
+  });
+
+  it("answers redirects and empty answers as they are", async () => {
+    const url = await serve((request, response) => {
+      response.statusCode = request.url === "/empty" ? 204 : 307;
+      response.setHeader("location", "https://elsewhere.example/").end();
+    });
+    expect((await httpFetch(url)).status).toBe(307);
+    const empty = await httpFetch(`${url}/empty`);
+    expect([empty.status, await empty.text()]).toEqual([204, ""]);
+  });
+
+  it("rejects with the socket's code when nobody listens", async () => {
+    const url = await serve((_, response) => response.end());
+    await new Promise((resolve) => servers.pop()?.close(resolve));
+    await expect(httpFetch(url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+  });
+
+  it("ends with the signal, before and in the middle of the answer", async () => {
+    const url = await serve((request, response) => {
+      if (request.url === "/half") response.write("half");
+    });
+    await expect(httpFetch(url, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
+    const silent = new AbortController();
+    const waiting = httpFetch(url, { signal: silent.signal });
+    setTimeout(() => silent.abort(), 20);
+    await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+    const midway = new AbortController();
+    const response = await httpFetch(`${url}/half`, { signal: midway.signal });
+    const text = response.text();
+    midway.abort();
+    await expect(text).rejects.toThrow();
+  });
+
+  it("fails when the connection breaks in the middle of the answer", async () => {
+    const url = await serve((_, response) => {
+      response.setHeader("content-length", "100").write("half");
+      setTimeout(() => response.destroy(), 20);
+    });
+    const response = await httpFetch(url);
+    await expect(response.text()).rejects.toThrow();
+  });
+});
