@@ -1,5 +1,5 @@
 // The effective configuration: runtime overrides > environment > config.yaml > defaults.
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkTree } from "./check.ts";
 import { envLayer } from "./env-layer.ts";
@@ -8,8 +8,9 @@ import { liftLegacy } from "./legacy.ts";
 import { mergeTrees, withAt } from "./path.ts";
 import type { Config } from "./schema/config.ts";
 import { structureWarnings } from "./structure.ts";
+import { keepTree, keptTree, stampOf, type Tree } from "./tree-cache.ts";
 import type { ConfigWarning } from "./warning.ts";
-import { type ParsedYaml, parseYaml } from "./yaml-file.ts";
+import type { ParsedYaml } from "./yaml-file.ts";
 
 /** What loading needs of a home. */
 export interface ConfigHome {
@@ -17,10 +18,15 @@ export interface ConfigHome {
   readonly env: Env;
 }
 
-/** Remembers the parsed file until it changes. Held by whoever loads more than once. */
+/** What a load needs of the file; the places of keys only when there is something to say about them. */
+interface FileTree extends Pick<ParsedYaml, "tree" | "problem"> {
+  locate(path: readonly string[]): Promise<ReturnType<ParsedYaml["locate"]>>;
+}
+
+/** Remembers the file's tree until it changes. Held by whoever loads more than once. */
 export interface ConfigCache {
   stamp?: string;
-  parsed?: ParsedYaml | undefined;
+  file?: FileTree;
 }
 
 export interface LoadedConfig {
@@ -36,25 +42,47 @@ export function configPath(home: { readonly path: string }): string {
   return join(home.path, "config.yaml");
 }
 
-async function readFile(path: string, cache: ConfigCache): Promise<ParsedYaml | undefined> {
-  const info = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (!info) {
+async function parse(path: string): Promise<ParsedYaml> {
+  const { parseYaml } = await import("./yaml-file.ts");
+  return parseYaml(readFileSync(path, "utf8"));
+}
+
+function fromTree(path: string, tree: Tree): FileTree {
+  let parsed: Promise<ParsedYaml> | undefined;
+  return {
+    tree,
+    problem: undefined,
+    locate: async (keys) => {
+      parsed ??= parse(path);
+      return (await parsed).locate(keys);
+    },
+  };
+}
+
+async function readFile(home: string, cache: ConfigCache): Promise<FileTree | undefined> {
+  const path = configPath({ path: home });
+  const stamp = stampOf(path);
+  if (stamp === undefined) {
     delete cache.stamp;
     return undefined;
   }
-  const stamp = `${info.mtimeNs} ${info.size}`;
-  if (cache.stamp !== stamp) {
-    cache.parsed = await parseYaml(readFileSync(path, "utf8"));
-    cache.stamp = stamp;
+  if (cache.file && cache.stamp === stamp) return cache.file;
+  const kept = keptTree(home, stamp);
+  if (kept) cache.file = fromTree(path, kept);
+  else {
+    const parsed = await parse(path);
+    cache.file = { ...parsed, locate: async (keys) => parsed.locate(keys) };
+    if (!parsed.problem) await keepTree(home, stamp, parsed.tree);
   }
-  return cache.parsed;
+  cache.stamp = stamp;
+  return cache.file;
 }
 
-async function readOrWarn(path: string, cache: ConfigCache): Promise<{ parsed?: ParsedYaml; problem?: ConfigWarning }> {
+async function readOrWarn(home: string, cache: ConfigCache): Promise<{ file?: FileTree; problem?: ConfigWarning }> {
   try {
-    const parsed = await readFile(path, cache);
-    if (!parsed) return {};
-    return parsed.problem ? { parsed, problem: parsed.problem } : { parsed };
+    const file = await readFile(home, cache);
+    if (!file) return {};
+    return file.problem ? { file, problem: file.problem } : { file };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
@@ -63,9 +91,9 @@ async function readOrWarn(path: string, cache: ConfigCache): Promise<{ parsed?: 
   }
 }
 
-function placed(warning: ConfigWarning, parsed: ParsedYaml | undefined): ConfigWarning {
-  if (warning.line !== undefined || warning.path === "" || !parsed) return warning;
-  const place = parsed.locate(warning.path.split("."));
+async function placed(warning: ConfigWarning, file: FileTree | undefined): Promise<ConfigWarning> {
+  if (warning.line !== undefined || warning.path === "" || !file) return warning;
+  const place = await file.locate(warning.path.split("."));
   return place ? { ...warning, ...place } : warning;
 }
 
@@ -77,8 +105,8 @@ export async function loadConfig(options: {
 }): Promise<LoadedConfig> {
   const { home, overrides, cache = {} } = options;
   const ignore = ["1", "true", "yes"].includes((home.env.HERMES_IGNORE_USER_CONFIG ?? "").toLowerCase());
-  const { parsed, problem } = ignore ? {} : await readOrWarn(configPath(home), cache);
-  const raw = parsed?.tree ?? {};
+  const { file, problem } = ignore ? {} : await readOrWarn(home.path, cache);
+  const raw = file?.tree ?? {};
   const { tree, warnings: legacy } = liftLegacy(raw);
   const environment = envLayer(home.env, tree);
   let merged: unknown = tree;
@@ -86,7 +114,8 @@ export async function loadConfig(options: {
   merged = mergeTrees(merged, overrides);
   const checked = checkTree(merged, home.env);
   const config = checked.value as Config;
-  const found = [...legacy, ...checked.warnings, ...structureWarnings(config)].map((each) => placed(each, parsed));
+  const all = [...legacy, ...checked.warnings, ...structureWarnings(config)];
+  const found = await Promise.all(all.map((each) => placed(each, file)));
   return {
     config,
     warnings: [...(problem ? [problem] : []), ...found, ...environment.warnings],

@@ -1,0 +1,83 @@
+// The kept tree of config.yaml stands for exactly one state of the file, and holds no secret.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "./load.ts";
+import { stampOf } from "./tree-cache.ts";
+
+let home: string;
+let file: string;
+let copy: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "hermes-tree-"));
+  file = join(home, "config.yaml");
+  copy = join(home, "cache", "config-tree.json");
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+/** As if it had been written a while ago. */
+function write(text: string): void {
+  writeFileSync(file, text);
+  const before = Date.now() / 1000 - 60;
+  utimesSync(file, before, before);
+}
+
+const load = () => loadConfig({ home: { path: home, env: {} } });
+
+/** Makes the copy differ from the file, to see which of the two is read. */
+function falsify(): void {
+  const kept = JSON.parse(readFileSync(copy, "utf8"));
+  writeFileSync(copy, JSON.stringify({ ...kept, tree: { agent: { max_turns: 7 } } }));
+}
+
+describe("the kept tree of config.yaml", () => {
+  it("is read instead of the file, closed to others, until the file changes", async () => {
+    write("agent:\n  max_turns: 5\n");
+    expect((await load()).config.agent.max_turns).toBe(5);
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    falsify();
+    expect((await load()).config.agent.max_turns).toBe(7);
+    write("agent:\n  max_turns: 6\n");
+    expect((await load()).config.agent.max_turns).toBe(6);
+    falsify();
+    rmSync(file);
+    expect((await load()).config.agent.max_turns).toBe(90);
+  });
+
+  it("gives the same answer as the file, with the places of what is wrong", async () => {
+    write("agent:\n  max_turns: many\nmodell: x\nterminal: {env_passthrough: [A, 007, yes]}\n");
+    const first = await load();
+    const second = await load();
+    expect(second).toEqual(first);
+    expect(second.warnings.map(({ line }) => line)).toEqual(expect.arrayContaining([2, 3]));
+  });
+
+  it("is not made of a file that spells out a secret, and goes when one is added", async () => {
+    write("agent:\n  max_turns: 5\n");
+    await load();
+    expect(existsSync(copy)).toBe(true);
+    write("providers:\n  mine:\n    api_key: hunter2-hunter2\n");
+    await load();
+    expect(existsSync(copy)).toBe(false);
+    write(`providers:\n  mine:\n    api_key: \${MINE_KEY}\n`);
+    await load();
+    expect(existsSync(copy)).toBe(true);
+  });
+
+  it("is not made of a file that was written just now, nor of a broken one", async () => {
+    writeFileSync(file, "agent:\n  max_turns: 5\n");
+    await load();
+    expect(existsSync(copy)).toBe(false);
+    write("agent: [\n");
+    await load();
+    expect(existsSync(copy)).toBe(false);
+  });
+
+  it("is passed over when it is cut off", async () => {
+    write("agent:\n  max_turns: 5\n");
+    await load();
+    writeFileSync(copy, `{"stamp":"${stampOf(file)}","tree":`);
+    expect((await load()).config.agent.max_turns).toBe(5);
+  });
+});
