@@ -12,9 +12,11 @@ const outdirFlag = process.argv.indexOf("--outdir");
 const outdir = outdirFlag < 0 ? join(root, "dist") : process.argv[outdirFlag + 1];
 const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-// Native packages stay outside. The schema library is bundled all the same: unbundled it costs 130 ms at each start;
-// it is a dependency only because the type declarations name it.
-const external = Object.keys(dependencies).filter((name) => name !== "typebox");
+// Native packages stay outside. Two are bundled all the same: the schema library, which costs 130 ms at each start
+// unbundled (it is a dependency only because the type declarations name it), and the JavaScript half of better-sqlite3,
+// whose native half is loaded by its path.
+const inside = ["typebox", "better-sqlite3"];
+const external = [...Object.keys(dependencies).filter((name) => !inside.includes(name)), "bindings", "*.node"];
 const common = {
   absWorkingDir: root,
   platform: "node",
@@ -49,6 +51,18 @@ const importsByLauncher = {
     })),
 };
 
+/** The model SDKs build their headers with our small class instead of loading Node's fetch before the request is out. */
+const lightHeaders = {
+  name: "light-headers",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/](openai|@anthropic-ai[\\/]sdk)[\\/]internal[\\/]headers\.m?js$/ }, ({ path }) => {
+      const source = readFileSync(path, "utf8");
+      if (!source.includes("new Headers()")) throw new Error(`${path} no longer builds its headers as expected`);
+      const light = JSON.stringify(join(root, "src", "lib", "light-headers.ts"));
+      return { contents: `import { LightHeaders as Headers } from ${light};\n${source}` };
+    }),
+};
+
 /** The program in chunks, one per lazily imported part; an entry is a chunk like the others. */
 async function splitProgram(parts) {
   const { metafile } = await build({
@@ -64,7 +78,7 @@ async function splitProgram(parts) {
     format: "esm",
     chunkNames: "[name]-[hash]",
     metafile: true,
-    plugins: [importsByLauncher],
+    plugins: [importsByLauncher, lightHeaders],
     define: { "process.env.NODE_ENV": '"production"', __HERMES_VERSION__: JSON.stringify(version) },
   });
   const exportsOf = (name) =>

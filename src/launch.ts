@@ -1,7 +1,6 @@
 // Runs the built program from its chunks, with V8's code cache: compiling the sources would be half of a start.
 // Built as dist/launch.cjs; nothing in the sources imports it.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,7 +16,8 @@ interface Chunk {
 
 const folder = import.meta.dirname;
 const chunksFolder = join(folder, "chunks");
-const native = createRequire(join(folder, "launch.cjs"));
+/** The built file is CommonJS; `createRequire` would load the whole of node:module. */
+declare const require: (specifier: string) => unknown;
 const OPENING = "(function (exports, require, module, __meta, __import, __require) {\n";
 
 const chunks = new Map<string, Chunk>();
@@ -98,7 +98,7 @@ function compile(name: string, path: string): Script {
 }
 
 function requireFrom(specifier: string): unknown {
-  return specifier.startsWith("./") ? load(specifier.slice(specifier.lastIndexOf("/") + 1)) : native(specifier);
+  return specifier.startsWith("./") ? load(specifier.slice(specifier.lastIndexOf("/") + 1)) : require(specifier);
 }
 
 /** Runs a chunk once and answers with its exports. */

@@ -3,7 +3,7 @@ import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:f
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type BetterSqlite3 from "better-sqlite3";
+import BetterSqlite3 from "better-sqlite3";
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
@@ -39,21 +39,23 @@ export interface OpenDatabaseOptions {
   readonly busyTimeoutMs?: number;
 }
 
-type Constructor = new (path: string, options?: BetterSqlite3.Options) => BetterSqlite3.Database;
+let addon: object | undefined;
 
-let loaded: Constructor | undefined;
+/** The native half, by its known place: the package's own search for it costs more than opening a database. */
+function loadAddon(): object {
+  addon ??= createRequire(import.meta.url)("better-sqlite3/build/Release/better_sqlite3.node") as object;
+  return addon;
+}
 
-/** Loaded on first use: the native module costs start-up time that most commands need not pay. */
-function loadDriver(): Constructor {
-  loaded ??= createRequire(import.meta.url)("better-sqlite3") as Constructor;
-  return loaded;
+function openNative(path: string, options: BetterSqlite3.Options): BetterSqlite3.Database {
+  // The types know the addon only as a path; the package takes the loaded one too.
+  return new BetterSqlite3(path, { ...options, nativeBinding: loadAddon() as unknown as string });
 }
 
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): Database {
   if (options.snapshot) return openSnapshot(path);
   const readonly = options.readOnly ?? false;
-  const Driver = loadDriver();
-  return wrap(new Driver(path, { readonly, timeout: options.busyTimeoutMs ?? 1000 }), path);
+  return wrap(openNative(path, { readonly, timeout: options.busyTimeoutMs ?? 1000 }), path);
 }
 
 function openSnapshot(path: string): Database {
@@ -64,8 +66,7 @@ function openSnapshot(path: string): Database {
     for (const suffix of ["", "-wal"]) {
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
     }
-    const Driver = loadDriver();
-    return wrap(new Driver(copy, { readonly: true }), path, remove);
+    return wrap(openNative(copy, { readonly: true }), path, remove);
   } catch (error) {
     remove();
     throw error;
