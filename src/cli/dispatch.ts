@@ -54,7 +54,16 @@ async function runLine(line: Line, rest: readonly string[]): Promise<number> {
 
 /** Runs one command line and answers with its exit code. */
 export async function dispatch(argv: readonly string[], surfaces?: Surfaces): Promise<number> {
-  const terminal = new Terminal({ stdin: process.stdin, stdout: process.stdout, stderr: process.stderr });
+  const terminal = new Terminal({
+    // Node opens each stream at its first use; a command that reads nothing need not wait for its input.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    get stderr() {
+      return process.stderr;
+    },
+  });
   try {
     const { home, rest, warnings } = openHome(argv);
     for (const warning of warnings) terminal.err(`warning: ${warning}`);

@@ -33,7 +33,7 @@ export class Terminal {
 
   /** True when a person can both read and answer. */
   get interactive(): boolean {
-    return Boolean(this.#streams.stdin.isTTY && this.#streams.stdout.isTTY);
+    return Boolean(this.#streams.stdout.isTTY && this.#streams.stdin.isTTY);
   }
 
   /** Columns to draw in; Infinity when the output goes to a file or a pipe, so nothing is cut there. */
