@@ -55,9 +55,9 @@ const importsByLauncher = {
 const lightHeaders = {
   name: "light-headers",
   setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/](openai|@anthropic-ai[\\/]sdk)[\\/]internal[\\/]headers\.m?js$/ }, ({ path }) => {
+    onLoad({ filter: /[\\/](openai|@anthropic-ai[\\/]sdk)[\\/]internal[\\/](headers|utils[\\/]log)\.m?js$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
-      if (!source.includes("new Headers()")) throw new Error(`${path} no longer builds its headers as expected`);
+      if (!source.includes("instanceof Headers")) throw new Error(`${path} no longer treats headers as expected`);
       const light = JSON.stringify(join(root, "src", "lib", "light-headers.ts"));
       return { contents: `import { LightHeaders as Headers } from ${light};\n${source}` };
     }),
