@@ -14,7 +14,7 @@ export class MemoryLedger implements UsageLedger {
     const counted = this.entries.filter(
       (entry) =>
         (filter.since === undefined || entry.at >= filter.since) &&
-        (filter.sessionId === undefined || entry.sessionId === filter.sessionId) &&
+        (filter.sessionId === undefined || [filter.sessionId].flat().includes(entry.sessionId ?? "")) &&
         (filter.jobId === undefined || entry.jobId === filter.jobId),
     );
     return Promise.resolve(counted.reduce((sum, entry) => sum + (entry.cost.usd ?? 0), 0));

@@ -8,7 +8,7 @@ import { CronDoor } from "./cron-door.ts";
 import type { Home } from "./home.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
 import { smartJudge } from "./judge.ts";
-import { openLedger } from "./ledger.ts";
+import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openModels } from "./models.ts";
 import { openGuards } from "./open-guards.ts";
 import type { Opening } from "./opening.ts";
@@ -17,6 +17,7 @@ import { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 import { openSettings } from "./settings.ts";
 import { SkillsDoor } from "./skills-door.ts";
+import { startSpillSweeper } from "./spill-sweep.ts";
 import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
@@ -118,7 +119,8 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     models: () => opened.models,
   });
   const onTrouble = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
-  const models = openModels(home, await withModelProviders(config, plugins), ledger, { onTrouble });
+  const spending = ledgerByConversation(ledger, store);
+  const models = openModels(home, await withModelProviders(config, plugins), spending, { onTrouble });
   opened.models = models;
   const skills = new SkillsDoor(async () => (await import("./open-skills.ts")).openSkills(services));
   const guards = await openGuards(home, config, {
@@ -133,6 +135,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   const cron = cronDoor(() => ({ app, services }));
   const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
   const builtins = registerBuiltins(registry, services);
+  const spills = startSpillSweeper(home, config.tool_output);
   const app: App = {
     home,
     config,
@@ -149,6 +152,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     close: onceInOrder([
       () => cron.close(),
       () => services.workspaces.close(),
+      () => spills.close(),
       () => plugins?.close(),
       () => builtins.checkpoints.close(),
       () => models.close(),

@@ -1,5 +1,6 @@
 // The usage ledger of a home: its file is opened at the first question, so that a run without a model call never does.
 import { join } from "node:path";
+import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Home } from "./home.ts";
 
@@ -35,4 +36,34 @@ export async function withLedger<T>(home: Home, work: (ledger: UsageLedger) => P
   } finally {
     close();
   }
+}
+
+/** The session and those that it was compacted from, oldest first. Branches and delegations start anew. */
+async function conversationOf(store: SessionStore, sessionId: string): Promise<readonly string[]> {
+  const chain = [sessionId];
+  const parents = (await store.ancestors(sessionId)).slice(0, -1).reverse();
+  for (const id of parents) {
+    if ((await store.getSession(id))?.end_reason !== "compression") break;
+    chain.unshift(id);
+  }
+  return chain;
+}
+
+/** The same ledger, in which what a session spent includes the sessions that it was compacted from. */
+export function ledgerByConversation(ledger: UsageLedger, store: SessionStore): UsageLedger {
+  // Where a session comes from never changes once it has a parent; without one it may not be stored yet.
+  const known = new Map<string, readonly string[]>();
+  const idsOf = async (sessionId: string) => {
+    const found = known.get(sessionId) ?? (await conversationOf(store, sessionId));
+    if (found.length > 1) known.set(sessionId, found);
+    return found;
+  };
+  return {
+    record: (entry) => ledger.record(entry),
+    report: (options) => ledger.report(options),
+    spent: async (filter) => {
+      const { sessionId } = filter;
+      return ledger.spent(typeof sessionId === "string" ? { ...filter, sessionId: await idsOf(sessionId) } : filter);
+    },
+  };
 }

@@ -42,7 +42,8 @@ export interface LedgerEntry {
 export interface SpendFilter {
   /** Seconds since the epoch. */
   readonly since?: number;
-  readonly sessionId?: string;
+  /** Several for a conversation that went on in new sessions. */
+  readonly sessionId?: string | readonly string[];
   readonly jobId?: string;
 }
 

@@ -120,6 +120,8 @@ export const executionKeys = {
     max_bytes: whole(50000, "Most characters of terminal output", { min: 1 }),
     max_lines: whole(2000, "Most lines of read_file", { min: 1 }),
     max_line_length: whole(2000, "Most characters of one line", { min: 1 }),
+    keep_days: whole(14, "Days that large results are kept as files", { min: 1 }),
+    keep_mb: whole(1000, "Most megabytes of such files; the oldest go first", { min: 1 }),
   }),
   tool_loop_guardrails: section("Stopping tools that go in circles", {
     warnings_enabled: flag(true, "Warn the model"),

@@ -90,8 +90,9 @@ function conditionsOf(filter: SpendFilter): { where: string; values: SqlValue[] 
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   if (filter.sessionId !== undefined) {
-    conditions.push("session_id = ?");
-    values.push(filter.sessionId);
+    const ids = typeof filter.sessionId === "string" ? [filter.sessionId] : filter.sessionId;
+    conditions.push(`session_id IN (${ids.map(() => "?").join(", ")})`);
+    values.push(...ids);
   }
   if (filter.jobId !== undefined) {
     conditions.push("job_id = ?");
