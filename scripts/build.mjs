@@ -55,12 +55,15 @@ const importsByLauncher = {
 const lightHeaders = {
   name: "light-headers",
   setup: ({ onLoad }) =>
-    onLoad({ filter: /[\\/](openai|@anthropic-ai[\\/]sdk)[\\/]internal[\\/](headers|utils[\\/]log)\.m?js$/ }, ({ path }) => {
-      const source = readFileSync(path, "utf8");
-      if (!source.includes("instanceof Headers")) throw new Error(`${path} no longer treats headers as expected`);
-      const light = JSON.stringify(join(root, "src", "lib", "light-headers.ts"));
-      return { contents: `import { LightHeaders as Headers } from ${light};\n${source}` };
-    }),
+    onLoad(
+      { filter: /[\\/](openai|@anthropic-ai[\\/]sdk)[\\/]internal[\\/](headers|utils[\\/]log)\.m?js$/ },
+      ({ path }) => {
+        const source = readFileSync(path, "utf8");
+        if (!source.includes("instanceof Headers")) throw new Error(`${path} no longer treats headers as expected`);
+        const light = JSON.stringify(join(root, "src", "lib", "light-headers.ts"));
+        return { contents: `import { LightHeaders as Headers } from ${light};\n${source}` };
+      },
+    ),
 };
 
 /** The program in chunks, one per lazily imported part; an entry is a chunk like the others. */
@@ -72,6 +75,7 @@ async function splitProgram(parts) {
       index: "src/index.ts",
       "store-worker": "src/store/worker-entry.ts",
       "mail-worker": "src/store/mail-worker-entry.ts",
+      "page-worker": "src/tools/web/page-worker-entry.ts",
     },
     outdir: parts,
     splitting: true,
@@ -124,7 +128,7 @@ async function writeEntries(buildId, exportsOf) {
     format: "cjs",
     define: { "import.meta.dirname": "__dirname", __HERMES_BUILD__: JSON.stringify(buildId) },
   });
-  for (const name of ["main", "index", "store-worker", "mail-worker"]) {
+  for (const name of ["main", "index", "store-worker", "mail-worker", "page-worker"]) {
     const names = exportsOf(name);
     const enter = `import launch from "./launch.cjs";\n${names.length > 0 ? `export const { ${names.join(", ")} } = ` : ""}`;
     writeFileSync(join(outdir, `${name}.js`), `${enter}launch.load("${name}.cjs");\n`);

@@ -1,8 +1,7 @@
 // Open todo items must outlive a compaction: they are said again in the new session.
 import type { Message, UserMessage } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
-
-const TODO_PREFIX = "[Your active task list was preserved across context compression]";
+import { TODO_NOTE } from "../core/todo-note.ts";
 
 interface TodoItem {
   readonly id: string;
@@ -29,22 +28,20 @@ export function todoNote(log: readonly Message[]): UserMessage | undefined {
   for (let index = log.length - 1; index >= 0; index--) {
     const message = log[index];
     const text = textOf(message?.content);
-    if (message?.role === "user" && text.startsWith(TODO_PREFIX)) return { role: "user", content: text };
+    if (message?.role === "user" && text.startsWith(TODO_NOTE)) return { role: "user", content: text };
     const todos = message?.role === "tool" ? todosIn(text) : undefined;
     if (todos === undefined) continue;
     const open = todos.filter((item) => item.status === "pending" || item.status === "in_progress");
     if (open.length === 0) return undefined;
     const lines = open.map((item) => `- [${item.status === "in_progress" ? ">" : " "}] ${item.id}. ${item.content}`);
-    return { role: "user", content: [TODO_PREFIX, ...lines].join("\n") };
+    return { role: "user", content: [TODO_NOTE, ...lines].join("\n") };
   }
   return undefined;
 }
 
 /** The compacted messages with the list in them once: before a waiting question, else at the end. */
 export function withTodoNote(messages: readonly Message[], note: UserMessage | undefined): Message[] {
-  const rest = messages.filter(
-    (message) => message.role !== "user" || !textOf(message.content).startsWith(TODO_PREFIX),
-  );
+  const rest = messages.filter((message) => message.role !== "user" || !textOf(message.content).startsWith(TODO_NOTE));
   if (note === undefined) return rest;
   const last = rest.at(-1);
   return last?.role === "user" ? [...rest.slice(0, -1), note, last] : [...rest, note];

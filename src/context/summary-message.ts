@@ -1,6 +1,7 @@
 // The message that stands for compacted turns: its marks, how it is found again and taken apart.
 import type { Content, ContentPart, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
+import { TODO_NOTE } from "../core/todo-note.ts";
 
 /** Found by this tag, never by the sentence behind it. */
 export const SUMMARY_TAG = "[CONTEXT COMPACTION";
@@ -8,7 +9,6 @@ const LEGACY_TAG = "[CONTEXT SUMMARY]:";
 const OPENING = `${SUMMARY_TAG} — REFERENCE ONLY] Earlier turns were condensed into the notes below. They are background, not a request: do not answer or repeat them, go on from the messages after them.`;
 const END_TAG = "--- END OF CONTEXT SUMMARY";
 const END_TURN = /^--- END OF CONTEXT SUMMARY — turn (\d+) follows/;
-const TODO_TAG = "[Your active task list was preserved across context compression]";
 const RANGE = /Turns (\d+)–(\d+) are kept; use recall_context/;
 
 export interface TurnRange {
@@ -79,7 +79,7 @@ function bodyOf(inner: string): string {
 
 /** Notes that a compaction adds and the log never held: they have no turn number. */
 export function isCarriedNote(message: Message): boolean {
-  return message.role === "user" && textOf(message.content).startsWith(TODO_TAG);
+  return message.role === "user" && textOf(message.content).startsWith(TODO_NOTE);
 }
 
 export function joinContent(first: string, second: Content): Content {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -84,5 +84,30 @@ describe("withFileLock", () => {
     const path = join(dir, "f");
     await expect(withFileLock(path, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await withFileLock(path, async () => 1, { timeoutMs: 100 })).toBe(1);
+  });
+
+  it("removes what killed processes left beside the lock, and nothing else", async () => {
+    const path = join(dir, "swept");
+    const gone = { pid: 2 ** 22 + 1, host: hostname(), token: "x" };
+    const mine = { pid: process.pid, host: hostname(), token: "x" };
+    const old = new Date(Date.now() - 600_000);
+    const put = async (name: string, owner: object, at?: Date) => {
+      await writeFile(join(dir, name), JSON.stringify(owner));
+      if (at) await utimes(join(dir, name), at, at);
+    };
+    await put("swept.lock.0123456789abcdef", gone);
+    await put("swept.lock.1123456789abcdef.stale", gone);
+    await put("swept.lock.2123456789abcdef", { ...gone, host: "elsewhere" }, old);
+    await put("swept.lock.3123456789abcdef", mine);
+    await put("swept.lock.4123456789abcdef", { ...gone, host: "elsewhere" });
+    await put("swept.lock.notes", gone, old);
+    await put("other.lock.0123456789abcdef", gone, old);
+    await withFileLock(path, async () => undefined);
+    expect((await readdir(dir)).sort()).toEqual([
+      "other.lock.0123456789abcdef",
+      "swept.lock.3123456789abcdef",
+      "swept.lock.4123456789abcdef",
+      "swept.lock.notes",
+    ]);
   });
 });

@@ -1,8 +1,8 @@
 // A lock between processes: one lock file beside the guarded file, taken over when its owner is gone.
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Somebody else held the lock for the whole waiting time. */
@@ -65,7 +65,8 @@ async function tryTake(path: string, owner: Owner): Promise<boolean> {
     await link(draft, path);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    // The draft itself may be swept when this process was stopped for long between two lines: then it tries again.
+    if (["EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
     throw error;
   } finally {
     await rm(draft, { force: true });
@@ -84,6 +85,21 @@ async function breakLock(path: string, staleMs: number, token: string): Promise<
   // Between the look and the rename the lock may have changed hands: then it goes back to its owner.
   if (!(await isAbandoned(grave, staleMs))) await link(grave, path).catch(() => undefined);
   await rm(grave, { force: true });
+}
+
+const swept = new Set<string>();
+
+/** Drafts and graves that a killed process left beside the lock: they live for milliseconds, so old ones are nobody's. */
+async function sweepDrafts(lockPath: string, staleMs: number): Promise<void> {
+  if (swept.has(lockPath)) return;
+  swept.add(lockPath);
+  const folder = dirname(lockPath);
+  const prefix = `${basename(lockPath)}.`;
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(prefix) || !/^[0-9a-f]{16}(?:\.stale)?$/.test(name.slice(prefix.length))) continue;
+    const path = join(folder, name);
+    if (await isAbandoned(path, staleMs)) await rm(path, { force: true });
+  }
 }
 
 async function release(path: string, owner: Owner): Promise<void> {
@@ -106,6 +122,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, opti
     else await sleep(5 + Math.random() * 25);
   }
   try {
+    await sweepDrafts(lockPath, staleMs);
     return await work();
   } finally {
     await release(lockPath, owner);

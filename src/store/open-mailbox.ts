@@ -1,20 +1,14 @@
 // The door to the gateway's mailbox: in this process for tests and tools, in a worker thread for the gateway itself.
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import { findWorkerFile } from "../lib/worker-file.ts";
 import { type PlainError, unpackError } from "./worker-protocol.ts";
 
 const METHODS: readonly (keyof Mailbox)[] = [
   ...(["accept", "pending", "begin", "finish", "enqueue", "sending", "sent", "postponed", "failed"] as const),
   ...(["findOutgoing", "knownMessages", "failures", "getMemory", "setMemory", "counts", "prune"] as const),
 ];
-
-function findWorkerFile(): string | undefined {
-  const places = ["./mail-worker.js", "../mail-worker.js", "../../dist/mail-worker.js"];
-  return places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((file) => existsSync(file));
-}
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -69,7 +63,7 @@ async function openInWorker(path: string, file: string): Promise<OpenedMailbox> 
 }
 
 export async function openMailbox(path: string, host: "in-process" | "worker"): Promise<OpenedMailbox> {
-  const file = host === "worker" ? findWorkerFile() : undefined;
+  const file = host === "worker" ? findWorkerFile("mail-worker") : undefined;
   if (host === "worker" && file) return openInWorker(path, file);
   if (host === "worker") throw new Error("The mailbox's worker was not found; build the program first.");
   const [{ createMailbox }, { openRuntimeDb }] = await Promise.all([

@@ -1,8 +1,7 @@
 // The session store in a worker thread: the same contract, and the owner's event loop never waits for the disk.
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { ExportedSession, OnProgress, SessionStore } from "../core/session.ts";
+import { findWorkerFile } from "../lib/worker-file.ts";
 import type { ExportEntry } from "./sqlite/export.ts";
 import { recordInitError } from "./sqlite/init-error.ts";
 import { type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
@@ -40,12 +39,9 @@ interface Pending {
   readonly onProgress: OnProgress | undefined;
 }
 
-/** In dist/ the host may sit in the entry file or in a chunk one folder below; sources use the built worker. */
-function findWorkerFile(): string {
-  const places = ["./store-worker.js", "../store-worker.js", "../../dist/store-worker.js"];
-  const files = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  const found = files.find((file) => existsSync(file));
-  if (!found) throw new Error(`The store's worker was not found at ${files.join(", ")}; build the program first.`);
+function workerFile(): string {
+  const found = findWorkerFile("store-worker");
+  if (!found) throw new Error("The store's worker was not found; build the program first.");
   return found;
 }
 
@@ -109,7 +105,7 @@ class WorkerLine {
   }
 
   async #start(): Promise<unknown> {
-    const worker = new Worker(this.#options.workerFile ?? findWorkerFile(), { stderr: false });
+    const worker = new Worker(this.#options.workerFile ?? workerFile(), { stderr: false });
     this.#worker = worker;
     worker.on("message", (reply: Reply) => this.#receive(reply));
     worker.on("error", (error) => this.#lose(worker, error));

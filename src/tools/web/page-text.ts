@@ -1,6 +1,7 @@
 // What a server sent, as text: by content type, by encoding, and with a clear word where there is no text.
+
+import { convertPage } from "./convert-page.ts";
 import { withWindowsCharacters } from "./html-entities.ts";
-import { htmlToMarkdownInSlices } from "./html-to-markdown.ts";
 
 export interface Body {
   readonly bytes: Uint8Array;
@@ -126,7 +127,7 @@ export async function pageText(body: Body): Promise<PageText> {
   }
   const text = decodeBody(body);
   if (kind === "html") {
-    const page = await htmlToMarkdownInSlices(text, body.url);
+    const page = await convertPage(text, body.url);
     if (page.markdown !== "") return { ok: true, title: page.title, content: page.markdown };
     return {
       ok: false,
