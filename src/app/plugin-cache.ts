@@ -7,7 +7,7 @@ import type { ModelProviderRow, PluginManifest } from "../core/plugin.ts";
 import type { Overlap } from "../core/tool.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** A tool as the model sees it, and what the runner must know before its code is there. */
 export interface KnownTool {
@@ -50,10 +50,22 @@ export interface Registrations {
   readonly providers: readonly string[];
 }
 
-export interface CachedManifest {
+/** A plugin as its manifest tells it. */
+export interface KnownPlugin {
+  readonly key: string;
+  readonly dir: string;
+  readonly file: string;
+  /** Of the manifest's file. */
   readonly stamp: string;
   readonly manifest: PluginManifest;
   readonly entry: string | null;
+}
+
+/** One place where plugins lie, as it was found. */
+export interface KnownRoot {
+  /** Folders in which a plugin could appear or vanish, with the time of their last change. */
+  readonly folders: readonly (readonly [path: string, time: number])[];
+  readonly plugins: readonly KnownPlugin[];
 }
 
 export interface CachedRegistrations {
@@ -66,13 +78,13 @@ export interface CachedRegistrations {
 
 export class PluginCache {
   readonly #path: string;
-  readonly #manifests: Map<string, CachedManifest>;
+  readonly #roots: Map<string, KnownRoot>;
   readonly #registrations: Map<string, CachedRegistrations>;
   #changed = false;
 
-  private constructor(path: string, manifests: object, registrations: object) {
+  private constructor(path: string, roots: object, registrations: object) {
     this.#path = path;
-    this.#manifests = new Map(Object.entries(manifests));
+    this.#roots = new Map(Object.entries(roots));
     this.#registrations = new Map(Object.entries(registrations));
   }
 
@@ -80,21 +92,25 @@ export class PluginCache {
   static open(home: string): PluginCache {
     const path = join(home, "cache", "plugins", "index.json");
     try {
-      const { format, manifests, registrations } = JSON.parse(readFileSync(path, "utf8"));
-      if (format === FORMAT) return new PluginCache(path, manifests, registrations);
+      const { format, roots, registrations } = JSON.parse(readFileSync(path, "utf8"));
+      if (format === FORMAT) return new PluginCache(path, roots, registrations);
     } catch {
       return new PluginCache(path, {}, {});
     }
     return new PluginCache(path, {}, {});
   }
 
-  manifest(file: string, stamp: string): CachedManifest | undefined {
-    const found = this.#manifests.get(file);
-    return found?.stamp === stamp ? found : undefined;
+  root(path: string): KnownRoot | undefined {
+    return this.#roots.get(path);
   }
 
-  keepManifest(file: string, entry: CachedManifest): void {
-    this.#manifests.set(file, entry);
+  /** What plugins that are gone had registered is forgotten with them. */
+  keepRoot(path: string, root: KnownRoot): void {
+    const before = this.#roots.get(path);
+    if (JSON.stringify(before) === JSON.stringify(root)) return;
+    const present = new Set(root.plugins.map(({ dir }) => dir));
+    for (const { dir } of before?.plugins ?? []) if (!present.has(dir)) this.#registrations.delete(dir);
+    this.#roots.set(path, root);
     this.#changed = true;
   }
 
@@ -116,8 +132,8 @@ export class PluginCache {
   async save(): Promise<void> {
     if (!this.#changed) return;
     this.#changed = false;
-    const manifests = Object.fromEntries(this.#manifests);
+    const roots = Object.fromEntries(this.#roots);
     const registrations = Object.fromEntries(this.#registrations);
-    await atomicWrite(this.#path, JSON.stringify({ format: FORMAT, manifests, registrations })).catch(() => undefined);
+    await atomicWrite(this.#path, JSON.stringify({ format: FORMAT, roots, registrations })).catch(() => undefined);
   }
 }

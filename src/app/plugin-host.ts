@@ -92,10 +92,8 @@ export class PluginHost {
   #activate(): Active[] {
     const { config } = this.#options;
     const order = config.plugins.enabled as readonly string[];
-    const rank = (plugin: FoundPlugin) => {
-      const at = [order.indexOf(plugin.manifest.name), order.indexOf(plugin.key)].filter((index) => index >= 0);
-      return at.length > 0 ? Math.min(...at) : order.length;
-    };
+    const places = new Map(order.map((name, at) => [name, at]));
+    const rank = ({ key, manifest }: FoundPlugin) => places.get(key) ?? places.get(manifest.name) ?? order.length;
     return [...this.#found.values()]
       .filter((plugin) => runs(standingOf(plugin, config)))
       .sort((a, b) => rank(a) - rank(b))

@@ -90,7 +90,7 @@ function refuseEscapes(root: string, folder: string = root): void {
 
 async function place(draft: string, home: Home, options: InstallOptions): Promise<FoundPlugin> {
   refuseEscapes(draft);
-  const draftPlugin = await readPluginFolder(draft, home);
+  const draftPlugin = await readPluginFolder(draft);
   if (!draftPlugin)
     throw new UserError("there is no plugin.yaml in it", {
       cure: "A plugin is a folder with plugin.yaml and index.js.",
@@ -111,7 +111,7 @@ async function place(draft: string, home: Home, options: InstallOptions): Promis
   }
   await rename(draft, target);
   await copyExamples(target);
-  const plugin = await readPluginFolder(target, home);
+  const plugin = await readPluginFolder(target);
   if (!plugin) throw new UserError(`plugin ${name} vanished while it was installed`);
   return plugin;
 }

@@ -67,6 +67,8 @@ export interface PluginManifest {
 
 /** Why a plugin written for `wanted` cannot run here; undefined when it can. */
 export function apiProblem(wanted: string): string | undefined {
+  // What nearly every manifest says; there may be fifty of them at a start.
+  if (wanted === "1") return undefined;
   const match = /^\s*(?:\^|~|>=\s*|v)?(\d+)(?:\.(\d+|x))?(?:\.(\d+|x))?\s*$/.exec(wanted);
   const newest = `${PLUGIN_API_VERSION.split(".")[0]}.${PLUGIN_API_VERSION.split(".")[1]}`;
   if (!match) return `api "${wanted}" is not a version; write api: ${newest.split(".")[0]}`;
