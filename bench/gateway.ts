@@ -1,204 +1,137 @@
-// Bench: the gateway with 1,000 chats at once and a scripted model: overhead of a turn, loop lag, memory; then a soak.
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Bench: the gateway with 1,000 chats at once and a scripted model: overhead of a turn, loop lag, use of the processor, memory.
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { startFakeLlm, text } from "../test/fake-llm.ts";
-import { FakeTelegram } from "../test/fake-telegram.ts";
+import { ChatWorld, type TurnTimes } from "./chat-world.ts";
+import { type Cpu, GatewayProcess, type Probe } from "./gateway-process.ts";
 import { type Line, printTable } from "./table.ts";
 
-const root = process.env.HERMES_ROOT ?? process.cwd();
 const { values } = parseArgs({
   options: {
     chats: { type: "string", default: "1000" },
-    /** Seconds that the model takes, so that all chats are in a turn at the same time. */
-    model: { type: "string", default: "20" },
-    /** Messages a second while the chats fill up. */
-    rate: { type: "string", default: "50" },
-    soak: { type: "string", default: "1500" },
+    /** Messages that each chat sends after its first. */
+    messages: { type: "string", default: "3" },
+    /** Turns that begin in a second: 25 is as many messages as Telegram lets one bot send. */
+    rate: { type: "string", default: "25" },
+    /** Seconds that the model takes for an answer while the chats talk. */
+    model: { type: "string", default: "1.5" },
+    /** Seconds of watching the idle gateway. */
+    idle: { type: "string", default: "60" },
+    /** Prints where the time went, from the profiler; it slows the rest down a little. */
+    profile: { type: "boolean", default: false },
   },
 });
 const CHATS = Number(values.chats);
-const MODEL_MS = Number(values.model) * 1000;
+const MESSAGES = Number(values.messages);
 const RATE = Number(values.rate);
-const SOAK = Number(values.soak);
+const MODEL_MS = Number(values.model) * 1000;
+const PIECES = 40;
+/** An answer that takes longer than this counts as missing. */
+const LATE_MS = 60_000;
 
-/** Runs inside the gateway's process and answers with its lag and size at each SIGUSR2. */
-const PROBE = `
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { isMainThread } from "node:worker_threads";
-if (isMainThread) {
-  const lag = monitorEventLoopDelay({ resolution: 10 });
-  lag.enable();
-  process.on("SIGUSR2", () => {
-    const ms = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - 10);
-    process.stderr.write("PROBE " + JSON.stringify({ p99: ms(lag.percentile(99)), max: ms(lag.max), rss: process.memoryUsage.rss(), heap: process.memoryUsage().heapUsed, cpu: process.cpuUsage() }) + "\\n");
-    lag.reset();
-  });
-}
-`;
-
-interface Probe {
-  readonly p99: number;
-  readonly max: number;
-  readonly rss: number;
-  readonly heap: number;
-  readonly cpu: { readonly user: number; readonly system: number };
-}
+const DEFINITION = `Overhead of a turn = (the platform has the message → the model's server has the whole request)
+  + (the last byte of the model's answer has left → the platform has the whole call that shows it),
+  seen from outside the gateway's process, with nothing taken off: polling, disk, network and queueing are inside.
+All at once: the model thinks until every chat is in a turn. Talking: each chat waits for its answer and a pause.`;
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
 const percentile = (list: readonly number[], share: number) =>
   list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0;
 
-class Running {
-  readonly #child: ChildProcess;
-  #text = "";
-
-  constructor(child: ChildProcess) {
-    this.#child = child;
-    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      this.#text += chunk;
-    });
-  }
-
-  async probe(): Promise<Probe> {
-    const before = this.#text.length;
-    this.#child.kill("SIGUSR2");
-    for (;;) {
-      const found = /PROBE (.*)\n/.exec(this.#text.slice(before));
-      if (found) return JSON.parse(found[1] ?? "{}") as Probe;
-      await sleep(10);
-    }
-  }
-
-  /** Open descriptors and living children, where the system tells. */
-  counts(): { fds: number; children: number } {
-    const pid = this.#child.pid ?? 0;
-    const fds = readdirSync(`/proc/${pid}/fd`).length;
-    const children = readdirSync(`/proc/${pid}/task`).length;
-    return { fds, children };
-  }
-
-  async stop(): Promise<void> {
-    const gone = new Promise((resolve) => this.#child.once("exit", resolve));
-    this.#child.kill("SIGTERM");
-    await gone;
-  }
+interface Phase {
+  readonly name: string;
+  readonly turns: readonly TurnTimes[];
+  readonly probe: Probe;
+  readonly cpuMs: number;
+  readonly threads: readonly number[];
+  readonly most: number;
+  readonly rss: number;
 }
 
-const home = mkdtempSync(join(tmpdir(), "hermes-bench-gateway-"));
-const telegram = await new FakeTelegram().start();
 let modelMs = MODEL_MS;
-const asked = new Map<string, number>();
-const waited = new Map<string, number>();
-const llm = await startFakeLlm({
-  strict: false,
-  script: async (request) => {
-    const mark =
-      /#[\d-]+#/.exec(String(request.messages.filter((each) => each.role === "user").at(-1)?.text))?.[0] ?? "";
-    const began = performance.now();
-    await sleep(modelMs);
-    waited.set(mark, performance.now() - began);
-    return text(`Answer ${mark}`);
-  },
-});
+let onAnswer: (turn: TurnTimes) => void = () => undefined;
+const world = await new ChatWorld({
+  modelMs: () => Math.max(0, modelMs - PIECES * 25),
+  pieces: PIECES,
+  pieceMs: 25,
+  onAnswer: (turn) => onAnswer(turn),
+}).start();
+const ownLag = monitorEventLoopDelay({ resolution: 10 });
+ownLag.enable();
+const profileFlags = ["--cpu-prof", "--cpu-prof-dir", join(process.cwd(), "bench-profile")];
+const gateway = new GatewayProcess(world, values.profile ? { nodeFlags: profileFlags } : {});
 
-function start(): Running {
-  writeFileSync(join(home, "probe.mjs"), PROBE);
-  writeFileSync(
-    join(home, "config.yaml"),
-    `model:\n  default: test-model\n  provider: custom\n  base_url: ${llm.url}/v1\n  context_length: 128000\ndisplay:\n  busy_input_mode: queue\nplatforms:\n  telegram:\n    extra:\n      rate_per_chat: 100000\n      rate_total: 100000\n`,
-  );
-  const child = spawn(
-    process.execPath,
-    [
-      "--import",
-      join(home, "probe.mjs"),
-      process.env.HERMES_TEST_PROGRAM ?? join(root, "dist", "main.js"),
-      "gateway",
-      "run",
-    ],
-    {
-      cwd: home,
-      env: {
-        PATH: process.env.PATH ?? "",
-        HOME: home,
-        HERMES_HOME: home,
-        TELEGRAM_BOT_TOKEN: telegram.token,
-        TELEGRAM_API_ROOT: telegram.url,
-        TELEGRAM_ALLOW_ALL_USERS: "true",
-      },
-      stdio: ["ignore", "ignore", "pipe"],
-    },
-  );
-  return new Running(child);
+/** Answers of all these turns, or the time is up. */
+async function answers(count: number, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  while (world.answered < count && performance.now() < until && gateway.alive) await sleep(20);
 }
 
-const arrived = new Map<string, number>();
-let looked = 0;
-function look(): void {
-  for (; looked < telegram.messages.length; looked++) {
-    const message = telegram.messages[looked];
-    const mark = message?.fromBot ? /#[\d-]+#/.exec(message.text)?.[0] : undefined;
-    if (mark && !arrived.has(mark)) arrived.set(mark, performance.now());
+const used = (from: Cpu, to: Cpu) =>
+  [...to.threads].map(([id, ms]) => ms - (from.threads.get(id) ?? 0)).sort((a, b) => b - a);
+
+async function measured(name: string, work: () => Promise<void>): Promise<Phase> {
+  const known = new Set(world.turns.keys());
+  await gateway.probe();
+  const before = gateway.cpu();
+  let most = 0;
+  const count = () => {
+    let flying = 0;
+    for (const turn of world.turns.values()) if (turn.askedAt > 0 && turn.repliedAt === 0) flying += 1;
+    most = Math.max(most, flying);
+  };
+  const watch = setInterval(count, 500);
+  await work();
+  clearInterval(watch);
+  const probe = await gateway.probe();
+  const after = gateway.cpu();
+  const turns = [...world.turns].filter(([key]) => !known.has(key)).map(([, turn]) => turn);
+  const cpuMs = (after.all - before.all) / turns.length;
+  const threads = used(before, after).map((ms) => ms / turns.length);
+  return { name, turns, probe, cpuMs, threads, most, rss: gateway.counts().rss };
+}
+
+async function idle(): Promise<{ rss: number; share: number }> {
+  const seconds = Number(values.idle);
+  world.ask(1, 0);
+  await answers(1, LATE_MS);
+  await sleep(5_000);
+  await gateway.probe("quiet");
+  const before = gateway.cpu().all;
+  await sleep(seconds * 1000);
+  return { rss: gateway.counts().rss, share: (gateway.cpu().all - before) / (seconds * 1000) };
+}
+
+/** Every chat is in a turn at the same moment. */
+async function allAtOnce(): Promise<void> {
+  modelMs = (CHATS / RATE) * 1000 + 2_000;
+  const expected = world.answered + CHATS;
+  const began = performance.now();
+  for (let chat = 0; chat < CHATS; chat++) {
+    const wait = began + (chat * 1000) / RATE - performance.now();
+    if (wait > 0) await sleep(wait);
+    world.ask(1000 + chat, 0);
   }
-}
-const watching = setInterval(look, 1);
-
-async function ask(chat: number, number: number): Promise<void> {
-  const mark = `#${chat}-${number}#`;
-  asked.set(mark, performance.now());
-  telegram.say(chat, `Question ${mark}`);
+  await answers(expected, modelMs + LATE_MS);
+  modelMs = MODEL_MS;
 }
 
-async function answers(count: number): Promise<void> {
-  while (arrived.size < count) await sleep(5);
+/** Each chat writes, waits for the answer, pauses and writes again. */
+async function talking(): Promise<void> {
+  const pauseMs = Math.max(100, (CHATS / RATE) * 1000 - MODEL_MS);
+  const expected = world.answered + CHATS * MESSAGES;
+  const next = (chat: number, number: number) => {
+    if (number <= MESSAGES) setTimeout(() => world.ask(chat, number), pauseMs * (0.5 + Math.random()));
+  };
+  onAnswer = (turn) => next(turn.chat, turn.number + 1);
+  for (let chat = 0; chat < CHATS; chat++)
+    setTimeout(() => world.ask(1000 + chat, 1), Math.random() * (pauseMs + MODEL_MS));
+  await answers(expected, (MESSAGES + 1) * (pauseMs * 1.5 + MODEL_MS) + LATE_MS);
 }
 
-const overhead = (marks: Iterable<string>) =>
-  [...marks].map((mark) => (arrived.get(mark) ?? 0) - (asked.get(mark) ?? 0) - (waited.get(mark) ?? 0));
-
-const running = start();
-modelMs = 1;
-await ask(1, 0);
-await answers(1);
-await sleep(1_000);
-const idle = await running.probe();
-await sleep(5_000);
-const quiet = await running.probe();
-const idleCpu = (quiet.cpu.user + quiet.cpu.system - idle.cpu.user - idle.cpu.system) / 5e6;
-
-modelMs = MODEL_MS;
-const first = new Set<string>();
-for (let chat = 0; chat < CHATS; chat++) {
-  await ask(1000 + chat, 0);
-  first.add(`#${1000 + chat}-0#`);
-  await sleep(1000 / RATE);
-}
-await answers(1 + CHATS);
-const full = await running.probe();
-const times = overhead(first);
-const cpuMs = (full.cpu.user + full.cpu.system - quiet.cpu.user - quiet.cpu.system) / 1000 / CHATS;
-
-modelMs = 1;
-const samples: { rss: number; fds: number; children: number }[] = [];
-let done = 1 + CHATS;
-for (let round = 1; done < 1 + CHATS + SOAK; round++) {
-  for (let chat = 0; chat < 50; chat++) await ask(1000 + chat * 3, round);
-  done += 50;
-  await answers(done);
-  samples.push({ rss: (await running.probe()).rss, ...running.counts() });
-}
-const warm = samples[Math.floor(samples.length / 3)] ?? samples[0];
-const end = samples.at(-1);
-clearInterval(watching);
-await running.stop();
-await telegram.close();
-await llm.close();
-rmSync(home, { recursive: true, force: true });
-
+const overheadOf = (turn: TurnTimes) => turn.askedAt - turn.saidAt + (turn.shownAt - turn.repliedAt);
 const plain = (what: string, ours: string, absolute?: Line["absolute"]): Line => ({
   what,
   ours,
@@ -206,30 +139,98 @@ const plain = (what: string, ours: string, absolute?: Line["absolute"]): Line =>
   ratio: undefined,
   ...(absolute ? { absolute } : {}),
 });
-const p95 = percentile(times, 0.95);
-const missed = printTable(
-  `gateway: ${CHATS} chats in a turn at once, model takes ${MODEL_MS / 1000} s, ${RATE} new messages a second`,
-  [
-    plain("idle memory", mb(idle.rss), { text: "≤ 120 MB", met: idle.rss <= 120e6 }),
-    plain("idle processor", `${(idleCpu * 100).toFixed(2)} %`, { text: "< 1 %", met: idleCpu < 0.01 }),
-    plain("processor time of a turn, all threads", `${cpuMs.toFixed(1)} ms`),
-    plain("overhead of a turn, median", `${percentile(times, 0.5).toFixed(1)} ms`),
-    plain("overhead of a turn, p95", `${p95.toFixed(1)} ms`, { text: "< 30 ms", met: p95 < 30 }),
-    plain("loop lag, p99", `${full.p99.toFixed(1)} ms`, { text: "< 50 ms", met: full.p99 < 50 }),
-    plain("loop lag, longest", `${full.max.toFixed(1)} ms`),
-    plain(`memory with ${CHATS} turns`, mb(full.rss)),
-    plain(`memory after ${SOAK} more turns`, `${mb(end?.rss ?? 0)} (warm ${mb(warm?.rss ?? 0)})`, {
-      text: "≤ 1.3 × warm",
-      met: (end?.rss ?? 0) <= 1.3 * (warm?.rss ?? 0),
-    }),
-    plain("descriptors, warm → end", `${warm?.fds} → ${end?.fds}`, {
-      text: "flat",
-      met: (end?.fds ?? 0) <= (warm?.fds ?? 0) + 5,
-    }),
-    plain("threads, warm → end", `${warm?.children} → ${end?.children}`, {
-      text: "flat",
-      met: (end?.children ?? 0) <= (warm?.children ?? 0),
-    }),
-  ],
-);
+
+function linesOf({ name, turns, probe, cpuMs, threads, most, rss }: Phase): Line[] {
+  const good = turns.filter((turn) => turn.shownAt > 0);
+  const times = good.map(overheadOf);
+  const before = good.map((turn) => turn.askedAt - turn.saidAt);
+  const after = good.map((turn) => turn.shownAt - turn.repliedAt);
+  const three = (list: readonly number[]) => [0.5, 0.95, 0.99].map((share) => percentile(list, share).toFixed(1));
+  const p95 = percentile(times, 0.95);
+  const missing = turns.length - good.length;
+  const shares = threads.slice(0, 3).map((ms) => ms.toFixed(1));
+  return [
+    plain(`${name}: turns, most in flight`, `${turns.length}, ${most}`),
+    plain("  answers missing", String(missing), { text: "0", met: missing === 0 }),
+    plain("  overhead p50 / p95 / p99", `${three(times).join(" / ")} ms`, { text: "p95 < 30 ms", met: p95 < 30 }),
+    plain("    before the model", `${three(before).join(" / ")} ms`),
+    plain("    after the model", `${three(after).join(" / ")} ms`),
+    plain(
+      "  loop lag p50 / p99 / longest",
+      `${[probe.p50, probe.p99, probe.max].map((ms) => ms.toFixed(1)).join(" / ")} ms`,
+      {
+        text: "p99 < 50 ms",
+        met: probe.p99 < 50,
+      },
+    ),
+    plain("  processor per turn, busiest threads", `${cpuMs.toFixed(1)} ms (${shares.join(" + ")} …)`),
+    plain("  of that collecting garbage", `${(probe.gcMs / turns.length).toFixed(1)} ms`),
+    plain("  memory (RSS), heap", `${mb(rss)}, ${mb(probe.heap)}`),
+  ];
+}
+
+interface Profile {
+  readonly nodes: readonly { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+/** The main thread's own time by function, largest first. */
+function printProfile(): void {
+  const folder = join(process.cwd(), "bench-profile");
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".cpuprofile"))) {
+    const { nodes, samples, timeDeltas } = JSON.parse(readFileSync(join(folder, file), "utf8")) as Profile;
+    const names = new Map(
+      nodes.map(({ id, callFrame }) => [
+        id,
+        `${callFrame.functionName || "(anonymous)"} ${callFrame.url.split("/").at(-1)}`,
+      ]),
+    );
+    const own = new Map<string, number>();
+    for (const [index, id] of samples.entries()) {
+      const name = names.get(id) ?? "";
+      own.set(name, (own.get(name) ?? 0) + (timeDeltas[index] ?? 0) / 1000);
+    }
+    const rows = [...own].sort((a, b) => b[1] - a[1]).slice(0, 40);
+    console.log(`\n${file}\n${rows.map(([name, ms]) => `${ms.toFixed(0).padStart(8)} ms  ${name}`).join("\n")}`);
+  }
+}
+
+let missed = 1;
+try {
+  const quiet = await idle();
+  const full = await measured("all at once", allAtOnce);
+  const talk = await measured("talking", talking);
+  missed = printTable(
+    `gateway: ${CHATS} chats, ${RATE} turns begin in a second, an answer of ${PIECES} pieces; talking the model takes ${MODEL_MS / 1000} s`,
+    [
+      plain("idle memory (RSS)", mb(quiet.rss), { text: "≤ 120 MB", met: quiet.rss <= 120e6 }),
+      plain(`idle processor over ${values.idle} s`, `${(quiet.share * 100).toFixed(2)} %`, {
+        text: "< 1 %",
+        met: quiet.share < 0.01,
+      }),
+      ...linesOf(full),
+      ...linesOf(talk),
+      plain("messages without a mark, side calls", `${world.strays.length}, ${world.sideCalls}`),
+      plain("lag of the measuring side p99", `${Math.max(0, ownLag.percentile(99) / 1e6 - 10).toFixed(1)} ms`),
+    ],
+  );
+  console.log(`\n${DEFINITION}`);
+  const lost = [...world.turns.values()].filter((turn) => turn.shownAt === 0);
+  if (lost.length > 0) {
+    const stage = (turn: TurnTimes) =>
+      turn.askedAt === 0 ? "not asked" : turn.repliedAt === 0 ? "at the model" : "not shown";
+    console.log(
+      `\nmissing: ${lost
+        .slice(0, 10)
+        .map((turn) => `${turn.chat}-${turn.number} ${stage(turn)}`)
+        .join(", ")}`,
+    );
+    console.log(`${world.strays.slice(0, 3).join("\n")}\n${gateway.words}`);
+  }
+} finally {
+  await gateway.stop();
+  await world.close();
+}
+if (values.profile) printProfile();
 process.exitCode = missed > 0 ? 1 : 0;

@@ -19,6 +19,8 @@ export interface FakeMessage {
 export interface FakeTelegramOptions {
   /** Time until each answer, in milliseconds. */
   readonly latencyMs?: number;
+  /** The same for calls that put something on the screen, in its place. */
+  readonly sendMs?: number;
   /** Every n-th message to a chat is refused with 429 and this many seconds. */
   readonly flood?: { readonly every: number; readonly retryAfter: number };
   /** Longest wait of getUpdates whatever the caller asks for, in milliseconds. */
@@ -158,6 +160,14 @@ export class FakeTelegram {
     this.#push({ callback_query: { id: `q${this.#nextUpdate}`, from, data, chat_instance: "1", message: about } });
   }
 
+  /** The connection of the waiting poll ends without an answer; all others stay. False when nobody polls. */
+  resetPoll(): boolean {
+    const polling = this.#polling;
+    if (!polling || polling.destroyed) return false;
+    polling.socket?.destroy();
+    return true;
+  }
+
   /** Messages of the bot that are on the screen. */
   fromBot(chatId?: number | string): FakeMessage[] {
     return this.messages.filter(
@@ -206,8 +216,10 @@ export class FakeTelegram {
       if (token !== TOKEN) throw new ApiError(401, "Unauthorized");
       if (this.fault === "error") throw new ApiError(502, "Bad Gateway");
       const result = await this.#call(method, params, response);
-      if (this.#options.latencyMs) await new Promise((resolve) => setTimeout(resolve, this.#options.latencyMs));
-      if (/^send/.test(method) && method !== "sendChatAction" && this.cutAfterSend > 0) {
+      const shows = /^send/.test(method) && method !== "sendChatAction";
+      const waitMs = (shows ? this.#options.sendMs : undefined) ?? this.#options.latencyMs;
+      if (waitMs) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (shows && this.cutAfterSend > 0) {
         this.cutAfterSend -= 1;
         return void socket.destroy();
       }

@@ -26,6 +26,21 @@ describe("trouble on the line", () => {
     expect(texts(w, 1)).not.toContain("…");
   });
 
+  it("loses no message on its way when only the poll's connection breaks", async () => {
+    const w = await world({ telegram: { sendMs: 1_500 }, env: { TELEGRAM_ALLOW_ALL_USERS: "true" } });
+    const people = Array.from({ length: 8 }, (_, index) => 100 + index);
+    for (const person of people) w.telegram.say(person, "hello");
+    const sends = () => w.telegram.calls.filter(({ method }) => method === "sendMessage").length;
+    await w.telegram.until(() => sends() >= 5, 60_000);
+    await w.telegram.until(() => w.telegram.resetPoll(), 60_000);
+    await w.telegram.until(() => people.every((person) => texts(w, person).length === 1), 60_000);
+    await w.telegram.until(() => w.gateway.activeTurns === 0);
+    expect(w.log.some((line) => line.includes("poll failed"))).toBe(true);
+    // Nobody had to look for a message whose end was unknown.
+    expect(sends()).toBe(people.length);
+    expect(w.telegram.calls.filter(({ method }) => method === "editMessageReplyMarkup")).toEqual([]);
+  });
+
   it.each(["half_open", "stall", "conflict", "error"] as const)(
     "heals after %s and never calls deafness ok",
     async (fault) => {

@@ -39,7 +39,19 @@ export class Line {
     return this.#api;
   }
 
-  /** Drops every socket; the next call builds the line anew. */
+  /** The next call builds the line anew. Calls on their way come to their own end: a reset poll says nothing about them. */
+  renew(): void {
+    const agent = this.#agent;
+    if (agent) {
+      // Sockets that become free now are closed instead of kept.
+      (agent as { keepAlive?: boolean }).keepAlive = false;
+      for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
+    }
+    this.#agent = undefined;
+    this.#api = undefined;
+  }
+
+  /** Drops every socket, whatever it carries. */
   rebuild(): void {
     this.#agent?.destroy();
     this.#agent = undefined;
@@ -57,9 +69,11 @@ export interface ApiTrouble {
   readonly text: string;
   readonly retryAfterMs?: number;
   readonly neverLeft: boolean;
+  /** We gave up waiting: the other side said nothing at all. */
+  readonly silent: boolean;
 }
 
-function innermost(error: unknown): { code?: unknown; message: string } {
+function innermost(error: unknown): { code?: unknown; name?: string; message: string } {
   if (error instanceof Error && "error" in error && error.error instanceof Error) return innermost(error.error);
   if (error instanceof Error) return error as Error & { code?: unknown };
   return { message: String(error) };
@@ -82,15 +96,17 @@ export function troubleOf(error: unknown): ApiTrouble {
       code,
       text: description,
       neverLeft: false,
+      silent: false,
       ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
     };
   }
-  const { code, message } = innermost(error);
+  const { code, message, name: kind } = innermost(error);
   const name = typeof code === "string" ? code : "";
   return {
     code: 0,
     text: name || message.replaceAll(/\S*\/bot\S+/g, "the Bot API"),
     neverLeft: NEVER_LEFT.includes(name),
+    silent: kind === "AbortError" || kind === "TimeoutError",
   };
 }
 

@@ -61,8 +61,9 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
           : `poll failed: ${trouble.code === 0 ? "no answer" : trouble.code} ${trouble.text}`;
       pulse.miss(why);
       context.log("warning", `Telegram: ${why}`);
-      // A socket that is open on one side only never reports an error: no answer means a new line.
-      if (trouble.code === 0 || trouble.code >= 500) line.rebuild();
+      // A socket that is open on one side only never reports an error: silence means that no socket can be trusted.
+      if (trouble.silent) line.rebuild();
+      else if (trouble.code === 0 || trouble.code >= 500) line.renew();
       if (trouble.code === 401 || trouble.code === 404) {
         context.lost("Telegram does not know this bot token", { fatal: true });
         return;
