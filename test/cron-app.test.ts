@@ -6,7 +6,7 @@ import type { App } from "../src/app/app.ts";
 import { openApp } from "../src/app/compose.ts";
 import { openHome } from "../src/app/home.ts";
 import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../src/core/job.ts";
-import type { JobWish } from "../src/cron/job-checks.ts";
+import type { JobWish } from "../src/core/job-desk.ts";
 import { calls, type FakeLlm, hang, startFakeLlm, status, text } from "./fake-llm.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 

@@ -1,5 +1,5 @@
 // The time limit of one tool call. The clock stands still while a person is being asked.
-import type { Human } from "../core/human.ts";
+import { type Human, presenceOf } from "../core/human.ts";
 
 const LONGEST_TIMER_MS = 2_147_483_647;
 
@@ -66,7 +66,7 @@ export function patientHuman(
     }
   };
   return {
-    present: human.present,
+    ...presenceOf(human),
     approve: (request, signal) => {
       if (human.present) onApproval(request.action, request.reason);
       return paused(() => human.approve(request, signal));

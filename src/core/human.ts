@@ -27,6 +27,10 @@ export interface ClarifyRequest {
 export interface Human {
   /** False where no person can answer: then dangerous means denied. */
   readonly present: boolean;
+  /** Where nobody can answer: why, for the model, as the end of a sentence ("nobody is there to allow it"). */
+  readonly absence?: string;
+  /** Told of a question that was not asked, because nobody is there, and counts as a no. */
+  unasked?(request: ApprovalRequest): void;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   /** Null when nobody answers. */
   clarify(request: ClarifyRequest, signal: AbortSignal): Promise<string | null>;
@@ -41,3 +45,12 @@ export const nobody: Human = {
   clarify: async () => null,
   secret: async () => null,
 };
+
+/** Whether somebody is there, and what happens when not: for those who wrap a person's answers. */
+export function presenceOf(human: Human): Pick<Human, "present" | "absence" | "unasked"> {
+  return {
+    present: human.present,
+    ...(human.absence === undefined ? {} : { absence: human.absence }),
+    unasked: (request) => human.unasked?.(request),
+  };
+}

@@ -3,10 +3,10 @@ import { type Static, Type } from "typebox";
 import { UserError } from "../core/failure.ts";
 import type { Gate } from "../core/gate.ts";
 import type { Job, JobOrigin } from "../core/job.ts";
+import type { JobWish } from "../core/job-desk.ts";
 import type { JsonObject } from "../core/message.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import type { JobActions } from "./job-actions.ts";
-import type { JobWish } from "./job-checks.ts";
 
 export interface CronjobToolOptions {
   /** Opened at the first call. */

@@ -3,33 +3,12 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.ts";
+import type { JobWish } from "../core/job-desk.ts";
 import { checkTargets, isLocalOnly } from "./delivery-target.ts";
 import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
 import { parseSchedule } from "./schedule.ts";
 import { findScript } from "./script.ts";
 import { isZone } from "./zone.ts";
-
-/** Fields that are absent stay as they are; an empty text or list clears. */
-export interface JobWish {
-  readonly schedule?: string;
-  readonly timezone?: string;
-  readonly prompt?: string;
-  readonly name?: string;
-  /** Zero or less: for ever. */
-  readonly repeat?: number;
-  readonly deliver?: string;
-  readonly skills?: readonly string[];
-  readonly model?: string;
-  readonly provider?: string;
-  readonly base_url?: string;
-  readonly script?: string;
-  readonly no_agent?: boolean;
-  readonly context_from?: readonly string[];
-  readonly enabled_toolsets?: readonly string[];
-  readonly workdir?: string;
-  readonly catch_up?: string;
-  readonly catch_up_limit?: number;
-}
 
 export interface JobChecks {
   /** The zone of a job that names none. */

@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: the agent as a chat model, whole or streamed with the progress of its tools.
 import type { Context } from "hono";
 import type { AgentEvent } from "../../core/event.ts";
-import { nobody } from "../../core/human.ts";
+import { AbsentHuman } from "./absent-human.ts";
 import { ApiError } from "./api-error.ts";
 import { type ClientInput, readMessages } from "./content.ts";
 import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, userOf } from "./desk.ts";
@@ -17,23 +17,25 @@ interface ChatRequest {
   readonly client: ClientInput;
   readonly userId: string | undefined;
   readonly session: OpenedSession;
+  readonly human: AbsentHuman;
 }
 
 async function openChat(desk: Desk, context: Context, body: Body): Promise<ChatRequest> {
   const client = readMessages(body.messages);
   const userId = userOf(context);
   const sessionId = sessionHeader(context);
+  const human = new AbsentHuman();
   const known = client.history.length > 0 && sessionId === undefined;
   const session = await desk.sessions.open({
     client,
-    human: nobody,
+    human,
     prefix: "api-",
     ...(userId ? { userId } : {}),
     ...(sessionId ? { sessionId } : {}),
     thread: known ? desk.responses.thread(fingerprint(client.instructions, client.history, userId)) : null,
   });
   const created = Math.floor(desk.now() / 1000);
-  return { id: newId("chatcmpl-", 29), created, model: modelNameFor(desk, body), client, userId, session };
+  return { id: newId("chatcmpl-", 29), created, model: modelNameFor(desk, body), client, userId, session, human };
 }
 
 /** The client sends `said` back as the assistant's message next time: by it the session is found again. */
@@ -45,13 +47,19 @@ async function remember(desk: Desk, request: ChatRequest, said: string): Promise
   desk.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
 }
 
-function extras(result: TurnResult) {
+function extras({ human }: ChatRequest, result: TurnResult) {
   return {
     session_id: result.sessionId,
     completed: result.end === "done",
     partial: result.end !== "done" && result.text !== "",
     ...(result.problem ? { error: result.problem } : {}),
+    ...(human.denied.length > 0 ? { denied: human.denied } : {}),
   };
+}
+
+/** The answer as the client reads it: with a note about what was not done. */
+function withNote(text: string, human: AbsentHuman): string {
+  return [text, human.note].filter((part) => part !== "").join("\n\n");
 }
 
 function resultHeaders(request: ChatRequest, result: TurnResult): { [name: string]: string } {
@@ -71,7 +79,8 @@ async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Re
     const result = await runTurn(request.session, signal);
     if (result.text === "" && result.end !== "done")
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
-    await remember(desk, request, result.text);
+    const said = withNote(result.text, request.human);
+    await remember(desk, request, said);
     return Response.json(
       {
         id: request.id,
@@ -81,13 +90,13 @@ async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Re
         choices: [
           {
             index: 0,
-            message: { role: "assistant", content: result.text, refusal: null },
+            message: { role: "assistant", content: said, refusal: null },
             logprobs: null,
             finish_reason: result.finishReason,
           },
         ],
         usage: chatUsage(result.usage),
-        hermes: extras(result),
+        hermes: extras(request, result),
       },
       { headers: resultHeaders(request, result) },
     );
@@ -162,8 +171,9 @@ async function streamTurn(desk: Desk, request: ChatRequest, stream: Sse): Promis
       await stream.send({
         error: { message: result.problem, type: "server_error", param: null, code: "agent_incomplete" },
       });
+    if (request.human.note !== "") await writer.text(request.human.note);
     await remember(desk, request, writer.said);
-    await writer.delta({}, result.finishReason, { usage: chatUsage(result.usage), hermes: extras(result) });
+    await writer.delta({}, result.finishReason, { usage: chatUsage(result.usage), hermes: extras(request, result) });
     await stream.raw("data: [DONE]\n\n");
   } finally {
     request.session.release();

@@ -1,5 +1,6 @@
 // `api_server`: the OpenAI-compatible API as one more platform of the gateway. It has no chats to send to.
 import type { AgentDoor } from "../../core/agent-door.ts";
+import type { JobDesk } from "../../core/job-desk.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
 import type { ResponseStore } from "../../core/response-store.ts";
@@ -11,6 +12,8 @@ export interface ApiServerPlatformParts {
   /** Makes and keeps a key when none is set. */
   ensureKey(): Promise<string>;
   readonly approvalMs?: number;
+  /** Scheduled jobs; opened at the first request. */
+  jobs?(): Promise<JobDesk>;
   /** The gateway's own state, for `/health/detailed`. */
   state?(): JsonObject;
 }
@@ -30,6 +33,7 @@ async function connect(parts: ApiServerPlatformParts, context: PlatformContext):
     log: (level, text) => context.log(level, text),
     now: () => context.now(),
     ...(parts.approvalMs ? { approvalMs: parts.approvalMs } : {}),
+    ...(parts.jobs ? { jobs: parts.jobs } : {}),
     ...(parts.state ? { state: parts.state } : {}),
   });
   context.log("info", `API server at ${server.url}/v1`);

@@ -63,9 +63,14 @@ export function itemsOf(message: Message): JsonObject[] {
 
 export function responseObject(
   head: ResponseHead,
-  state: { readonly status: string; readonly output: readonly JsonObject[]; readonly result?: TurnResult },
+  state: {
+    readonly status: string;
+    readonly output: readonly JsonObject[];
+    readonly result?: TurnResult;
+    readonly denied?: readonly JsonObject[];
+  },
 ): JsonObject {
-  const { result } = state;
+  const { result, denied = [] } = state;
   const failed = state.status === "failed";
   return {
     id: head.id,
@@ -88,7 +93,7 @@ export function responseObject(
     top_p: null,
     truncation: "disabled",
     usage: result ? responsesUsage(result.usage) : null,
-    ...(result ? { hermes: { session_id: result.sessionId } } : {}),
+    ...(result ? { hermes: { session_id: result.sessionId, ...(denied.length > 0 ? { denied } : {}) } } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 // A turn as the event stream of the Responses dialect: items open, text arrives, items close.
 import type { AgentEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/message.ts";
+import type { AbsentHuman } from "./absent-human.ts";
 import { newId } from "./desk.ts";
 import { itemsOf, messageItem, type ResponseHead, responseObject, statusOf, textPart } from "./response-object.ts";
 import type { Sse } from "./sse.ts";
@@ -81,10 +82,12 @@ export class ResponseWriter {
   }
 
   /** Closes what is open and answers with the finished object. */
-  async end(result: TurnResult): Promise<JsonObject> {
+  async end(result: TurnResult, { note, denied }: Pick<AbsentHuman, "note" | "denied">): Promise<JsonObject> {
+    await this.#closeText();
+    if (note !== "") await this.#text(note);
     await this.#closeText();
     const status = statusOf(result);
-    const response = responseObject(this.#head, { status, output: [...this.#output], result });
+    const response = responseObject(this.#head, { status, output: [...this.#output], result, denied });
     await this.#emit(`response.${status}`, { response });
     return response;
   }

@@ -1,13 +1,13 @@
 // /v1/responses: answers that the server keeps, so that a client goes on by naming the last one.
 import type { Context } from "hono";
-import { nobody } from "../../core/human.ts";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { StoredResponse } from "../../core/response-store.ts";
+import { AbsentHuman } from "./absent-human.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import { type ClientInput, isObject, readHistory, readResponsesInput } from "./content.ts";
 import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, textField, userOf } from "./desk.ts";
 import type { Idempotency } from "./idempotency.ts";
-import { itemsOf, type ResponseHead, responseObject, statusOf } from "./response-object.ts";
+import { itemsOf, messageItem, type ResponseHead, responseObject, statusOf } from "./response-object.ts";
 import { ResponseWriter } from "./response-stream.ts";
 import { type OpenedSession, userMessage } from "./sessions.ts";
 import { sse } from "./sse.ts";
@@ -19,6 +19,7 @@ export interface ResponseRequest {
   readonly head: ResponseHead;
   readonly client: ClientInput;
   readonly session: OpenedSession;
+  readonly human: AbsentHuman;
   readonly conversation: string | undefined;
 }
 
@@ -60,9 +61,10 @@ async function openResponse(desk: Desk, context: Context, body: Body): Promise<R
   const client = clientOf(body, stored);
   const sessionId = sessionHeader(context);
   const userId = userOf(context);
+  const human = new AbsentHuman();
   const session = await desk.sessions.open({
     client,
-    human: nobody,
+    human,
     prefix: "api-",
     thread: continues(body, client, stored),
     ...(userId ? { userId } : {}),
@@ -77,7 +79,7 @@ async function openResponse(desk: Desk, context: Context, body: Body): Promise<R
     store: body.store !== false,
     metadata: isObject(body.metadata) ? (body.metadata as JsonObject) : {},
   };
-  return { head, client, session, conversation };
+  return { head, client, session, human, conversation };
 }
 
 async function keep(desk: Desk, request: ResponseRequest, response: JsonObject, result: TurnResult): Promise<void> {
@@ -104,8 +106,10 @@ async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<
     const result = await runTurn(request.session, AbortSignal.any([context.req.raw.signal, desk.stopping]));
     if (result.text === "" && result.end === "failed")
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
-    const output = result.messages.flatMap(itemsOf);
-    const response = responseObject(request.head, { status: statusOf(result), output, result });
+    const { note, denied } = request.human;
+    const notes = note === "" ? [] : [messageItem(newId("msg_", 28), note, "completed")];
+    const output = [...result.messages.flatMap(itemsOf), ...notes];
+    const response = responseObject(request.head, { status: statusOf(result), output, result, denied });
     await keep(desk, request, response, result);
     return Response.json(response, { headers: { "x-hermes-session-id": result.sessionId } });
   } finally {
@@ -124,7 +128,7 @@ export async function createResponse(desk: Desk, idempotency: Idempotency, conte
     try {
       await writer.begin();
       const result = await runTurn(request.session, stream.signal, (event) => writer.show(event));
-      await keep(desk, request, await writer.end(result), result);
+      await keep(desk, request, await writer.end(result, request.human), result);
     } finally {
       request.session.release();
     }

@@ -1,17 +1,19 @@
 // The API server's routes, behind one door: Host, Origin, key, size, in that order.
 import type { Context, Hono, Next } from "hono";
+import type { JobDesk } from "../../core/job-desk.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { hostAllowed, originAllowed, sameSecret } from "../http/guards.ts";
 import { ApiError, apiErrorOf, errorBody, invalid } from "./api-error.ts";
 import { chatCompletions } from "./chat.ts";
 import { type Desk, modelNameFor, readBody, sessionHeader, textField, userOf } from "./desk.ts";
 import { Idempotency } from "./idempotency.ts";
+import { addJobRoutes, JOB_ENDPOINTS } from "./jobs.ts";
 import { clientOf, continues, createResponse, deleteResponse, getResponse } from "./responses.ts";
 import { answerApproval, type Run, type Runs } from "./runs.ts";
 import type { ApiServerSettings } from "./settings.ts";
 import { sse } from "./sse.ts";
 
-const METHODS = "GET, POST, DELETE, OPTIONS";
+const METHODS = "GET, POST, PATCH, DELETE, OPTIONS";
 const ALLOWED_HEADERS =
   "Authorization, Content-Type, Idempotency-Key, X-Hermes-Session-Id, X-Hermes-Session-Key, Last-Event-ID";
 const OPEN_PATHS = new Set(["/health", "/v1/health"]);
@@ -20,6 +22,8 @@ export interface RouteParts {
   readonly desk: Desk;
   readonly runs: Runs;
   readonly settings: ApiServerSettings;
+  /** Scheduled jobs; opened at the first request. */
+  jobs?(): Promise<JobDesk>;
   /** More about the program that serves, for `/health/detailed`. */
   state?(): JsonObject;
 }
@@ -81,7 +85,7 @@ async function guard(context: Context, next: Next, settings: ApiServerSettings):
   return undefined;
 }
 
-function capabilities(modelName: string): JsonObject {
+function capabilities(modelName: string, jobs: boolean): JsonObject {
   return {
     object: "hermes.api_server.capabilities",
     model: modelName,
@@ -94,6 +98,9 @@ function capabilities(modelName: string): JsonObject {
       runs: true,
       run_events: true,
       run_approvals: true,
+      // Elsewhere nobody can be asked: the answer names what was denied.
+      chat_approvals: false,
+      jobs,
       streaming: true,
       tool_progress_events: true,
       session_header: "X-Hermes-Session-Id",
@@ -115,6 +122,7 @@ function capabilities(modelName: string): JsonObject {
       "GET /v1/runs/{id}/events",
       "POST /v1/runs/{id}/approval",
       "POST /v1/runs/{id}/stop",
+      ...(jobs ? JOB_ENDPOINTS : []),
     ],
   };
 }
@@ -161,6 +169,7 @@ function health(parts: RouteParts): JsonObject {
     platform: "hermes-agent",
     active_agents: desk.sessions.active,
     active_runs: runs.active,
+    exit_reason: null,
     updated_at: new Date(desk.now()).toISOString(),
     ...parts.state?.(),
   };
@@ -194,12 +203,13 @@ export async function apiServerApp(parts: RouteParts): Promise<Hono> {
     const model = { id: settings.modelName, object: "model", created: 0, owned_by: "hermes" };
     return Response.json({ object: "list", data: [model] });
   });
-  app.get("/v1/capabilities", () => Response.json(capabilities(settings.modelName)));
+  app.get("/v1/capabilities", () => Response.json(capabilities(settings.modelName, parts.jobs !== undefined)));
   app.post("/v1/chat/completions", (context) => chatCompletions(desk, idempotency, context));
   app.post("/v1/responses", (context) => createResponse(desk, idempotency, context));
   app.get("/v1/responses/:id", (context) => getResponse(desk, context.req.param("id")));
   app.delete("/v1/responses/:id", (context) => deleteResponse(desk, context.req.param("id")));
   addRunRoutes(app, parts);
+  if (parts.jobs) addJobRoutes(app, parts.jobs);
   app.notFound((context) => refuse(404, "not_found", `there is no ${context.req.method} ${context.req.path}`));
   app.onError((error) => {
     const shown = apiErrorOf(error);

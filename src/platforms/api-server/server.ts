@@ -1,5 +1,6 @@
 // The API server as one value: starts listening, and ends in order.
 import type { AgentDoor } from "../../core/agent-door.ts";
+import type { JobDesk } from "../../core/job-desk.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { ResponseStore } from "../../core/response-store.ts";
 import { type Listening, listen } from "../http/listen.ts";
@@ -17,6 +18,8 @@ export interface ApiServerParts {
   /** Closed together with the server. */
   readonly responses: ResponseStore;
   readonly settings: ApiServerSettings;
+  /** Scheduled jobs; opened at the first request. */
+  jobs?(): Promise<JobDesk>;
   readonly approvalMs?: number;
   readonly keepAliveMs?: number;
   /** More about the program that serves, for `/health/detailed`. */
@@ -45,7 +48,11 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     now: parts.now ?? Date.now,
   };
   const runs = new Runs(desk);
-  const app = await apiServerApp({ desk, runs, settings, ...(parts.state ? { state: parts.state } : {}) });
+  const app = await apiServerApp({
+    ...{ desk, runs, settings },
+    ...(parts.jobs ? { jobs: parts.jobs } : {}),
+    ...(parts.state ? { state: parts.state } : {}),
+  });
   const listening = await listen(app, { host: settings.host, port: settings.port, setting: "API_SERVER_PORT" });
   let closing: Promise<void> | undefined;
   const close = async () => {

@@ -1,6 +1,7 @@
 // The gate: every command, program, file, address and durable change is judged here, by one order of decisions.
 import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
+import type { ApprovalRequest } from "../../core/human.ts";
 import type { PathGuard } from "../path-guard.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
@@ -219,10 +220,12 @@ class Gatekeeper implements SecurityGate {
   /** The same question is asked once, although several calls wait for its answer. */
   #ask(subject: Case, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
     const { context, key } = subject;
-    if (!context.human.present)
-      return Promise.resolve(
-        this.#refuse(subject, `it ${reasonOf(subject.effects)}, and nobody is there to allow it.`),
-      );
+    const { human } = context;
+    if (!human.present) {
+      human.unasked?.(requestOf(subject, choices));
+      const why = `it ${reasonOf(subject.effects)}, and ${human.absence ?? "nobody is there to allow it"}.`;
+      return Promise.resolve(this.#refuse(subject, why));
+    }
     const name = `${context.sessionId}\n${key}`;
     const waiting = this.#asking.get(name);
     if (waiting) return waiting;
@@ -233,14 +236,7 @@ class Gatekeeper implements SecurityGate {
 
   async #askOnce(subject: Case, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
     const { context, key } = subject;
-    const request = {
-      action: subject.action,
-      reason: reasonOf(subject.effects),
-      intent: key,
-      choices,
-      toolName: context.toolName,
-    };
-    const answer = await askPerson(request, context, {
+    const answer = await askPerson(requestOf(subject, choices), context, {
       hooks: this.#options.hooks ?? noHooks,
       timeoutMs: this.#options.policy().approvalTimeoutMs,
     });
@@ -261,6 +257,11 @@ class Gatekeeper implements SecurityGate {
     this.#denials.record(subject.context.sessionId, subject.key, subject.effects);
     return denied(subject.effects.find((effect) => effect.level === "dangerous")?.rule ?? "denied", why);
   }
+}
+
+function requestOf(subject: Case, choices: ApprovalRequest["choices"]): ApprovalRequest {
+  const { action, effects, key, context } = subject;
+  return { action, reason: reasonOf(effects), intent: key, choices, toolName: context.toolName };
 }
 
 function reasonOf(effects: readonly Effect[]): string {

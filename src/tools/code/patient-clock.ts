@@ -1,5 +1,5 @@
 // A time limit that stands still while a person is being asked: a slow answer must not end the script.
-import type { Human } from "../../core/human.ts";
+import { type Human, presenceOf } from "../../core/human.ts";
 
 export class PatientClock {
   #left: number;
@@ -44,7 +44,7 @@ export class PatientClock {
   /** The same person, asked while the clock stands still. */
   patient(human: Human): Human {
     return {
-      present: human.present,
+      ...presenceOf(human),
       approve: (request, signal) => this.#while(() => human.approve(request, signal)),
       clarify: (request, signal) => this.#while(() => human.clarify(request, signal)),
       secret: (prompt, signal) => this.#while(() => human.secret(prompt, signal)),

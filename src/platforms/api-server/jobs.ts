@@ -1,0 +1,149 @@
+// /api/jobs: scheduled jobs over HTTP. Its errors are plain texts, as its clients expect.
+import type { Context, Hono } from "hono";
+import { UserError } from "../../core/failure.ts";
+import type { Job } from "../../core/job.ts";
+import type { JobDesk, JobWish } from "../../core/job-desk.ts";
+import { ApiError } from "./api-error.ts";
+import { type Body, readBody } from "./desk.ts";
+
+const JOB_ID = /^[0-9a-f]{12}$/;
+const MAX_NAME = 200;
+const MAX_PROMPT = 5000;
+const CREATE_FIELDS = ["name", "schedule", "prompt", "deliver", "skills", "repeat"];
+const PATCH_FIELDS = [...CREATE_FIELDS, "skill", "enabled"];
+
+function refuse(status: number, message: string): ApiError {
+  return new ApiError(status, status === 404 ? "job_not_found" : "invalid_job", message);
+}
+
+function text(body: Body, field: string, longest = Number.POSITIVE_INFINITY): string | undefined {
+  const value = body[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw refuse(400, `${field} must be a text`);
+  if (value.length > longest) throw refuse(400, `${field} has at most ${longest} characters`);
+  return value;
+}
+
+function skillsOf(body: Body): readonly string[] | undefined {
+  const one = text(body, "skill");
+  const several = body.skills;
+  if (several === undefined || several === null) return one === undefined ? undefined : [one];
+  if (!Array.isArray(several) || several.some((name) => typeof name !== "string"))
+    throw refuse(400, "skills must be a list of names");
+  return several as readonly string[];
+}
+
+function repeatOf(body: Body): number | undefined {
+  const { repeat } = body;
+  if (repeat === undefined || repeat === null) return undefined;
+  if (!Number.isInteger(repeat) || Number(repeat) < 1) throw refuse(400, "repeat must be a whole number of at least 1");
+  return Number(repeat);
+}
+
+function wishOf(body: Body, allowed: readonly string[]): JobWish {
+  const unknown = Object.keys(body).find((field) => !allowed.includes(field));
+  if (unknown !== undefined) throw refuse(400, `${unknown} cannot be set here; the fields are ${allowed.join(", ")}`);
+  const fields = {
+    name: text(body, "name", MAX_NAME),
+    schedule: text(body, "schedule"),
+    prompt: text(body, "prompt", MAX_PROMPT),
+    deliver: text(body, "deliver"),
+    skills: skillsOf(body),
+    repeat: repeatOf(body),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JobWish;
+}
+
+async function find(desk: JobDesk, context: Context): Promise<Job> {
+  const id = context.req.param("id") ?? "";
+  if (!JOB_ID.test(id)) throw refuse(400, "a job id has 12 hexadecimal digits");
+  const job = (await desk.list()).find((entry) => entry.id === id);
+  if (!job) throw refuse(404, `there is no job ${id}`);
+  return job;
+}
+
+async function listJobs(desk: JobDesk, context: Context): Promise<Response> {
+  const all = ["true", "1", "yes"].includes(context.req.query("include_disabled")?.toLowerCase() ?? "");
+  const jobs = await desk.list();
+  return Response.json({ jobs: all ? jobs : jobs.filter((job) => job.enabled) });
+}
+
+async function createJob(desk: JobDesk, context: Context): Promise<Response> {
+  const body = await readBody(context);
+  const wish = wishOf(body, CREATE_FIELDS);
+  if (!wish.schedule) throw refuse(400, "schedule is required");
+  return Response.json(await answered(desk, await desk.create({ deliver: "local", ...wish })));
+}
+
+async function patchJob(desk: JobDesk, context: Context): Promise<Response> {
+  const { id } = await find(desk, context);
+  const body = await readBody(context);
+  const wish = wishOf(body, PATCH_FIELDS);
+  const { enabled } = body;
+  if (enabled !== undefined && typeof enabled !== "boolean") throw refuse(400, "enabled must be true or false");
+  if (Object.keys(body).length === 0) throw refuse(400, `nothing to change; the fields are ${PATCH_FIELDS.join(", ")}`);
+  let job = await desk.update(id, wish);
+  if (enabled !== undefined && enabled !== job.enabled)
+    job = enabled ? await desk.resume(id) : await desk.pause(id, "by the API");
+  return Response.json({ job });
+}
+
+/** A job that nobody will run says so at once. */
+async function answered(desk: JobDesk, job: Job): Promise<{ job: Job; note?: string }> {
+  const note = await desk.tickerProblem();
+  return { job, ...(note === undefined ? {} : { note }) };
+}
+
+type Handler = (desk: JobDesk, context: Context) => Promise<Response>;
+
+const ROUTES: readonly (readonly ["get" | "post" | "patch" | "delete", string, Handler])[] = [
+  ["get", "/api/jobs", listJobs],
+  ["post", "/api/jobs", createJob],
+  ["get", "/api/jobs/:id", async (desk, context) => Response.json({ job: await find(desk, context) })],
+  ["patch", "/api/jobs/:id", patchJob],
+  [
+    "delete",
+    "/api/jobs/:id",
+    async (desk, context) => {
+      await desk.remove((await find(desk, context)).id);
+      return Response.json({ ok: true });
+    },
+  ],
+  [
+    "post",
+    "/api/jobs/:id/pause",
+    async (desk, context) => Response.json({ job: await desk.pause((await find(desk, context)).id, "by the API") }),
+  ],
+  [
+    "post",
+    "/api/jobs/:id/resume",
+    async (desk, context) => Response.json(await answered(desk, await desk.resume((await find(desk, context)).id))),
+  ],
+  [
+    "post",
+    "/api/jobs/:id/run",
+    async (desk, context) => Response.json(await answered(desk, await desk.trigger((await find(desk, context)).id))),
+  ],
+];
+
+function refusal(error: unknown): Response {
+  if (error instanceof ApiError) return Response.json({ error: error.message }, { status: error.status });
+  if (!(error instanceof UserError)) throw error;
+  return Response.json({ error: [error.message, error.cure].filter(Boolean).join(" ") }, { status: 400 });
+}
+
+/** The names of the routes, for `/v1/capabilities`. */
+export const JOB_ENDPOINTS: readonly string[] = ROUTES.map(
+  ([method, path]) => `${method.toUpperCase()} ${path.replace(":id", "{id}")}`,
+);
+
+export function addJobRoutes(app: Hono, open: () => Promise<JobDesk>): void {
+  for (const [method, path, handle] of ROUTES)
+    app[method](path, async (context) => {
+      try {
+        return await handle(await open(), context);
+      } catch (error) {
+        return refusal(error);
+      }
+    });
+}
