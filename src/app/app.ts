@@ -2,6 +2,7 @@
 import type { Config } from "../config/schema/config.ts";
 import type { SlashCommand } from "../core/command.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
+import type { Hooks } from "../core/hook.ts";
 import type { Human } from "../core/human.ts";
 import type { Deliverer, JobOrigin } from "../core/job.ts";
 import type { SessionStore } from "../core/session.ts";
@@ -59,6 +60,8 @@ export interface App {
   readonly store: SessionStore;
   readonly ledger: UsageLedger;
   readonly registry: Registry;
+  /** Hooks of plugins and of the person's own programs. */
+  readonly hooks: Hooks;
   /** Problems found while opening, for the person. */
   readonly warnings: readonly string[];
   /** Every slash command: the built-in ones, then those of plugins. Complete once a conversation is open. */
@@ -74,6 +77,8 @@ export interface App {
   prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
   /** Text for a screen, without the secrets this home knows. */
   redact(text: string): string;
+  /** Reads `.env` again when it was changed: keys serve from the next conversation on. True when something is new. */
+  refreshEnv(): Promise<boolean>;
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): Promise<void>;
   /** News of background processes, for the surface to show and to pass on to the agent. Returns the way to stop it. */

@@ -1,13 +1,61 @@
-// The deliverer outside the gateway: it knows which platforms are set up, and leaves the sending to the gateway.
-import type { Deliverer } from "../core/job.ts";
+// The deliverer outside the gateway: through the running gateway when there is one, else by itself.
+import { join } from "node:path";
+import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../core/job.ts";
+import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { App } from "./app.ts";
+import { readDirectory, resolveChat } from "./channel-directory.ts";
 import { homeChannel, PLATFORM_NAMES } from "./deliver.ts";
+import type { ChatEntry } from "./mirror.ts";
 import { settingsOf } from "./platform-settings.ts";
 import { platformEntries } from "./platforms.ts";
 
 /** These take requests and have no chats to send to. */
 const NO_CHATS = ["api_server", "webhook"];
+const ANSWER_MS = 10_000;
+
+/** The running gateway's word; null when none runs. */
+async function byGateway(app: App, target: DeliveryTarget, message: DeliveryMessage): Promise<JsonObject | null> {
+  const { askGateway } = await import("./gateway-actions.ts");
+  const request = JSON.stringify({ target, message });
+  return askGateway(app.home, `deliver ${request}`, (message.waitMs ?? 0) + ANSWER_MS);
+}
+
+/** The chat's session remembers what was sent to it. */
+async function remember(app: App, target: DeliveryTarget, message: DeliveryMessage): Promise<void> {
+  if (message.mirrorFrom === undefined) return;
+  const [{ entryOfChat, mirror }, { readFile }, { parseJson }] = await Promise.all([
+    import("./mirror.ts"),
+    import("node:fs/promises"),
+    import("../lib/parse-json.ts"),
+  ]);
+  const text = await readFile(join(app.home.path, "sessions", "sessions.json"), "utf8").catch(() => "{}");
+  const entries = Object.values((parseJson(text) ?? {}) as { readonly [key: string]: ChatEntry });
+  const entry = entryOfChat(entries, target);
+  if (entry) await mirror(app.store, entry.session_id, message.mirrorFrom, message.text);
+}
+
+async function send(
+  app: App,
+  platform: Platform,
+  target: DeliveryTarget,
+  message: DeliveryMessage,
+): Promise<string | undefined> {
+  const answer = await byGateway(app, target, message);
+  if (answer) {
+    const problem = answer.problem ?? answer.error;
+    return typeof problem === "string" ? problem : undefined;
+  }
+  if (!platform.openSender) return `${platform.label} is reached through the gateway: hermes gateway start`;
+  const { sendAlone } = await import("./send-alone.ts");
+  try {
+    const problem = await sendAlone(app, platform, target, message);
+    if (problem === undefined) await remember(app, target, message);
+    return problem;
+  } catch (error) {
+    return app.redact(error instanceof Error ? error.message : String(error));
+  }
+}
 
 export async function configuredDeliverer(app: App): Promise<Deliverer> {
   const chats = platformEntries.filter((entry) => !NO_CHATS.includes(entry.name));
@@ -23,8 +71,13 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
     known: () => [...new Set([...PLATFORM_NAMES, ...platforms.keys()])],
     problem,
     home: (name) => homeChannel(app.home.env, name),
-    resolve: async (_name, reference) => reference,
-    send: async ({ platform }) =>
-      problem(platform) ?? `${platform} is reached through the gateway, and this run was made outside of it`,
+    resolve: async (name, reference) => resolveChat(await readDirectory(app.home.path), name, reference),
+    chats: async () => (await readDirectory(app.home.path)).filter(({ platform }) => problem(platform) === undefined),
+    send: async (target, message) => {
+      const platform = platforms.get(target.platform);
+      const trouble = problem(target.platform);
+      if (trouble !== undefined || !platform) return trouble ?? `There is no platform "${target.platform}".`;
+      return send(app, platform, target, message);
+    },
   };
 }

@@ -14,6 +14,7 @@ export const EXIT = { ok: 0, failed: 1, alreadyRunning: 3, restart: 75 } as cons
 
 const MAX_SOCKET_PATH = 100;
 const ANSWER_MS = 5_000;
+const MAX_REQUEST = 4_000_000;
 
 export interface GatewayLock {
   release(): void;
@@ -47,10 +48,14 @@ export interface ControlHandlers {
   status(): Promise<object>;
   stop(): void;
   restart(): void;
+  /** Sends a message through the gateway's outbox; answers with `problem` when it cannot be sent. */
+  deliver(request: JsonObject): Promise<object>;
 }
 
-async function answer(word: string, handlers: ControlHandlers): Promise<object> {
+async function answer(line: string, handlers: ControlHandlers): Promise<object> {
+  const [word = "", ...rest] = line.split(" ");
   if (word === "status") return handlers.status();
+  if (word === "deliver") return handlers.deliver(JSON.parse(rest.join(" ")) as JsonObject);
   if (word === "stop") handlers.stop();
   else if (word === "restart") handlers.restart();
   else return { error: `unknown request ${word}` };
@@ -63,8 +68,13 @@ export async function serveControl(home: Home, handlers: ControlHandlers): Promi
   await rm(path, { force: true });
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    socket.once("data", (data) => {
-      answer(data.toString("utf8").trim(), handlers).then(
+    let line = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk: string) => {
+      line += chunk;
+      if (line.length > MAX_REQUEST) return socket.destroy();
+      if (!line.endsWith("\n")) return;
+      answer(line.trim(), handlers).then(
         (value) => socket.end(`${JSON.stringify(value)}\n`),
         (error: unknown) =>
           socket.end(`${JSON.stringify({ error: error instanceof Error ? error.message : String(error) })}\n`),
@@ -85,11 +95,15 @@ export async function serveControl(home: Home, handlers: ControlHandlers): Promi
 }
 
 /** The running gateway's answer; null when none answers. */
-export function askGateway(home: Home, request: "status" | "stop" | "restart"): Promise<JsonObject | null> {
+export function askGateway(
+  home: Home,
+  request: "status" | "stop" | "restart" | `deliver ${string}`,
+  waitMs: number = ANSWER_MS,
+): Promise<JsonObject | null> {
   return new Promise((resolve) => {
     const socket = createConnection(controlPath(home));
     let text = "";
-    const timer = setTimeout(() => socket.destroy(), ANSWER_MS);
+    const timer = setTimeout(() => socket.destroy(), waitMs);
     socket.on("connect", () => socket.write(`${request}\n`));
     socket.setEncoding("utf8");
     socket.on("data", (chunk: string) => {

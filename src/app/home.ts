@@ -83,6 +83,27 @@ function managedBy(path: string, env: Host["env"]): string | null {
   return managerName(readFileSync(marker, "utf8")) ?? "NixOS";
 }
 
+/** Where each environment came from, so that its `.env` can be read again. */
+const sources = new WeakMap<object, { readonly host: Host["env"]; readonly path: string }>();
+
+/** Reads `.env` again and puts what changed into the home's environment. The names that changed. */
+export function rereadEnv(home: Home): string[] {
+  const source = sources.get(home.env);
+  if (!source) return [];
+  const env = home.env as { [name: string]: string | undefined };
+  const now: { [name: string]: string | undefined } = {
+    ...source.host,
+    ...Object.fromEntries(readEnvFile(source.path, [])),
+    HERMES_HOME: home.path,
+  };
+  const changed = [...new Set([...Object.keys(env), ...Object.keys(now)])].filter((name) => env[name] !== now[name]);
+  for (const name of changed) {
+    if (now[name] === undefined) delete env[name];
+    else env[name] = now[name];
+  }
+  return changed;
+}
+
 /** Chooses the home and the profile, applies `.env`, and gives back the words that are not ours. */
 export function openHome(
   argv: readonly string[],
@@ -96,6 +117,7 @@ export function openHome(
     ...Object.fromEntries(readEnvFile(join(chosen.path, ".env"), warnings)),
     HERMES_HOME: chosen.path,
   };
+  sources.set(env, { host: host.env, path: join(chosen.path, ".env") });
   const ownHome = join(chosen.path, "home");
   const home: Home = {
     ...chosen,

@@ -20,6 +20,8 @@ import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversatio
 import { withHints } from "./hinted-tools.ts";
 import { cronToolFor } from "./open-cron.ts";
 import { type OpenedMemory, openMemory } from "./open-memory.ts";
+import { messageToolsFor } from "./open-messages.ts";
+import { picturesFor } from "./open-pictures.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
 import type { Opening } from "./opening.ts";
 import { type Services, spillDir } from "./services.ts";
@@ -78,6 +80,7 @@ export async function ownTools(
     recallContextTool(services.store),
     ...(await skillToolsFor(services, wish)),
     await cronToolFor(services, wish),
+    ...(await messageToolsFor(services, wish)),
     ...(memory.tool ? [memory.tool] : []),
   ];
 }
@@ -164,6 +167,7 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
     identity,
     contextLength: limits.contextLength,
     resumed: wish.resume !== undefined,
+    pictures: picturesFor(services.config, identity, side),
     caching: caching.enabled ? `Prompt caching: ${caching.label}` : null,
     notices: [
       ...connected.notes,

@@ -23,6 +23,18 @@ export interface OpenedGateway {
     sessionId: string,
     known: { readonly promptTokens: number; readonly contextLength: number },
   ): Promise<boolean>;
+  /** Grows when `.env` was changed: conversations opened before have the old keys. */
+  readonly envRevision: number;
+  /** Reads `.env` again when it was changed. */
+  refreshEnv(): Promise<void>;
+  /** The words of a recording; `unset` when nothing here can listen. */
+  listen(path: string): ReturnType<typeof import("./open-speech.ts").listen>;
+  /** A voice note with these words; null when there is nothing to say. Rejects when nothing can speak. */
+  say(text: string): Promise<string | null>;
+  /** Why nothing can be spoken; undefined when it can. */
+  speechProblem(): Promise<string | undefined>;
+  /** Runs the shell command of a quick command: no model, 30 seconds, no secrets in or out. Its output. */
+  runQuickCommand(command: string): Promise<string>;
   /** Sets the place for scheduled results in `.env`. */
   setHomeChannel(
     variable: string,
@@ -73,14 +85,32 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
     ...(ledger ? { ledger } : {}),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
+  let envRevision = 0;
+  const refreshEnv = async () => {
+    if (await app.refreshEnv()) envRevision += 1;
+  };
   return {
     app,
     mailbox,
+    get envRevision() {
+      return envRevision;
+    },
+    refreshEnv,
+    listen: async (path) => (await import("./open-speech.ts")).listen(app, path),
+    say: async (text) => (await import("./open-speech.ts")).say(app, text),
+    speechProblem: async () => {
+      const found = (await import("./open-speech.ts")).speaking(app);
+      return found.ok ? undefined : found.reason;
+    },
+    runQuickCommand: async (command) => (await import("./quick-command.ts")).runQuickCommand(app, command),
     pairing: openPairing(home.path),
     platforms: (state) => Promise.all(platformEntries.map((entry) => entry.load(app, state))),
     settings: (platform, names) => settingsOf(app, platform, names),
     hygieneDue: (sessionId, known) => hygieneDue(app, sessionId, known),
-    setHomeChannel: (variable, to) => setHomeChannel(home, variable, to),
+    setHomeChannel: async (variable, to) => {
+      await setHomeChannel(home, variable, to);
+      await refreshEnv();
+    },
     close: async () => {
       await app.close();
       await mailbox.close();

@@ -3,9 +3,10 @@ import type { Platform, PlatformContext } from "../core/platform.ts";
 import type { App } from "./app.ts";
 
 type Section = { readonly [key: string]: unknown };
+type Settled = Pick<App, "config" | "home">;
 
 /** The platform's own section, above `platforms.<name>`, above its `extra`. */
-function sectionOf(app: App, platform: string): Section {
+function sectionOf(app: Settled, platform: string): Section {
   const top = (app.config as unknown as { readonly [key: string]: unknown })[platform];
   const nested = (app.config.platforms as { readonly [key: string]: Section | undefined })[platform];
   const extra = nested?.extra as Section | undefined;
@@ -24,7 +25,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 export function settingsOf(
-  app: App,
+  app: Settled,
   platform: string,
   names: Platform["settings"],
 ): Pick<PlatformContext, "setting" | "section"> {

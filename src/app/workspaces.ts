@@ -9,6 +9,9 @@ export type OpenBackend = (cwd: string, conversationId: string) => Promise<Backe
 /** News of a background process, for the conversation that started it. */
 export interface ProcessNotice {
   readonly conversationId: string;
+  readonly kind: "completed" | "watched";
+  /** It ended with anything but success. */
+  readonly failed: boolean;
   /** One line for the person. */
   readonly line: string;
   /** What the agent is told, as a message of its own. */
@@ -22,12 +25,15 @@ function toNotice(event: ProcessEvent): ProcessNotice {
     const line = `background process ${id} ended (${status}, exit code ${exitCode}): ${short}`;
     return {
       conversationId,
+      kind: "completed",
+      failed: exitCode !== 0,
       line,
       message: `[${line}]\nThe end of its output:\n${event.tail.trimEnd() || "(nothing)"}`,
     };
   }
   const line = `background process ${id} printed what was watched for: ${short}`;
-  return { conversationId, line, message: `[${line}]\n${event.lines.join("\n").slice(0, 2_000)}` };
+  const message = `[${line}]\n${event.lines.join("\n").slice(0, 2_000)}`;
+  return { conversationId, kind: "watched", failed: false, line, message };
 }
 
 const REAP_EVERY_MS = 60_000;

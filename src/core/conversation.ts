@@ -24,6 +24,16 @@ export interface Conversation {
   close(): Promise<void>;
 }
 
+/** How pictures reach the model: as they are, or described by a model that sees. */
+export interface Pictures {
+  readonly native: boolean;
+  /** The picture in words; the reason when nobody here sees. `url` is a `data:` URL. */
+  describe(
+    url: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }>;
+}
+
 /** A conversation with what the person should know about it. */
 export interface OpenedConversation {
   readonly conversation: Conversation;
@@ -33,6 +43,8 @@ export interface OpenedConversation {
   readonly resumed: boolean;
   /** Prompt caching in words, when it is on. */
   readonly caching: string | null;
+  /** What the model can do with pictures. */
+  readonly pictures: Pictures;
   /** How the model was chosen, degraded settings, warnings: for the person, before the first prompt. */
   readonly notices: readonly string[];
   /** The fixed prompt by part, in tokens. */

@@ -13,6 +13,8 @@ export type Intent =
   | { readonly kind: "write"; readonly path: string; readonly cwd: string }
   | { readonly kind: "read"; readonly path: string; readonly cwd: string }
   | { readonly kind: "fetch"; readonly url: string }
+  /** A message to somebody else: text from outside must not write to people by itself. */
+  | { readonly kind: "send"; readonly to: string; readonly summary: string }
   /** A durable change that injected text must not make: memory, skill, cron, config. */
   | { readonly kind: "durable"; readonly what: "memory" | "skill" | "cron" | "config"; readonly summary: string };
 

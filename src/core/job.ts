@@ -1,4 +1,5 @@
 // Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the door by which results leave.
+import type { MediaWish } from "./outgoing-media.ts";
 
 /** `tz` is the IANA zone whose wall clock a cron expression means; without it the configured zone applies. */
 export type Schedule =
@@ -163,8 +164,26 @@ export interface DeliveryMessage {
   readonly text: string;
   /** Files to send along, by path. */
   readonly media: readonly string[];
-  /** Where the message comes from; deliveries of jobs are never mirrored into the chat's history. */
-  readonly jobId: string;
+  /** The job that it comes from; deliveries of jobs are never mirrored into the chat's history. */
+  readonly jobId?: string;
+  /** How the files are to be sent. */
+  readonly mediaWish?: MediaWish;
+  /** Where the agent was that sent it (`cli`, `telegram`): the chat's own session then remembers the message. */
+  readonly mirrorFrom?: string;
+  /** Wait so long for the platform's word; without it a durably queued message counts as sent. */
+  readonly waitMs?: number;
+}
+
+/** A chat that messages can be sent to. */
+export interface KnownChat {
+  readonly platform: string;
+  readonly chatId: string;
+  readonly threadId?: string;
+  readonly name: string;
+  /** `dm`, `group`, `channel` … */
+  readonly kind: string;
+  /** The server that a channel belongs to, where the platform has such. */
+  readonly guild?: string;
 }
 
 /** How results reach chats. The gateway supplies one; without it only `local` works. */
@@ -177,6 +196,8 @@ export interface Deliverer {
   home(platform: string): DeliveryTarget | undefined;
   /** The chat id that a reference such as `#engineering` means; undefined when there is none. */
   resolve(platform: string, reference: string): Promise<string | undefined>;
+  /** Chats of the platforms that are set up, as far as they are known. */
+  chats?(): Promise<readonly KnownChat[]>;
   /** Undefined when it was sent or durably queued, else one sentence about what went wrong. */
   send(target: DeliveryTarget, message: DeliveryMessage): Promise<string | undefined>;
 }

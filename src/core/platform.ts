@@ -56,8 +56,11 @@ export interface InboundEvent {
   readonly text: string;
   readonly attachments?: readonly Attachment[];
   readonly replyTo?: { readonly messageId: string; readonly text?: string; readonly fromBot?: boolean };
-  /** The person changed a message that was sent before. */
+  /** The person changed a message that was sent before; `edits` is that message's id. */
   readonly edited?: boolean;
+  readonly edits?: string;
+  /** Made by the program itself, for example news of a background process: nobody has to be let in. */
+  readonly internal?: boolean;
   readonly press?: ButtonPress;
   /** What was said in the channel before the bot was addressed. */
   readonly backfill?: string;
@@ -169,6 +172,10 @@ export interface PlatformConnection {
   mark?(to: Destination): string | null;
   /** Was this delivered? Asked after a crash, before anything else is sent to that chat. */
   findSent?(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof>;
+  /** Places that the account can write to without having been written to; absent where the platform has no such list. */
+  channels?(): Promise<
+    readonly { readonly id: string; readonly name: string; readonly kind: ChatKind; readonly guild?: string }[]
+  >;
   health(): PlatformHealth;
   /** Ends receiving and frees everything; idempotent, never throws. */
   close(): Promise<void>;
@@ -248,6 +255,11 @@ export interface Platform {
   enabled(context: Pick<PlatformContext, "setting" | "section">): Availability;
   /** Resolves when messages can be received; rejects with a UserError for settings that cannot work. */
   connect(context: PlatformContext): Promise<PlatformConnection>;
+  /**
+   * A connection that sends and does not receive, for programs beside the gateway. It has signed in when it resolves, so
+   * it also proves the settings. Rejects as `connect` does. Absent where only the gateway can send.
+   */
+  openSender?(context: PlatformContext): Promise<PlatformConnection>;
 }
 
 export function isFile(message: OutboundMessage | OutboundFile): message is OutboundFile {

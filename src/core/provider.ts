@@ -89,6 +89,8 @@ export interface SideRequest {
   readonly task: string;
   readonly system?: string;
   readonly prompt: string;
+  /** Images that go with the prompt: addresses or `data:` URLs. */
+  readonly images?: readonly string[];
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
   readonly sessionId?: string;

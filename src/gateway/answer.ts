@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import type { AgentEvent } from "../core/event.ts";
 import type { NewOutgoing, OutboxPayload } from "../core/mailbox.ts";
 import type { Destination, Platform } from "../core/platform.ts";
+import { splitText } from "../core/split-text.ts";
 import { extractMedia } from "./media.ts";
-import { splitText } from "./split-text.ts";
 
 export interface AnswerPlace {
   readonly platform: Platform;

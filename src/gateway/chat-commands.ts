@@ -1,28 +1,36 @@
 // Slash commands in chats: those of every surface, and those that only make sense in a chat.
 import type { CommandAnswer, SlashCommand } from "../core/command.ts";
 import { parseCommandLine } from "../core/command.ts";
-import type { ApprovalChoice } from "../core/human.ts";
+import type { ApprovalChoice, Human } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
+import { cronCommand } from "./cron-command.ts";
 import type { Office } from "./office.ts";
 import type { Prompts } from "./prompts.ts";
+import { Replies } from "./replies.ts";
+import { scopedStore } from "./scoped-store.ts";
 
 /** Commands of the terminal that mean nothing in a chat. */
-const NOT_HERE = ["quit"];
+const NOT_HERE = ["quit", "handoff"];
 
 export interface CommandPlace {
   readonly office: Office;
   readonly row: InboxRow;
   readonly key: string;
   readonly prompts: Prompts;
-  readonly busy: boolean;
+  readonly human: Human;
 }
 
 export type Parsed =
   | { readonly kind: "own"; readonly name: string; readonly args: string }
   | { readonly kind: "shared"; readonly command: SlashCommand; readonly args: string }
+  /** A shell command of the configuration. */
+  | { readonly kind: "quick"; readonly name: string; readonly command: string; readonly args: string }
   | { readonly kind: "unknown"; readonly name: string; readonly near: readonly string[] };
 
-type Own = (args: string, place: CommandPlace) => Promise<string> | string;
+/** A text, or a change of the session. */
+export type OwnAnswer = string | Exclude<CommandAnswer, { type: "choose" }>;
+
+type Own = (args: string, place: CommandPlace) => Promise<OwnAnswer> | OwnAnswer;
 
 function text(lines: readonly string[]): string {
   return lines.join("\n");
@@ -66,26 +74,81 @@ const sethome: Own = async (_, { office, row }) => {
   return "This chat is now the home channel: scheduled results and notices come here.";
 };
 
-const restart: Own = (_, { office }) => {
-  office.restart();
+const restart: Own = async (_, { office, row }) => {
+  await office.restart(row.event.source);
   return "The gateway restarts when the running turns are done.";
 };
 
-const platform: Own = (_, { office }) => text(office.platformLines());
+const background: Own = async (args, { office, row, human }) => {
+  const where = new Replies(office).where(row);
+  if (!where) return "There is no place here for the result.";
+  if (args === "") {
+    const tasks = office.background.list(where.to);
+    return tasks.length === 0 ? "What shall I do beside this chat? /background TASK" : text(tasks);
+  }
+  const id = await office.background.start({ row, prompt: args, human, ...where });
+  return `Started as ${id}; the result comes here. You can go on meanwhile.`;
+};
 
-const OWN: { readonly [name: string]: { readonly run: Own; readonly summary: string; readonly admin?: boolean } } = {
-  approve: { run: approve, summary: "Allow what waits for approval: /approve [all] [session|always]" },
-  deny: { run: deny, summary: "Refuse what waits for approval: /deny [all]" },
+const topic: Own = async (args, { office, row }) => {
+  const { source } = row.event;
+  const { store } = office.opened.app;
+  const own = office.isOwner(source) ? store : scopedStore(store, office.tenant(source));
+  const answer = await office.topics.run(args, row.event, own);
+  return answer.type === "choose" ? answer.title : answer;
+};
+
+const voice: Own = async (args, { office, row }) =>
+  office.voice.command(args, row.event.source, await office.opened.speechProblem());
+
+const update: Own = () =>
+  text([
+    "Updates are made on the machine that runs this agent, not from a chat:",
+    "an installed package: npm install -g hermes-ts@latest",
+    "a checkout: git pull",
+    "Then send /restart.",
+  ]);
+
+interface OwnCommand {
+  readonly run: Own;
+  readonly summary: string;
+  readonly args?: string;
+}
+
+const OWN: { readonly [name: string]: OwnCommand } = {
+  approve: { run: approve, args: "[all] [session|always]", summary: "Allow what waits for approval" },
+  deny: { run: deny, args: "[all]", summary: "Refuse what waits for approval" },
   whoami: { run: whoami, summary: "Who you are for the gateway" },
   sethome: { run: sethome, summary: "Make this chat the home channel" },
-  restart: { run: restart, summary: "Restart the gateway", admin: true },
-  platform: { run: platform, summary: "State of the chat platforms" },
+  restart: { run: restart, summary: "Restart the gateway" },
+  platform: { run: (_, { office }) => text(office.platformLines()), summary: "State of the chat platforms" },
+  background: { run: background, args: "task", summary: "Work on something beside this chat" },
+  cron: {
+    run: (args, { office, row }) => cronCommand(args, office, row.event.source),
+    args: "[list|pause|resume|run|remove] [id]",
+    summary: "Scheduled jobs",
+  },
+  topic: { run: topic, args: "[off|help|session]", summary: "Telegram topics as sessions" },
+  voice: { run: voice, args: "[on|tts|off|status]", summary: "Answers as voice notes" },
+  update: { run: update, summary: "How this agent is updated" },
 };
 const ALIASES: { readonly [name: string]: string } = {
   "set-home": "sethome",
   set_home: "sethome",
   platforms: "platform",
+  bg: "background",
+  btw: "background",
 };
+
+interface Quick {
+  readonly type: string;
+  readonly command: string;
+  readonly target: string;
+}
+
+function quickCommands(office: Office): { readonly [name: string]: Quick | undefined } {
+  return office.opened.app.config.quick_commands as { readonly [name: string]: Quick | undefined };
+}
 
 /** A phone turns `--` into a dash. */
 function undash(args: string): string {
@@ -93,7 +156,7 @@ function undash(args: string): string {
 }
 
 /** Null when the text is no command: also a path such as `/etc/hosts`. */
-export async function parseChatCommand(office: Office, line: string): Promise<Parsed | null> {
+export async function parseChatCommand(office: Office, line: string, quick = true): Promise<Parsed | null> {
   const match = /^\/([A-Za-z][\w-]*)(?:@\w+)?(?:\s+([\s\S]*))?$/.exec(line.trim());
   if (!match) return null;
   const name = (match[1] ?? "").toLowerCase();
@@ -105,22 +168,34 @@ export async function parseChatCommand(office: Office, line: string): Promise<Pa
   const shared = (await app.commands()).filter((command) => !NOT_HERE.includes(command.name));
   const exact = shared.find((command) => [command.name, ...(command.aliases ?? [])].includes(name));
   if (exact) return { kind: "shared", command: exact, args };
+  const given = quick ? (quickCommands(office)[name] ?? quickCommands(office)[name.replaceAll("_", "-")]) : undefined;
+  if (given?.type === "exec" && given.command) return { kind: "quick", name, command: given.command, args };
+  // An alias of an alias would go round in circles.
+  if (given?.type === "alias" && given.target)
+    return parseChatCommand(office, `/${given.target.replace(/^\//, "")} ${args}`, false);
   const parsed = parseCommandLine(plain, [...shared, ...(await app.skillCommands())]);
   if (!parsed) return null;
   if ("unknown" in parsed) return { kind: "unknown", name, near: parsed.candidates };
   return { kind: "shared", command: parsed.command, args: parsed.args };
 }
 
-export async function runOwn(name: string, args: string, place: CommandPlace): Promise<string> {
+export async function runOwn(name: string, args: string, place: CommandPlace): Promise<OwnAnswer> {
   return (await OWN[name]?.run(args, place)) ?? "";
 }
 
+function listed(name: string, summary: string, args?: string): SlashCommand {
+  return { name, summary, ...(args ? { args } : {}), whileBusy: true, run: async () => ({ type: "text", text: "" }) };
+}
+
 /** The list behind /help in a chat. */
-export function ownCommands(): SlashCommand[] {
-  return Object.entries(OWN).map(([name, { summary }]) => ({
-    name,
-    summary,
-    whileBusy: true,
-    run: async (): Promise<CommandAnswer> => ({ type: "text", text: "" }),
-  }));
+export async function chatCommands(office: Office): Promise<SlashCommand[]> {
+  const shared = (await office.opened.app.commands()).filter((command) => !NOT_HERE.includes(command.name));
+  const own = Object.entries(OWN).map(([name, { summary, args }]) => listed(name, summary, args));
+  const quick = Object.entries(quickCommands(office)).flatMap(([name, given]) =>
+    given ? [listed(name, given.type === "alias" ? `Short for /${given.target}` : `Runs ${given.command}`)] : [],
+  );
+  const names = new Set([...shared, ...own].map((command) => command.name));
+  return [...shared, ...own, ...quick.filter((command) => !names.has(command.name))].sort((a, b) =>
+    a.name.localeCompare(b.name),
+  );
 }

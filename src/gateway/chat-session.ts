@@ -1,15 +1,15 @@
 // One session of one chat: messages in order, one turn at a time, and what happens to those that arrive meanwhile.
-import { randomBytes } from "node:crypto";
-import type { CommandAnswer, SlashCommand } from "../core/command.ts";
+import { mirror } from "../app/mirror.ts";
 import type { InboxRow } from "../core/mailbox.ts";
-import { accessOf, mayUse } from "./access.ts";
-import { ownCommands, parseChatCommand, runOwn } from "./chat-commands.ts";
+import { accessOf } from "./access.ts";
+import { parseChatCommand } from "./chat-commands.ts";
+import { CommandDesk } from "./command-desk.ts";
+import { dispatchHook } from "./dispatch-hook.ts";
 import type { LiveReply } from "./live-reply.ts";
 import type { Office } from "./office.ts";
 import { type Asking, Prompts } from "./prompts.ts";
 import { Replies } from "./replies.ts";
-import { entryFor, type Job, openFor, signatureOf, Turn } from "./run-turn.ts";
-import { scopedStore } from "./scoped-store.ts";
+import { type Job, Turn } from "./run-turn.ts";
 
 const ACK_MS = 30_000;
 
@@ -24,22 +24,17 @@ interface Running {
   superseded: boolean;
 }
 
-interface Picker {
-  readonly command: SlashCommand;
-  readonly values: readonly string[];
-}
-
 export class ChatSession {
   readonly key: string;
   readonly #office: Office;
   readonly #replies: Replies;
   readonly #prompts = new Prompts();
+  readonly #desk: CommandDesk;
   readonly #waiting: Job[] = [];
-  readonly #pickers = new Map<string, Picker>();
+  /** What was sent here from elsewhere while a turn ran. */
+  readonly #delivered: { readonly from: string; readonly text: string }[] = [];
   #chain: Promise<void> = Promise.resolve();
   #running: Running | undefined;
-  #overrides: { model?: string; provider?: string } = {};
-  #yolo = false;
   #ackAt = 0;
   #abandoned = false;
   /** A command changes the session: nothing else starts until it is done. */
@@ -49,6 +44,19 @@ export class ChatSession {
     this.#office = office;
     this.#replies = new Replies(office);
     this.key = key;
+    this.#desk = new CommandDesk({
+      office,
+      key,
+      replies: this.#replies,
+      prompts: this.#prompts,
+      running: () => this.#running !== undefined,
+      start: (job) => this.#start(job),
+      queue: (job) => void this.#waiting.push(job),
+      interrupt: () => this.#interrupt(),
+      stop: (row) => this.#stop(row),
+      holding: (work) => this.#holding(work),
+      asking: (row) => this.#asking(row),
+    });
   }
 
   get busy(): boolean {
@@ -67,6 +75,29 @@ export class ChatSession {
     return this.#chain;
   }
 
+  /** Something was sent to this chat from elsewhere: its session learns of it as soon as no turn runs. */
+  mirror(from: string, text: string): Promise<void> {
+    this.#delivered.push({ from, text });
+    this.#chain = this.#chain.then(async () => {
+      if (!this.#running) await this.#keepDelivered();
+    });
+    return this.#chain;
+  }
+
+  async #keepDelivered(): Promise<void> {
+    const { index, agents, opened, log } = this.#office;
+    const entry = index.get(this.key);
+    if (this.#delivered.length === 0 || !entry) return;
+    try {
+      // An open conversation does not read its log again.
+      await agents.drop(this.key);
+      for (const { from, text } of this.#delivered.splice(0))
+        await mirror(opened.app.store, entry.session_id, from, text);
+    } catch (error) {
+      log("warning", `${this.key}: a delivery was not noted: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
   /** The running turn ends here and goes on after the next start. */
   async abandon(): Promise<void> {
     this.#abandoned = true;
@@ -79,20 +110,24 @@ export class ChatSession {
     while (this.#running) await this.#running.work;
   }
 
-  async #route(row: InboxRow): Promise<void> {
-    const { event } = row;
+  async #route(given: InboxRow): Promise<void> {
     if (this.#office.draining()) return;
-    if (event.edited) return this.#replies.finish(row, "dropped");
-    const access = await accessOf(event, this.#office.access);
-    if (!access.allowed) return this.#refuse(row, access.offer);
+    const row = await dispatchHook(this.#office.opened.app.hooks, given);
+    if (row === null) return this.#replies.finish(given, "dropped");
+    const { event } = row;
+    const access = event.internal ? null : await accessOf(event, this.#office.access);
+    if (access && !access.allowed) return this.#refuse(row, access.offer);
+    if (event.edited) return this.#edited(row);
     // A turn that a crash cut off goes on where it was.
     if (row.state === "running") return this.#start({ row });
     if (event.press) return this.#press(row);
-    const command = await parseChatCommand(this.#office, event.text);
-    if (command) return this.#command(row, command);
-    if (this.#prompts.takesText && event.text !== "" && this.#prompts.text(event.text))
+    const command = event.internal ? null : await parseChatCommand(this.#office, event.text);
+    if (command) return this.#desk.run(row, command);
+    if (this.#prompts.takesText && !event.internal && event.text !== "" && this.#prompts.text(event.text))
       return this.#replies.finish(row, "answer");
     if (!this.#replies.where(row)) return this.#replies.finish(row, "dropped");
+    const lobby = await this.#office.topics.lobby(event);
+    if (lobby !== null) return this.#replies.reply(row, lobby, "command");
     if (this.#running) return this.#whileBusy(row);
     this.#start({ row });
   }
@@ -109,56 +144,35 @@ export class ChatSession {
     return this.#replies.reply(row, text, "unauthorised");
   }
 
+  /** A message that still waits is replaced by its new words; one that is being answered stays as it was. */
+  async #edited(row: InboxRow): Promise<void> {
+    const { edits, source, text, attachments } = row.event;
+    const at = this.#waiting.findIndex(
+      ({ row: { event }, text: given }) =>
+        given === undefined && event.messageId === edits && event.source.userId === source.userId,
+    );
+    const old = this.#waiting[at];
+    if (!old) return this.#replies.finish(row, "dropped");
+    const event = { ...old.row.event, text, ...(attachments ? { attachments } : {}) };
+    // The edit has its end with the message: a crash before that plays both again.
+    this.#waiting[at] = { ...old, row: { ...old.row, event }, absorbed: [...(old.absorbed ?? []), row.id] };
+  }
+
   async #press(row: InboxRow): Promise<void> {
     const { press } = row.event;
     if (!press) return;
     const connection = this.#office.connection(row.platform);
-    const picked = /^pk:(\w+):(\d+)$/.exec(press.data);
-    const picker = picked ? this.#pickers.get(picked[1] ?? "") : undefined;
-    if (picked && picker) {
-      this.#pickers.delete(picked[1] ?? "");
-      void connection?.answerPress?.(press);
-      return this.#shared(row, picker.command, picker.values[Number(picked[2])] ?? "");
-    }
+    if (press.data.startsWith("pk:")) void connection?.answerPress?.(press);
+    if (await this.#desk.picked(row, press)) return;
     const told = this.#prompts.press(press.data);
-    void connection?.answerPress?.(press, told ?? "This question is closed.");
+    if (!press.data.startsWith("pk:")) void connection?.answerPress?.(press, told ?? "This question is closed.");
     return this.#replies.finish(row, "press");
   }
 
-  async #command(row: InboxRow, parsed: NonNullable<Awaited<ReturnType<typeof parseChatCommand>>>): Promise<void> {
-    const { event } = row;
-    const name = parsed.kind === "shared" ? parsed.command.name : parsed.name;
-    if (parsed.kind === "unknown") {
-      const near = parsed.near.length > 0 ? ` One of: ${parsed.near.map((each) => `/${each}`).join(" ")}.` : "";
-      return this.#replies.reply(row, `There is no command /${parsed.name}.${near} See /help`, "command");
-    }
-    if (!mayUse(name, event, this.#office.access.section(event.source.platform)))
-      return this.#replies.reply(row, `/${name} is for the people who run this agent.`, "command");
-    const decisions = await this.#office.hooks.run(`command:${name}`, {
-      platform: event.source.platform,
-      user_id: event.source.userId,
-      args: parsed.args,
-    });
-    const denied = decisions.find((each) => (each as { decision?: unknown }).decision === "deny") as
-      | { message?: string }
-      | undefined;
-    if (denied) return this.#replies.reply(row, denied.message ?? `/${name} is not allowed here.`, "command");
-    if (parsed.kind === "own") {
-      const place = { office: this.#office, row, key: this.key, prompts: this.#prompts, busy: this.busy };
-      return this.#replies.reply(row, await runOwn(parsed.name, parsed.args, place), "command");
-    }
-    if (name === "stop") return this.#stop(row);
-    if (name === "new" || name === "resume") return this.#change(row, parsed.command, parsed.args);
-    if (this.#running && !parsed.command.whileBusy)
-      return this.#replies.reply(row, `/${name} has to wait until the running turn is done. /stop ends it.`, "command");
-    return this.#shared(row, parsed.command, parsed.args);
-  }
-
-  async #change(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
+  async #holding(work: () => Promise<void>): Promise<void> {
     this.#held = true;
     try {
-      if (args !== "" || command.name === "new") await this.#interrupt();
-      await this.#shared(row, command, args);
+      await work();
     } finally {
       this.#held = false;
       this.#next();
@@ -175,7 +189,10 @@ export class ChatSession {
     const dropped = this.#waiting.splice(0);
     const wasRunning = this.#running !== undefined;
     await this.#interrupt();
-    for (const job of dropped) await this.#replies.finish(job.row, "interrupted");
+    for (const job of dropped) {
+      await this.#replies.finish(job.row, "interrupted");
+      if (job.absorbed) await this.#office.opened.mailbox.finish(job.absorbed, "merged");
+    }
     return this.#replies.reply(row, wasRunning ? "Stopped." : "Nothing is running.", "command");
   }
 
@@ -187,107 +204,12 @@ export class ChatSession {
     await this.#running.work;
   }
 
-  async #shared(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
-    const { app } = this.#office.opened;
-    const { entry } = await entryFor(this.#office, this.key, row);
-    const chat = { human: this.#prompts.human(() => this.#asking(row)), overrides: this.#overrides };
-    const running = this.#running !== undefined;
-    const agent =
-      (running ? this.#office.agents.peek(this.key) : undefined) ??
-      (await this.#office.agents.take(this.key, signatureOf(entry, chat), () =>
-        openFor(this.#office, chat, entry, row),
-      ));
-    try {
-      const shared = (await app.commands()).filter((each) => each.name !== "quit");
-      const answer = await command.run(args, {
-        // Others' sessions must not be listed, named or resumed.
-        store: this.#office.isOwner(row.event.source)
-          ? app.store
-          : scopedStore(app.store, this.#office.tenant(row.event.source)),
-        ledger: app.ledger,
-        opened: agent.opened,
-        conversation: agent.opened.conversation,
-        source: row.platform,
-        human: chat.human,
-        busy: running,
-        commands: [...shared, ...ownCommands()].sort((a, b) => a.name.localeCompare(b.name)),
-        yolo: this.#yolo,
-        setYolo: async (on) => {
-          this.#yolo = on;
-          await app.setYolo(agent.opened.conversation.sessionId, on);
-        },
-      });
-      await this.#office.index.moved(this.key, agent.opened.conversation.sessionId);
-      await this.#answer(row, command, answer);
-    } finally {
-      if (!running && !this.#running) this.#office.agents.release(this.key);
-    }
-  }
-
-  async #answer(row: InboxRow, command: SlashCommand, answer: CommandAnswer): Promise<void> {
-    const { index, agents, opened } = this.#office;
-    const { source } = row.event;
-    if (answer.type === "text") return this.#replies.reply(row, answer.text, "command");
-    if (answer.type === "quit") return this.#replies.finish(row, "command");
-    if (answer.type === "send") {
-      const job = { row, text: answer.text, tainted: answer.prepared?.untrusted ?? false };
-      if (!this.#running) return this.#start(job);
-      this.#waiting.push(job);
-      return this.#replies.say(row, "⏳ Queued: it is next after this turn.", "ack");
-    }
-    if (answer.type === "choose") return this.#choose(row, command, answer);
-    if (answer.type === "model") {
-      this.#overrides = { model: answer.model, ...(answer.provider ? { provider: answer.provider } : {}) };
-      await agents.drop(this.key);
-      return this.#replies.reply(row, `This session goes on with ${answer.model}.`, "command");
-    }
-    const old = index.get(this.key)?.session_id;
-    await agents.drop(this.key);
-    const reason = answer.sessionId === null ? "session_reset" : "session_switch";
-    if (old && old !== answer.sessionId && (await opened.app.store.getSession(old)))
-      await opened.app.store.endSession(old, reason);
-    this.#overrides = {};
-    if (answer.sessionId !== null) await opened.app.store.reopenSession(answer.sessionId);
-    await index.renew(
-      this.key,
-      source,
-      answer.sessionId === null ? { is_fresh_reset: true } : { sessionId: answer.sessionId },
-    );
-    await this.#office.hooks.run("session:reset", {
-      platform: source.platform,
-      user_id: source.userId,
-      session_key: this.key,
-    });
-    return this.#replies.reply(
-      row,
-      answer.sessionId === null ? "A new session starts here." : `Back in session ${answer.sessionId}.`,
-      "command",
-    );
-  }
-
-  async #choose(
-    row: InboxRow,
-    command: SlashCommand,
-    answer: Extract<CommandAnswer, { type: "choose" }>,
-  ): Promise<void> {
-    const platform = this.#office.platform(row.platform);
-    if (!platform?.capabilities.buttons) {
-      const lines = answer.choices.map((choice) => `/${command.name} ${choice.value}  ${choice.label}`);
-      return this.#replies.reply(row, [answer.title, ...lines].join("\n"), "command");
-    }
-    const id = randomBytes(4).toString("hex");
-    const shown = answer.choices.slice(0, 20);
-    this.#pickers.set(id, { command, values: shown.map((choice) => choice.value) });
-    const oldest = this.#pickers.size > 10 ? this.#pickers.keys().next().value : undefined;
-    if (oldest) this.#pickers.delete(oldest);
-    const buttons = shown.map((choice, index) => [{ label: choice.label.slice(0, 60), data: `pk:${id}:${index}` }]);
-    return this.#replies.reply(row, answer.title, "command", buttons);
-  }
-
   /** Interrupt, steer or queue, as configured; always acknowledged. */
   async #whileBusy(row: InboxRow): Promise<void> {
     const running = this.#running;
     if (!running) return this.#start({ row });
+    // News of the agent's own processes never interrupt it.
+    if (row.event.internal) return void this.#waiting.push({ row });
     const mode = this.#office.opened.app.config.display.busy_input_mode;
     const photo = (row.event.attachments ?? []).length > 0;
     const agent = this.#office.agents.peek(this.key);
@@ -331,7 +253,7 @@ export class ChatSession {
       {
         key: this.key,
         human: this.#prompts.human(() => this.#asking(job.row)),
-        overrides: this.#overrides,
+        overrides: this.#desk.overrides,
         signal: controller.signal,
         superseded: () => running.superseded,
         abandoned: () => this.#abandoned,
@@ -346,7 +268,8 @@ export class ChatSession {
       job,
       where,
     );
-    (running as { work: Promise<void> }).work = turn.run().then(({ undelivered }) => {
+    (running as { work: Promise<void> }).work = turn.run().then(async ({ undelivered }) => {
+      await this.#keepDelivered();
       this.#running = undefined;
       if (this.#abandoned) return;
       if (undelivered) this.#waiting.unshift(...running.steered.map((row) => ({ row })));

@@ -1,11 +1,12 @@
 // Sending on request, outside any turn: results of scheduled jobs, notices, messages to a home channel.
 import { randomUUID } from "node:crypto";
-import { basename, extname } from "node:path";
-import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../core/job.ts";
+import { basename } from "node:path";
+import { resolveChat } from "../app/channel-directory.ts";
+import type { Deliverer, DeliveryMessage, DeliveryTarget, KnownChat } from "../core/job.ts";
 import type { Mailbox, NewOutgoing } from "../core/mailbox.ts";
+import { mediaKindOf } from "../core/outgoing-media.ts";
 import type { Destination, Platform } from "../core/platform.ts";
 import { outgoingText } from "./answer.ts";
-import { mediaKindOf } from "./media.ts";
 import type { LinkState } from "./platform-link.ts";
 import type { Sender } from "./sender.ts";
 
@@ -15,6 +16,10 @@ export interface DeliveryParts {
   readonly platforms: ReadonlyMap<string, Platform>;
   link(platform: string): LinkState | undefined;
   home(platform: string): Destination | undefined;
+  /** Chats that are known by now. */
+  chats(): readonly KnownChat[];
+  /** The chat's own session learns what was sent to it from elsewhere. */
+  mirror(target: DeliveryTarget, from: string, text: string): void;
 }
 
 export class Deliveries implements Deliverer {
@@ -42,9 +47,12 @@ export class Deliveries implements Deliverer {
     return home ? { platform, ...home } : undefined;
   }
 
-  /** Chats are named by their ids; a leading # or @ is not part of them. */
-  async resolve(_platform: string, reference: string): Promise<string | undefined> {
-    return /^-?\d+$/.test(reference) || reference.startsWith("@") ? reference : undefined;
+  async resolve(platform: string, reference: string): Promise<string | undefined> {
+    return resolveChat(this.#parts.chats(), platform, reference);
+  }
+
+  async chats(): Promise<readonly KnownChat[]> {
+    return this.#parts.chats();
   }
 
   /** `platform`, `platform:chat` or `platform:chat:thread`; null when nothing can be sent there. */
@@ -61,10 +69,10 @@ export class Deliveries implements Deliverer {
     const platform = this.#parts.platforms.get(target.platform);
     if (problem || !platform) return problem ?? `There is no platform "${target.platform}".`;
     const to = { chatId: target.chatId, ...(target.threadId ? { threadId: target.threadId } : {}) };
-    const key = `job:${message.jobId}:${randomUUID()}`;
+    const key = `${message.jobId === undefined ? "message" : `job:${message.jobId}`}:${randomUUID()}`;
     const texts = message.text.trim() === "" ? [] : outgoingText(message.text, { platform, to, key, replyMode: "off" });
     const files = message.media.map((path, index): NewOutgoing => {
-      const kind = mediaKindOf(extname(path).slice(1).toLowerCase());
+      const kind = mediaKindOf(path, message.mediaWish);
       return {
         key: `${key}:f${index}`,
         platform: platform.name,
@@ -72,7 +80,33 @@ export class Deliveries implements Deliverer {
         payload: { type: "file", kind, path, name: basename(path) },
       };
     });
-    this.#parts.sender.add(await this.#parts.mailbox.enqueue([...texts, ...files]));
-    return undefined;
+    return this.#dispatch([...texts, ...files], target, message);
+  }
+
+  /** Queued durably; the platform's word is waited for only when the message says so. */
+  async #dispatch(
+    outgoing: readonly NewOutgoing[],
+    target: DeliveryTarget,
+    message: DeliveryMessage,
+  ): Promise<string | undefined> {
+    const { sender, mailbox } = this.#parts;
+    const rows = await mailbox.enqueue(outgoing);
+    const last = rows.at(-1);
+    const sent = last ? sender.whenSent(last) : Promise.resolve(null);
+    sender.add(rows);
+    if (message.mirrorFrom !== undefined) {
+      const from = message.mirrorFrom;
+      void sent.then((id) => (id === null ? undefined : this.#parts.mirror(target, from, message.text)));
+    }
+    if (!last || message.waitMs === undefined) return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), message.waitMs);
+    });
+    const id = await Promise.race([sent, late]);
+    clearTimeout(timer);
+    // One that is still on its way stays in the outbox and leaves when it can.
+    if (id !== null) return undefined;
+    return (await mailbox.findOutgoing(last.key))?.error ?? "the platform refused it";
   }
 }

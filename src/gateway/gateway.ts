@@ -1,22 +1,31 @@
 // The gateway: platforms in, chats in order, answers out, and a true account of how it is doing.
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
+import { entryOfChat } from "../app/mirror.ts";
 import type { OpenedGateway } from "../app/open-gateway.ts";
+import type { DeliveryTarget } from "../core/job.ts";
 import type { InboxRow, MailboxCounts } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Destination, InboundEvent, Platform, PlatformContext, Source } from "../core/platform.ts";
 import { type AccessSettings, ids } from "./access.ts";
 import { Agents } from "./agents.ts";
 import { outgoingText } from "./answer.ts";
+import { Background } from "./background.ts";
 import { ChatSession } from "./chat-session.ts";
 import { Deliveries } from "./deliveries.ts";
+import { Directory } from "./directory.ts";
 import { GatewayHooks } from "./hooks.ts";
 import type { Office } from "./office.ts";
 import { LINK_TIMES, type LinkState, type LinkTimes, PlatformLink } from "./platform-link.ts";
+import { ProcessNews } from "./process-news.ts";
 import type { ResetPolicy } from "./reset-policy.ts";
+import { noteRestart, takeRestart } from "./restart-notice.ts";
 import { Sender } from "./sender.ts";
 import { SessionIndex } from "./session-index.ts";
 import { sessionKeyOf, tenantOf } from "./session-key.ts";
+import { Topics } from "./topics.ts";
+import { VoiceModes } from "./voice-modes.ts";
+import { within } from "./within.ts";
 
 const DAY_MS = 86_400_000;
 const KEEP_MS = 7 * DAY_MS;
@@ -53,6 +62,13 @@ export class Gateway {
   readonly #stopping = new AbortController();
   readonly #startedAt: number;
   readonly deliveries: Deliveries;
+  readonly directory: Directory;
+  readonly #background = new Background(() => this.#present());
+  readonly #processes = new ProcessNews(
+    () => this.#present(),
+    (row) => this.#receive(row),
+  );
+  #deaf: () => void = () => undefined;
   #office: Office | undefined;
   #sender: Sender;
   #agents: Agents;
@@ -82,7 +98,26 @@ export class Gateway {
       platforms: this.#platforms,
       link: (name) => this.#links.get(name)?.state,
       home: (name) => this.#home(name),
+      chats: () => this.directory.chats(),
+      mirror: (target, from, text) => this.#mirror(target, from, text),
     });
+    this.directory = new Directory({
+      homePath: opened.app.home.path,
+      entries: () => this.#office?.index.entries() ?? [],
+      connections: () => [...this.#links].map(([name, link]) => [name, link.connection] as const),
+      now: this.#now,
+      report: (text) => options.log("warning", text),
+    });
+  }
+
+  #present(): Office {
+    if (!this.#office) throw new Error("the gateway has not started");
+    return this.#office;
+  }
+
+  #mirror(target: DeliveryTarget, from: string, text: string): void {
+    const entry = this.#office && entryOfChat(this.#office.index.entries(), target);
+    if (entry) void this.#chat(entry.session_key)?.mirror(from, text);
   }
 
   #line(name: string): ReturnType<ConstructorParameters<typeof Sender>[0]["line"]> {
@@ -124,7 +159,20 @@ export class Gateway {
     this.#started = true;
     this.#chores = setInterval(() => void this.#tidy(), CHORES_MS);
     this.#chores.unref();
+    this.directory.changed();
+    this.#deaf = this.#opened.app.onProcessEvent((notice) => {
+      this.#processes.tell(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
+    });
+    await this.#background.reportLost();
+    await this.#sayBack();
     await this.#office.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
+  }
+
+  /** The chat that asked for a restart hears that it is done. */
+  async #sayBack(): Promise<void> {
+    const target = await takeRestart(this.#opened.app.home.path);
+    if (!target || this.#opened.settings(target.platform, []).section.gateway_restart_notification === false) return;
+    await this.deliveries.send(target, { text: "♻️ The gateway is back.", media: [] });
   }
 
   #link(platform: Platform): PlatformLink {
@@ -166,22 +214,27 @@ export class Gateway {
   #receive(row: InboxRow): void {
     const office = this.#office;
     if (!office || this.#draining) return;
-    const key = sessionKeyOf(row.event.source, office.keyRules);
-    let chat = this.#chats.get(key);
-    if (!chat) {
-      chat = new ChatSession(office, key);
-      this.#chats.set(key, chat);
-    }
-    void chat.receive(row);
+    void this.#chat(sessionKeyOf(row.event.source, office.keyRules))?.receive(row);
+  }
+
+  #chat(key: string): ChatSession | undefined {
+    const office = this.#office;
+    if (!office) return undefined;
+    const known = this.#chats.get(key);
+    if (known) return known;
+    const chat = new ChatSession(office, key);
+    this.#chats.set(key, chat);
+    return chat;
   }
 
   async #openOffice(): Promise<Office> {
     const { app } = this.#opened;
     const { log } = this.#options;
     const sessions = join(app.home.path, "sessions", "sessions.json");
-    const [index, hooks] = await Promise.all([
+    const [index, hooks, voice] = await Promise.all([
       SessionIndex.open(sessions, this.#now, (text) => log("warning", text)),
       GatewayHooks.load(join(app.home.path, "hooks"), (text) => log("warning", text)),
+      VoiceModes.open(app.home.path),
     ]);
     const keyRules = {
       groupPerUser: app.config.group_sessions_per_user,
@@ -201,8 +254,16 @@ export class Gateway {
       isOwner: (source) => this.#isOwner(source),
       tenant: (source) => tenantOf(source, keyRules),
       draining: () => this.#draining,
-      restart: () => this.#options.restart?.(),
+      restart: async (source) => {
+        await noteRestart(app.home.path, source);
+        this.#options.restart?.();
+      },
+      background: this.#background,
+      processes: this.#processes,
+      topics: new Topics(app.store, this.#now),
+      voice,
       destination: (target) => this.deliveries.destination(target),
+      newChat: () => this.directory.changed(),
       platformLines: () => [...this.#links.values()].map(({ state }) => lineOf(state, this.#now())),
       log: (level, text) => log(level, text),
       now: this.#now,
@@ -255,6 +316,7 @@ export class Gateway {
       await this.#opened.mailbox.prune(this.#now() - KEEP_MS);
       const days = this.#opened.app.config.session_store_max_age_days;
       if (days > 0) this.#office?.index.prune(days * DAY_MS);
+      await this.directory.refresh();
     } catch (error) {
       this.#options.log("warning", `tidying up failed: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -298,8 +360,11 @@ export class Gateway {
     this.#draining = true;
     this.#options.changed?.();
     clearInterval(this.#chores);
+    this.#deaf();
     const chats = [...this.#chats.values()];
-    const drained = await within(Promise.all(chats.map((chat) => chat.settled())), drainMs);
+    const settling = [...chats.map((chat) => chat.settled()), this.#background.settled()];
+    const drained = await within(Promise.all(settling), drainMs);
+    if (!drained) await within(this.#background.stop(), 5_000);
     if (!drained) await within(Promise.all(chats.map((chat) => chat.abandon())), 5_000);
     // Answers that are ready still leave; the rest waits in the outbox.
     const until = this.#now() + Math.min(drainMs, 5_000);
@@ -308,6 +373,7 @@ export class Gateway {
     await within(Promise.all([...this.#links.values()].map((link) => link.stop())), 5_000);
     await within(this.#agents.close(), 5_000);
     await this.#office?.index.close();
+    await this.directory.close();
     this.#stopped = true;
     this.#options.changed?.();
     return drained;
@@ -318,20 +384,4 @@ function lineOf(state: LinkState, now: number): string {
   const heard =
     state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
   return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
-}
-
-async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), ms);
-  });
-  const result = await Promise.race([
-    work.then(
-      () => "done" as const,
-      () => "done" as const,
-    ),
-    late,
-  ]);
-  clearTimeout(timer);
-  return result === "done";
 }

@@ -1,83 +1,46 @@
 // From an event to what the model reads: who speaks, what was quoted, which files came along.
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import type { Attachment, InboundEvent, Platform, PlatformConnection, Source } from "../core/platform.ts";
-import { atomicWrite } from "../lib/atomic-write.ts";
+import type { ContentPart } from "../core/message.ts";
+import type { InboundEvent, Platform, Source } from "../core/platform.ts";
+import { type AttachmentParts, readAttachment } from "./attachments.ts";
 
 const QUOTED = 500;
-const INLINE_BYTES = 100_000;
-const INLINE = ["md", "txt", "csv", "log", "json", "xml", "yaml", "yml", "toml", "ini", "cfg"];
-const FOLDERS = {
-  image: "images",
-  sticker: "images",
-  video: "videos",
-  audio: "audio",
-  voice: "audio",
-  document: "documents",
-};
-const EXTENSIONS: { readonly [mime: string]: string } = {
-  "image/jpeg": "jpg",
-  "image/png": "png",
-  "image/webp": "webp",
-  "image/gif": "gif",
-  "audio/ogg": "ogg",
-  "audio/mpeg": "mp3",
-  "video/mp4": "mp4",
-  "application/pdf": "pdf",
-};
 
-function fileName(attachment: Attachment): string {
-  const id = randomBytes(6).toString("hex");
-  const given = attachment.name?.replaceAll(/[^\w.-]/g, "_").slice(-80);
-  const extension = given?.includes(".") ? given.split(".").at(-1) : (EXTENSIONS[attachment.mime ?? ""] ?? "bin");
-  if (attachment.kind === "document") return `doc_${id}_${given ?? `file.${extension}`}`;
-  const short = { image: "img", sticker: "img", video: "video", audio: "audio", voice: "audio" }[attachment.kind];
-  return `${short}_${id}.${extension}`;
-}
-
-async function describe(
-  attachment: Attachment,
-  connection: PlatformConnection | undefined,
-  cacheDir: string,
-): Promise<string> {
-  const what =
-    attachment.kind === "voice"
-      ? "a voice note"
-      : attachment.kind === "document"
-        ? "a file"
-        : `${/^[aeiou]/.test(attachment.kind) ? "an" : "a"} ${attachment.kind}`;
-  if (!connection?.download) return `[The person sent ${what}; it cannot be fetched here.]`;
-  try {
-    const bytes = await connection.download(attachment, AbortSignal.timeout(120_000));
-    const path = join(cacheDir, FOLDERS[attachment.kind], fileName(attachment));
-    await atomicWrite(path, bytes, 0o600);
-    const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
-    const readable = attachment.kind === "document" && INLINE.includes(extension) && bytes.length <= INLINE_BYTES;
-    const content = readable ? `\nIts content:\n${new TextDecoder().decode(bytes)}` : "";
-    return `[The person sent ${what}${attachment.name ? ` named ${attachment.name}` : ""}, saved as ${path}]${content}`;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return `[The person sent ${what}, but it could not be fetched: ${why}]`;
-  }
-}
-
-export interface IncomingParts {
-  readonly connection: PlatformConnection | undefined;
-  readonly cacheDir: string;
+export interface IncomingParts extends AttachmentParts {
   /** Several people write in this session. */
   readonly shared: boolean;
 }
 
-export async function textForModel(event: InboundEvent, parts: IncomingParts): Promise<string> {
+export interface Incoming {
+  readonly text: string;
+  /** Pictures as `data:` URLs. */
+  readonly pictures: readonly string[];
+  /** What the person should know about the files. */
+  readonly notices: readonly string[];
+}
+
+export async function readIncoming(event: InboundEvent, parts: IncomingParts): Promise<Incoming> {
   const pieces: string[] = [];
+  const pictures: string[] = [];
+  const notices: string[] = [];
   if (event.backfill) pieces.push(`[Said in the channel before]\n${event.backfill}\n[New message]`);
   if (event.replyTo?.text) pieces.push(`[Replying to: "${event.replyTo.text.slice(0, QUOTED)}"]`);
-  for (const attachment of event.attachments ?? [])
-    pieces.push(await describe(attachment, parts.connection, parts.cacheDir));
+  for (const attachment of event.attachments ?? []) {
+    const { text, picture, notice } = await readAttachment(attachment, parts);
+    pieces.push(text);
+    if (picture) pictures.push(picture);
+    if (notice && !notices.includes(notice)) notices.push(notice);
+  }
   const name = event.source.userName ?? event.source.userId ?? "someone";
-  if (event.text !== "") pieces.push(parts.shared ? `[${name}] ${event.text}` : event.text);
-  else if (parts.shared) pieces.unshift(`[${name}]`);
-  return pieces.join("\n\n");
+  const named = parts.shared && !event.internal;
+  if (event.text !== "") pieces.push(named ? `[${name}] ${event.text}` : event.text);
+  else if (named) pieces.unshift(`[${name}]`);
+  return { text: pieces.join("\n\n"), pictures, notices };
+}
+
+/** A plain text where there are no pictures. */
+export function contentOf(text: string, pictures: readonly string[]): string | readonly ContentPart[] {
+  if (pictures.length === 0) return text;
+  return [{ type: "text", text }, ...pictures.map((url) => ({ type: "image_url" as const, image_url: { url } }))];
 }
 
 /** What the model should know about this place; part of the session's fixed prompt. */

@@ -1,5 +1,7 @@
 // What all chats of the gateway share.
 import type { OpenedGateway } from "../app/open-gateway.ts";
+import type { Human } from "../core/human.ts";
+import type { InboxRow } from "../core/mailbox.ts";
 import type { Destination, Platform, PlatformConnection, Source } from "../core/platform.ts";
 import type { AccessSettings } from "./access.ts";
 import type { Agents } from "./agents.ts";
@@ -8,6 +10,30 @@ import type { ResetPolicy } from "./reset-policy.ts";
 import type { Sender } from "./sender.ts";
 import type { SessionIndex } from "./session-index.ts";
 import type { KeyRules } from "./session-key.ts";
+import type { Topics } from "./topics.ts";
+import type { VoiceModes } from "./voice-modes.ts";
+
+/** Work beside the chats. */
+export interface BackgroundTasks {
+  /** Lines about the tasks of one place. */
+  list(to: Destination): string[];
+  /** The id of the task; its result comes as a message. */
+  start(wish: BackgroundWish): Promise<string>;
+}
+
+export interface BackgroundWish {
+  readonly row: InboxRow;
+  readonly prompt: string;
+  readonly human: Human;
+  readonly platform: Platform;
+  readonly to: Destination;
+}
+
+/** Whose background processes are whose. */
+export interface ProcessStarters {
+  /** This conversation's processes belong to the chat of this message. */
+  remember(conversationId: string, row: InboxRow): void;
+}
 
 export interface Office {
   readonly opened: OpenedGateway;
@@ -26,10 +52,16 @@ export interface Office {
   tenant(source: Source): string;
   /** True from the moment the gateway was told to stop. */
   draining(): boolean;
-  /** The gateway stops and starts anew, after the running turns. */
-  restart(): void;
+  /** The gateway stops and starts anew, after the running turns; the place that asked hears when it is back. */
+  restart(source: Source): Promise<void>;
+  readonly background: BackgroundTasks;
+  readonly topics: Topics;
+  readonly voice: VoiceModes;
+  readonly processes: ProcessStarters;
   /** Where a delivery target such as `telegram:123:45` leads; null when nothing can be sent there. */
   destination(target: string): { readonly platform: Platform; readonly to: Destination } | null;
+  /** A chat wrote for the first time. */
+  newChat(): void;
   /** Lines about each platform, for /platform and /status. */
   platformLines(): readonly string[];
   log(level: "info" | "warning" | "error", text: string): void;

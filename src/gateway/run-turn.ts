@@ -3,30 +3,30 @@ import { join } from "node:path";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
-import type { Human } from "../core/human.ts";
 import type { InboxRow, NewOutgoing } from "../core/mailbox.ts";
 import { textOf } from "../core/message.ts";
 import type { Destination, Platform } from "../core/platform.ts";
 import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
-import { instructionsFor, textForModel } from "./incoming.ts";
+import { type ChatChoice, entryFor, openFor, signatureOf } from "./chat-entry.ts";
+import { contentOf, readIncoming } from "./incoming.ts";
 import { LiveReply, type LiveSettings } from "./live-reply.ts";
+import { extractMedia } from "./media.ts";
 import type { Office } from "./office.ts";
 import { RESUME_NOTE, recover } from "./recover.ts";
-import { resetNotice, resetReason } from "./reset-policy.ts";
-import type { SessionEntry } from "./session-index.ts";
-import { isShared, tenantOf } from "./session-key.ts";
+import { isShared } from "./session-key.ts";
+import { Silence } from "./silence.ts";
 
 export interface Job {
   readonly row: InboxRow;
   /** Text in place of the event's own: from a command such as /queue. */
   readonly text?: string;
   readonly tainted?: boolean;
+  /** Inbox rows of edits that this message took in; they end with it. */
+  readonly absorbed?: readonly number[];
 }
 
-export interface TurnChat {
+export interface TurnChat extends ChatChoice {
   readonly key: string;
-  readonly human: Human;
-  readonly overrides: { readonly model?: string; readonly provider?: string };
   readonly signal: AbortSignal;
   /** A newer message took this turn's place: its answer is not sent. */
   superseded(): boolean;
@@ -38,69 +38,14 @@ export interface TurnChat {
   onLive(live: LiveReply): void;
 }
 
+interface ModelInput {
+  readonly text: string;
+  readonly pictures: readonly string[];
+}
+
 export interface TurnResult {
   /** Guidance that found no tool result to land on: its messages need a turn of their own. */
   readonly undelivered: boolean;
-}
-
-/** The conversation's session for this message: the chat's own, or a new one when the policy says so. */
-export async function entryFor(
-  office: Office,
-  key: string,
-  row: InboxRow,
-): Promise<{ entry: SessionEntry; notice: string | null; fresh: boolean }> {
-  const { source } = row.event;
-  const known = office.index.get(key);
-  if (!known) return { entry: await office.index.renew(key, source), notice: null, fresh: true };
-  if (known.resume_pending) return { entry: known, notice: null, fresh: false };
-  const policy = office.resetPolicy(source);
-  const reason = known.suspended ? "suspended" : resetReason(office.index.lastActive(known), policy, office.now());
-  if (!reason) return { entry: known, notice: null, fresh: false };
-  const { store, config } = office.opened.app;
-  await office.agents.drop(key);
-  const old = await store.getSession(known.session_id);
-  if (old) await store.endSession(known.session_id, "session_reset");
-  const active = (old?.message_count ?? 0) > 0;
-  const change = { was_auto_reset: true, auto_reset_reason: reason, reset_had_activity: active };
-  const entry = await office.index.renew(key, source, change);
-  await office.hooks.run("session:reset", { platform: source.platform, user_id: source.userId, session_key: key });
-  const { notify, notify_exclude_platforms: quiet } = config.session_reset;
-  const tell = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
-  return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
-}
-
-export async function openFor(
-  office: Office,
-  chat: Pick<TurnChat, "human" | "overrides">,
-  entry: SessionEntry,
-  row: InboxRow,
-): Promise<OpenedConversation> {
-  const { app } = office.opened;
-  const { source, autoSkills, channelPrompt } = row.event;
-  const platform = office.platform(row.platform);
-  const shared = isShared(source, office.keyRules);
-  const exists = (await app.store.getSession(entry.session_id)) !== null;
-  const hint = platform ? instructionsFor(source, platform, shared) : "";
-  return app.openConversation({
-    human: chat.human,
-    source: source.platform,
-    platform: source.platform,
-    ...(office.isOwner(source) ? {} : { userId: tenantOf(source, office.keyRules) }),
-    ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),
-    instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
-    ...(autoSkills && !exists ? { skills: autoSkills } : {}),
-    origin: {
-      platform: source.platform,
-      chat_id: source.chatId,
-      chat_name: source.chatName ?? null,
-      thread_id: source.threadId ?? null,
-    },
-    ...chat.overrides,
-  });
-}
-
-export function signatureOf(entry: SessionEntry, chat: Pick<TurnChat, "overrides">): string {
-  return JSON.stringify([entry.created_at, chat.overrides]);
 }
 
 function liveSettings(office: Office, platform: Platform): LiveSettings {
@@ -121,7 +66,9 @@ export class Turn {
   readonly #to: Destination;
   #interim = 0;
   #live: LiveReply | undefined;
-  #notice: string | null = null;
+  /** What the person is told before the answer. */
+  readonly #notices: string[] = [];
+  #freshlyReset = false;
 
   constructor(office: Office, chat: TurnChat, job: Job, where: { platform: Platform; to: Destination }) {
     this.#office = office;
@@ -176,13 +123,26 @@ export class Turn {
       await this.#finish("answered", outgoingAnswer(found.text, this.#place({ streamId: await this.#streamed() })));
       return { undelivered: false };
     }
+    if (row.state === "running") await this.#tellRestart();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
-    const input = await this.#input(found.state === "begun");
+    const input = await this.#input(opened, found.state === "begun");
     const { conversation } = opened;
     const logAfter = await this.#office.opened.app.store.messageCount(conversation.sessionId);
     await this.#office.opened.mailbox.begin([row.id], { sessionId: conversation.sessionId, logAfter });
     return this.#converse(opened, input);
+  }
+
+  /** A restart cut this turn off: said once, however often it happens. */
+  async #tellRestart(): Promise<void> {
+    const { opened, sender, access } = this.#office;
+    const { deliverTo } = this.#job.row.event;
+    if (deliverTo === null || access.section(this.#platform.name).gateway_restart_notification === false) return;
+    const text = "♻️ I was restarted while I worked on this; I go on now.";
+    const payload = { type: "text" as const, text, silent: true };
+    const key = `${this.#key}:restarted`;
+    const outgoing = { key, platform: this.#platform.name, to: this.#to, payload };
+    sender.add(await opened.mailbox.enqueue([outgoing]));
   }
 
   async #restoreEntry(sessionId: string): Promise<void> {
@@ -203,8 +163,10 @@ export class Turn {
     const { row } = this.#job;
     const { key } = this.#chat;
     const { source } = row.event;
+    await office.opened.refreshEnv();
     const { entry, notice, fresh } = await entryFor(office, key, row);
-    this.#notice = notice;
+    this.#freshlyReset = notice !== null;
+    if (notice) this.#notices.push(notice);
     if (fresh)
       await office.hooks.run("session:start", {
         platform: source.platform,
@@ -213,8 +175,9 @@ export class Turn {
         session_key: key,
       });
     const open = () => openFor(office, this.#chat, entry, row);
-    const { opened } = await office.agents.take(key, signatureOf(entry, this.#chat), open);
+    const { opened } = await office.agents.take(key, signatureOf(office, entry, this.#chat), open);
     office.index.touch(key, { resume_pending: false });
+    office.processes.remember(opened.conversation.conversationId, row);
     const known = { promptTokens: Number(entry.last_prompt_tokens) || 0, contextLength: opened.contextLength };
     if (!fresh && (await office.opened.hygieneDue(entry.session_id, known)) && (await opened.conversation.compress())) {
       office.log("info", `${key} was compacted before its turn`);
@@ -224,18 +187,24 @@ export class Turn {
     return opened;
   }
 
-  async #input(again: boolean): Promise<string> {
+  async #input(conversation: OpenedConversation, again: boolean): Promise<ModelInput> {
     const { row, text } = this.#job;
-    const office = this.#office;
-    const shared = isShared(row.event.source, office.keyRules);
+    const { keyRules, opened, connection } = this.#office;
     const event = text === undefined ? row.event : { ...row.event, text, attachments: [] };
-    const cacheDir = join(office.opened.app.home.path, "cache");
-    const words = await textForModel(event, { connection: office.connection(row.platform), cacheDir, shared });
-    const context = this.#notice ? `[A new session began here by itself.]\n\n${words}` : words;
-    return again ? `${RESUME_NOTE}\n\n${context}` : context;
+    const read = await readIncoming(event, {
+      connection: connection(row.platform),
+      cacheDir: join(opened.app.home.path, "cache"),
+      shared: isShared(row.event.source, keyRules),
+      pictures: conversation.pictures,
+      listen: (path) => opened.listen(path),
+      signal: this.#chat.signal,
+    });
+    this.#notices.push(...read.notices);
+    const context = this.#freshlyReset ? `[A new session began here by itself.]\n\n${read.text}` : read.text;
+    return { text: again ? `${RESUME_NOTE}\n\n${context}` : context, pictures: read.pictures };
   }
 
-  async #converse(opened: OpenedConversation, input: string): Promise<TurnResult> {
+  async #converse(opened: OpenedConversation, input: ModelInput): Promise<TurnResult> {
     const office = this.#office;
     const { row } = this.#job;
     const { source } = row.event;
@@ -255,12 +224,12 @@ export class Turn {
     live.typing(true);
     void office.connection(row.platform)?.react?.(this.#to, row.event.messageId, "seen");
     const about = { platform: source.platform, user_id: source.userId, session_id: opened.conversation.sessionId };
-    await office.hooks.run("agent:start", { ...about, message: input.slice(0, 500) });
+    await office.hooks.run("agent:start", { ...about, message: input.text.slice(0, 500) });
     const watch = new Silence(office.opened.app.config.agent.gateway_timeout * 1000);
     const signal = AbortSignal.any([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
-      for await (const event of opened.conversation.send(input, { signal, tainted })) {
+      for await (const event of opened.conversation.send(contentOf(input.text, input.pictures), { signal, tainted })) {
         watch.reset();
         if (event.type === "ended") ended = event;
         else await this.#show(event, live);
@@ -305,13 +274,33 @@ export class Turn {
     await this.#office.index.moved(this.#chat.key, ended.sessionId);
     const failed = ended.end === "failed";
     const streamId = live.streamId ?? (await this.#streamed());
+    const text = textOfEnd(ended);
+    const spoken = failed ? [] : await this.#spoken(text);
     await this.#finish(
       failed ? "failed" : "answered",
-      outgoingAnswer(textOfEnd(ended), this.#place({ streamId })),
+      [...spoken, ...outgoingAnswer(text, this.#place({ streamId }))],
       ended.undelivered === undefined,
     );
     void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");
     return { undelivered: ended.undelivered !== undefined };
+  }
+
+  /** The answer as a voice note, where the chat asked for it; it comes before the text. */
+  async #spoken(text: string): Promise<NewOutgoing[]> {
+    const { voice, opened, log } = this.#office;
+    const { event } = this.#job.row;
+    const mode = voice.of(event.source);
+    const asked = mode === "all" || (mode === "voice_only" && event.attachments?.some(({ kind }) => kind === "voice"));
+    if (!asked || !this.#platform.capabilities.media.includes("voice")) return [];
+    try {
+      const path = await opened.say(extractMedia(text).text);
+      if (path === null) return [];
+      const payload = { type: "file" as const, kind: "voice" as const, path, name: "answer.ogg" };
+      return [{ key: `${this.#key}:voice`, platform: this.#platform.name, to: this.#to, payload }];
+    } catch (error) {
+      log("warning", `an answer could not be spoken: ${error instanceof Error ? error.message : String(error)}`);
+      return [];
+    }
   }
 
   async #finish(
@@ -321,35 +310,13 @@ export class Turn {
   ): Promise<void> {
     const { mailbox } = this.#office.opened;
     const nowhere = this.#job.row.event.deliverTo === null;
-    const notice = this.#notice ? outgoingText(this.#notice, { ...this.#place(), key: `${this.#key}:notice` }) : [];
-    const rows = await mailbox.finish([this.#job.row.id], outcome, nowhere ? [] : [...notice, ...outgoing]);
+    const words = this.#notices.join("\n\n");
+    const notice = words ? outgoingText(words, { ...this.#place(), key: `${this.#key}:notice` }) : [];
+    const { row, absorbed } = this.#job;
+    const rows = await mailbox.finish([row.id], outcome, nowhere ? [] : [...notice, ...outgoing]);
     this.#office.sender.add(rows);
+    if (absorbed) await mailbox.finish(absorbed, "merged");
     const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
     if (steered.length > 0) await mailbox.finish(steered, "steered");
-  }
-}
-
-/** Ends a turn that shows no sign of life for too long. */
-class Silence {
-  readonly #controller = new AbortController();
-  readonly #ms: number;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(ms: number) {
-    this.#ms = ms;
-    this.reset();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  reset(): void {
-    clearTimeout(this.#timer);
-    if (this.#ms > 0) this.#timer = setTimeout(() => this.#controller.abort(), this.#ms);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
   }
 }

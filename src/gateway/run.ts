@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { EXIT, lockGateway, serveControl, writeState } from "../app/gateway-actions.ts";
 import type { Home } from "../app/home.ts";
 import { openGateway } from "../app/open-gateway.ts";
+import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { Gateway } from "./gateway.ts";
 
 const LOG_BYTES = 5_000_000;
@@ -93,6 +94,13 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     status: async () => ({ ...(await gateway.status()), pid: process.pid, cron: ticker?.health ?? null }),
     stop: () => endings.end(EXIT.ok, "stopped by command"),
     restart: () => endings.end(EXIT.restart, "restart"),
+    deliver: async ({ target, message }) => {
+      const sending = gateway.deliveries.send(
+        target as unknown as DeliveryTarget,
+        message as unknown as DeliveryMessage,
+      );
+      return { problem: (await sending) ?? null };
+    },
   });
   let ticker: ReturnType<Awaited<ReturnType<typeof opened.app.cron>>["ticker"]> | undefined;
   try {

@@ -1,6 +1,6 @@
 // Auxiliary calls: summaries, titles, verdicts. Each task has its own model, time-out and line in the ledger.
 import type { Failure } from "../core/failure.ts";
-import { textOf } from "../core/message.ts";
+import { type Content, textOf } from "../core/message.ts";
 import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/provider.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Models } from "./connect.ts";
@@ -50,6 +50,11 @@ function askOf(settings: AuxiliarySettings | undefined): ModelAsk | null {
     ...(keyVar ? { keyVar } : {}),
     ...(transport ? { transport } : {}),
   };
+}
+
+function contentOf({ prompt, images }: SideRequest): Content {
+  if (!images || images.length === 0) return prompt;
+  return [{ type: "text", text: prompt }, ...images.map((url) => ({ type: "image_url" as const, image_url: { url } }))];
 }
 
 /** Side calls of one conversation. `main` is its live model: carried here, never a global. */
@@ -144,7 +149,7 @@ export class SideModels implements SideModel {
     const extraBody = this.#models.settings.auxiliary[request.task]?.extraBody;
     return {
       system: request.system ?? "",
-      messages: [{ role: "user", content: request.prompt }],
+      messages: [{ role: "user", content: contentOf(request) }],
       tools: [],
       conversationId: `side-${request.task}`,
       purpose: request.task,

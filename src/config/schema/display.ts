@@ -93,7 +93,11 @@ const tts = section("Speaking", {
     voice_id: text("pNInz6obpgDQGcFmaJgB", "Voice"),
     model_id: text("eleven_multilingual_v2", "Model"),
   }),
-  openai: section("OpenAI", { model: text("gpt-4o-mini-tts", "Model"), voice: text("alloy", "Voice") }),
+  openai: section("OpenAI", {
+    model: text("gpt-4o-mini-tts", "Model"),
+    voice: text("alloy", "Voice"),
+    base_url: text("", "Another server that speaks the same dialect"),
+  }),
   xai: section("xAI", {
     voice_id: text("eve", "Voice"),
     language: text("en", "Language"),
@@ -125,7 +129,10 @@ const stt = section("Understanding speech", {
     language: text("", "Language; empty to detect it"),
   }),
   groq: freeMap("Groq"),
-  openai: section("OpenAI", { model: text("whisper-1", "Model") }),
+  openai: section("OpenAI", {
+    model: text("whisper-1", "Model"),
+    base_url: text("", "Another server that speaks the same dialect"),
+  }),
   mistral: section("Mistral", { model: text("voxtral-mini-latest", "Model") }),
 });
 

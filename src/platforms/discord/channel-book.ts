@@ -13,6 +13,7 @@ const DM = 1;
 const GROUP_DM = 3;
 const THREADS = [10, 11, 12];
 const FORUMS = [15, 16];
+const TEXT = [0, 5];
 
 export interface Place {
   readonly id: string;
@@ -89,6 +90,21 @@ export class ChannelBook {
       return { id, kind: "channel" };
     }
     return this.#places.get(id) ?? { id, kind: "channel" };
+  }
+
+  /** Text and forum channels of every server that the bot is in. */
+  async all(): Promise<{ id: string; name: string; kind: ChatKind; guild: string }[]> {
+    const guilds = (await this.#rest.get("/users/@me/guilds")) as readonly { id: string; name: string }[];
+    const found: { id: string; name: string; kind: ChatKind; guild: string }[] = [];
+    for (const guild of guilds) {
+      const channels = (await this.#rest.get(`/guilds/${guild.id}/channels`)) as readonly APIChannel[];
+      for (const channel of channels) {
+        if (![...TEXT, ...FORUMS].includes(channel.type)) continue;
+        const { id, kind, name } = placeOf(channel);
+        found.push({ id, kind, name: name ?? id, guild: guild.name });
+      }
+    }
+    return found;
   }
 
   async #load(): Promise<string[]> {

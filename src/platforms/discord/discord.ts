@@ -186,6 +186,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
       await rest.post(`/webhooks/${bot.applicationId}/${press.pressId}`, { body, auth: false }).catch(() => undefined);
     },
     download: (attachment, signal) => out.download(attachment, signal),
+    channels: () => book.all(),
     mark: () => snowflakeAt(context.now() - 5_000),
     findSent: (unknown, signal) => out.findSent(unknown, signal),
     health: () => wire.health(),
@@ -193,6 +194,24 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
       closing ??= wire.close();
       return closing;
     },
+  };
+}
+
+/** Signs in and sends by REST; the socket is the gateway's. */
+async function openSender(context: PlatformContext): Promise<PlatformConnection> {
+  const settings = readSettings(context);
+  const rest = await openRest(settings.token, settings.apiRoot);
+  const bot = await whoAmI(rest);
+  const book = new ChannelBook(rest, context.homePath);
+  const out = new Outbound({ rest, book, settings, bot });
+  return {
+    account: bot.id,
+    accountName: bot.name,
+    send: (to, message, signal) => out.send(to, message, signal),
+    sendFile: (to, file, signal) => out.sendFile(to, file, signal),
+    channels: () => book.all(),
+    health: () => ({ state: "ok", provenAt: context.now() }),
+    close: async () => undefined,
   };
 }
 
@@ -226,5 +245,6 @@ export function discordPlatform(commands: readonly ListedCommand[] = BASIC_COMMA
       return { ok: true };
     },
     connect: (context) => connect(commands, context),
+    openSender,
   };
 }

@@ -154,7 +154,7 @@ export function messageEvent(
           },
         }
       : {}),
-    ...(edited ? { edited: true } : {}),
+    ...(edited ? { edited: true, edits: message.id } : {}),
     ...placeExtras(place, settings),
     at: Date.parse(message.timestamp) || Date.now(),
   };

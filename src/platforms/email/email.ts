@@ -147,6 +147,25 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   };
 }
 
+/** Signs in for sending; letters are read by the gateway. */
+async function openSender(context: PlatformContext): Promise<PlatformConnection> {
+  const settings = readSettings(context);
+  const transporter = await openTransporter(settings);
+  await transporter.verify().catch((error: unknown) => {
+    transporter.close();
+    throw signInTrouble(error, "SMTP");
+  });
+  const office = new PostOffice(settings, new Threads(context), transporter);
+  return {
+    account: settings.address,
+    accountName: settings.address,
+    send: (to, message, signal) => office.send(to, message, signal),
+    sendFile: (to, file, signal) => office.sendFile(to, file, signal),
+    health: () => ({ state: "ok", provenAt: context.now() }),
+    close: async () => transporter.close(),
+  };
+}
+
 export const emailPlatform: Platform = {
   name: "email",
   label: "E-mail",
@@ -173,4 +192,5 @@ export const emailPlatform: Platform = {
     return missing.length === 0 ? { ok: true } : { ok: false, reason: `${missing.join(", ")} not set` };
   },
   connect,
+  openSender,
 };

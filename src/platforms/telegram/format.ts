@@ -22,19 +22,31 @@ class Pieces {
   }
 }
 
+/** Marks that cross each other would become tags that Telegram refuses. */
+function isNested(html: string): boolean {
+  const open: string[] = [];
+  for (const [, slash, name = ""] of html.matchAll(/<(\/?)([a-z-]+)>/g)) {
+    if (slash === "") open.push(name);
+    else if (open.pop() !== name) return false;
+  }
+  return open.length === 0;
+}
+
 function inline(text: string, pieces: Pieces): string {
-  return escapeHtml(
+  const plain = escapeHtml(
     text
       .replace(/(`+)([^`\n]+?)\1/g, (_, __, code: string) => pieces.keep(`<code>${escapeHtml(code)}</code>`))
       .replace(/!?\[([^\]\n]+)\]\((https?:\/\/[^\s)]+|tg:\/\/[^\s)]+)\)/g, (_, label: string, href: string) =>
         pieces.keep(`<a href="${escapeHtml(href).replaceAll('"', "&quot;")}">${escapeHtml(label)}</a>`),
       ),
-  )
+  );
+  const html = plain
     .replace(/\*\*([^*\n]+?)\*\*|__([^_\n]+?)__/g, (_, a?: string, b?: string) => `<b>${a ?? b}</b>`)
     .replace(/~~([^~\n]+?)~~/g, "<s>$1</s>")
     .replace(/(^|[^\w*])\*([^*\s][^*\n]*?)\*(?![\w*])/g, "$1<i>$2</i>")
     .replace(/(^|[^\w_])_([^_\s][^_\n]*?)_(?![\w_])/g, "$1<i>$2</i>")
     .replace(/\|\|([^|\n]+?)\|\|/g, "<tg-spoiler>$1</tg-spoiler>");
+  return isNested(html) ? html : plain;
 }
 
 function isTableRule(line: string | undefined): boolean {

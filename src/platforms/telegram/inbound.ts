@@ -138,7 +138,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
           },
         }
       : {}),
-    ...(edited ? { edited: true } : {}),
+    ...(edited ? { edited: true, edits: String(message.message_id) } : {}),
     at: message.date * 1000,
   };
 }

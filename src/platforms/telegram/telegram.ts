@@ -107,6 +107,16 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   return connection;
 }
 
+/** Signs in and sends; updates are left to the gateway. */
+async function openSender(context: PlatformContext): Promise<PlatformConnection> {
+  const settings = readSettings(context);
+  const line = new Line(settings.token, settings.apiRoot);
+  const bot = await whoAmI(line);
+  const pulse = new Pulse(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  pulse.beat(context.now());
+  return new TelegramConnection({ line, bot, settings, context, pulse, stop: async () => undefined });
+}
+
 export const telegramPlatform: Platform = {
   name: "telegram",
   label: "Telegram",
@@ -135,4 +145,5 @@ export const telegramPlatform: Platform = {
     return { ok: true };
   },
   connect,
+  openSender,
 };

@@ -111,7 +111,7 @@ class Gatekeeper implements SecurityGate {
 
   async check(intent: Intent, context: GateContext): Promise<Verdict> {
     if (intent.kind === "fetch") return this.#checkFetch(intent.url);
-    if (intent.kind === "durable") return this.#checkDurable(intent, context);
+    if (intent.kind === "durable" || intent.kind === "send") return this.#checkTainted(intent, context);
     if (intent.kind === "read" || intent.kind === "write") return this.#checkPath(intent, context);
     const analysis = await this.#analyse(intent);
     const key = intentKey(
@@ -137,21 +137,22 @@ class Gatekeeper implements SecurityGate {
     return { allowed: false, status: "blocked", rule: verdict.rule, message: `Blocked: ${verdict.reason}.` };
   }
 
-  /** Injected text must not become durable: in a tainted turn only a person can say yes, whatever the mode. */
-  async #checkDurable(intent: Extract<Intent, { kind: "durable" }>, context: GateContext): Promise<Verdict> {
+  /** Injected text must not become durable or leave: in a tainted turn only a person can say yes, whatever the mode. */
+  async #checkTainted(intent: Extract<Intent, { kind: "durable" | "send" }>, context: GateContext): Promise<Verdict> {
     if (!context.tainted) return { allowed: true, how: "harmless" };
-    const reason = `would change ${intent.what} after reading text from outside`;
+    const what = intent.kind === "send" ? "message" : intent.what;
+    const does = intent.kind === "send" ? `write to ${intent.to}` : `change ${what}`;
     const effect: Effect = {
-      rule: `tainted_${intent.what}`,
+      rule: `tainted_${what}`,
       category: "durable",
       level: "dangerous",
-      reason,
-      targets: [intent.what],
+      reason: `would ${does} after reading text from outside`,
+      targets: [intent.kind === "send" ? intent.to : what],
     };
     const key = `exact [${effect.rule}] in session: ${intent.summary}`;
     const earlier = this.#denials.find(context.sessionId, key, [effect]);
     if (earlier) return denied(earlier, "the person already refused this in this turn.");
-    return this.#ask({ intent, context, effects: [effect], key, action: `${intent.what}: ${intent.summary}` }, [
+    return this.#ask({ intent, context, effects: [effect], key, action: `${what}: ${intent.summary}` }, [
       "once",
       "deny",
     ]);

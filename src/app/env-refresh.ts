@@ -1,0 +1,28 @@
+// `.env` while the program runs: a changed key serves the next conversation, without a restart.
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { rereadEnv } from "./home.ts";
+import { knownSecrets } from "./known-secrets.ts";
+import type { Registry } from "./registry.ts";
+import type { Services } from "./services.ts";
+
+/** The state of the file that was read last, by home. */
+const seen = new WeakMap<object, string>();
+
+async function stampOf(path: string): Promise<string> {
+  const info = await stat(path).catch(() => null);
+  return info ? `${info.mtimeMs} ${info.size} ${info.ino}` : "none";
+}
+
+/** True when a variable has another value than before. A file that did not change is not read. */
+export async function refreshEnv(services: Services, registry: Registry): Promise<boolean> {
+  const { home, config, models, redactor } = services;
+  const stamp = await stampOf(join(home.path, ".env"));
+  if (seen.get(home) === stamp) return false;
+  seen.set(home, stamp);
+  if (rereadEnv(home).length === 0) return false;
+  for (const secret of knownSecrets(home, config)) redactor.learn(secret);
+  models.refresh();
+  registry.forget();
+  return true;
+}

@@ -1,0 +1,36 @@
+// A message that was sent to a chat from elsewhere, remembered in that chat's own session.
+import type { DeliveryTarget } from "../core/job.ts";
+import type { SessionStore } from "../core/session.ts";
+
+/** What of an entry of sessions.json matters here. */
+export interface ChatEntry {
+  readonly session_key: string;
+  readonly session_id: string;
+  readonly updated_at: string;
+  readonly platform: string;
+  readonly origin?: { readonly [name: string]: unknown };
+}
+
+/**
+ * The session that the chat is in. Null when several people have sessions of their own there: a message to all of them
+ * belongs to none.
+ */
+export function entryOfChat<E extends ChatEntry>(entries: Iterable<E>, target: DeliveryTarget): E | null {
+  const found = [...entries].filter(({ origin, platform }) => {
+    if (platform !== target.platform || String(origin?.chat_id ?? "") !== target.chatId) return false;
+    return target.threadId === undefined || String(origin?.thread_id ?? "") === target.threadId;
+  });
+  if (new Set(found.map(({ origin }) => String(origin?.user_id ?? ""))).size > 1) return null;
+  return found.sort((a, b) => b.updated_at.localeCompare(a.updated_at))[0] ?? null;
+}
+
+export function mirrorText(from: string, text: string): string {
+  return `[Delivered from ${from}]\n${text}`;
+}
+
+/** Appends to the session's newest continuation. Only while no turn of that session runs. */
+export async function mirror(store: SessionStore, sessionId: string, from: string, text: string): Promise<void> {
+  if (!(await store.getSession(sessionId))) return;
+  const tip = await store.getCompressionTip(sessionId);
+  await store.appendMessage(tip, { role: "assistant", content: mirrorText(from, text) });
+}

@@ -1,0 +1,118 @@
+// The send_message tool of one conversation: which chats it may write to, and how the messages get there.
+import type { Deliverer, DeliveryTarget, JobOrigin, KnownChat } from "../core/job.ts";
+import type { Tool } from "../core/tool.ts";
+import type { MessageTarget } from "../tools/send-message.ts";
+import type { ConversationWish } from "./app.ts";
+import { settingsOf } from "./platform-settings.ts";
+import type { Services } from "./services.ts";
+
+/** The setting without which a chat platform cannot be used: a quick look, without loading any of them. */
+const SIGNS = [
+  { platform: "telegram", env: "TELEGRAM_BOT_TOKEN", key: "token" },
+  { platform: "discord", env: "DISCORD_BOT_TOKEN", key: "token" },
+  { platform: "email", env: "EMAIL_ADDRESS", key: "address" },
+];
+
+function chatsSetUp(services: Services): boolean {
+  return SIGNS.some(({ platform, env, key }) =>
+    settingsOf(services, platform, [{ env, key, description: "" }]).setting(env),
+  );
+}
+
+function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
+  return `${platform}:${chatId}${threadId ? `:${threadId}` : ""}`;
+}
+
+function originTarget(origin: JobOrigin): DeliveryTarget {
+  const { platform, chat_id: chatId, thread_id: threadId } = origin;
+  return { platform, chatId, ...(threadId ? { threadId } : {}) };
+}
+
+function homesOf(deliverer: Deliverer): DeliveryTarget[] {
+  return deliverer
+    .known()
+    .filter((name) => deliverer.problem(name) === undefined)
+    .flatMap((name) => deliverer.home(name) ?? []);
+}
+
+/** The owner may write to every known chat; others see home channels and the chat they are in, not each other. */
+class Reach {
+  readonly #deliverer: () => Promise<Deliverer>;
+  readonly #origin: DeliveryTarget | null;
+  readonly #all: boolean;
+
+  constructor(deliverer: () => Promise<Deliverer>, wish: ConversationWish) {
+    this.#deliverer = deliverer;
+    this.#origin = wish.origin ? originTarget(wish.origin) : null;
+    this.#all = wish.userId === undefined;
+  }
+
+  isOrigin(target: DeliveryTarget): boolean {
+    return this.#origin !== null && addressOf(this.#origin) === addressOf(target);
+  }
+
+  async targets(): Promise<readonly MessageTarget[]> {
+    const deliverer = await this.#deliverer();
+    const homes = homesOf(deliverer);
+    const chats = this.#all ? ((await deliverer.chats?.()) ?? []) : [];
+    const own = this.#origin ? [{ target: addressOf(this.#origin), name: "this chat", kind: "current" }] : [];
+    return [
+      ...homes.map((home) => ({ target: home.platform, name: "home channel", kind: "home" })),
+      ...own,
+      ...chats
+        .filter((chat) => !this.isOrigin(chat))
+        .map((chat) => ({ target: addressOf(chat), name: labelOf(chat), kind: chat.kind })),
+    ];
+  }
+
+  async find(words: string): Promise<DeliveryTarget | { readonly error: string }> {
+    const deliverer = await this.#deliverer();
+    const [platform = "", ...rest] = words.split(":");
+    const reference = rest.join(":");
+    const { findChat } = await import("./channel-directory.ts");
+    const known = reference === "" ? undefined : findChat((await deliverer.chats?.()) ?? [], platform, reference);
+    const found = known ?? (await this.#resolve(words, deliverer));
+    if ("error" in found) return found;
+    const target = {
+      platform: found.platform,
+      chatId: found.chatId,
+      ...(found.threadId ? { threadId: found.threadId } : {}),
+    };
+    const problem = deliverer.problem(target.platform);
+    if (problem !== undefined) return { error: problem };
+    if (this.#all || this.isOrigin(target)) return target;
+    const home = deliverer.home(target.platform);
+    if (home && addressOf(home) === addressOf(target)) return target;
+    return { error: "Only the owner of this agent (gateway.owners) may write to other chats from here." };
+  }
+
+  async #resolve(words: string, deliverer: Deliverer): Promise<DeliveryTarget | { readonly error: string }> {
+    if (words === "origin" && this.#origin) return this.#origin;
+    const { resolveTargets } = await import("../cron/delivery-target.ts");
+    const { targets, errors } = await resolveTargets({ deliver: words, origin: null }, deliverer);
+    return targets[0] ?? { error: errors[0] ?? `"${words}" is no chat` };
+  }
+}
+
+function labelOf({ name, guild }: KnownChat): string {
+  return guild ? `${guild}/${name}` : name;
+}
+
+/** Empty where no chat platform is set up: then the model is not told about the tool either. */
+export async function messageToolsFor(services: Services, wish: ConversationWish): Promise<Tool[]> {
+  if (!wish.origin && !chatsSetUp(services)) return [];
+  const { sendMessageTool } = await import("../tools/send-message.ts");
+  const reach = new Reach(() => services.cron.deliverer(), wish);
+  return [
+    sendMessageTool({
+      gate: services.gate,
+      targets: () => reach.targets(),
+      find: (words) => reach.find(words),
+      send: async (target, message) => {
+        // A conversation knows what it said itself.
+        const mirror = reach.isOrigin(target) ? {} : { mirrorFrom: wish.source ?? "cli" };
+        return (await services.cron.deliverer()).send(target, { ...message, ...mirror });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,58 @@
+// Files that leave with a text: `MEDIA:` markers and the two words that say how to send them. Pure.
+import type { MediaKind } from "./platform.ts";
+
+const KINDS: { readonly [extension: string]: MediaKind } = {
+  ...Object.fromEntries(["png", "jpg", "jpeg", "gif", "webp"].map((name) => [name, "image" as const])),
+  ...Object.fromEntries(["mp4", "mov", "avi", "mkv", "webm"].map((name) => [name, "video" as const])),
+  ...Object.fromEntries(["ogg", "opus", "mp3", "wav", "m4a", "flac"].map((name) => [name, "audio" as const])),
+  ...Object.fromEntries(
+    ["epub", "pdf", "zip", "rar", "7z", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "txt", "csv", "apk", "ipa"].map(
+      (name) => [name, "document" as const],
+    ),
+  ),
+};
+
+const MARKER =
+  /[`"']?MEDIA:\s*(?:"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`|(\S+?\.[A-Za-z0-9]{1,5}))[`"']?(?=$|[\s)\],.;!?])/gm;
+
+/** How the files of one text are to be sent. */
+export interface MediaWish {
+  /** Ogg and Opus as voice notes. */
+  readonly voice: boolean;
+  /** Everything as a plain file, images uncompressed. */
+  readonly document: boolean;
+}
+
+function extensionOf(path: string): string {
+  return /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+}
+
+/** True for the kinds of files that a marker may name. */
+export function isSendable(path: string): boolean {
+  return extensionOf(path) in KINDS;
+}
+
+export function mediaKindOf(path: string, wish: MediaWish = { voice: false, document: false }): MediaKind {
+  const extension = extensionOf(path);
+  const kind = KINDS[extension] ?? "document";
+  if (wish.document) return "document";
+  return wish.voice && ["ogg", "opus"].includes(extension) ? "voice" : kind;
+}
+
+/** `resolve` answers with the file's path, or null for a marker that stays in the text because there is no such file. */
+export function takeMarkers(
+  text: string,
+  resolve: (written: string) => string | null,
+): { readonly text: string; readonly paths: readonly string[]; readonly wish: MediaWish } {
+  const wish = { voice: text.includes("[[audio_as_voice]]"), document: text.includes("[[as_document]]") };
+  const paths: string[] = [];
+  const plain = text.replaceAll("[[audio_as_voice]]", "").replaceAll("[[as_document]]", "");
+  const without = plain.replace(MARKER, (whole: string, ...groups: unknown[]) => {
+    const written = groups.slice(0, 4).find((group) => typeof group === "string");
+    const path = resolve(String(written ?? ""));
+    if (path === null) return whole;
+    if (!paths.includes(path)) paths.push(path);
+    return "";
+  });
+  return { text: without.replace(/\n{3,}/g, "\n\n").trim(), paths, wish };
+}

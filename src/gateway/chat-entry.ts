@@ -1,0 +1,95 @@
+// Which session a chat's message belongs to, and the conversation that goes with it.
+import type { ConversationWish } from "../app/app.ts";
+import type { OpenedConversation } from "../core/conversation.ts";
+import type { Human } from "../core/human.ts";
+import type { InboxRow } from "../core/mailbox.ts";
+import type { Source } from "../core/platform.ts";
+import { instructionsFor } from "./incoming.ts";
+import type { Office } from "./office.ts";
+import { resetNotice, resetReason } from "./reset-policy.ts";
+import type { SessionEntry } from "./session-index.ts";
+import { isShared, tenantOf } from "./session-key.ts";
+
+/** Who is asked in the chat, and the model that the chat chose. */
+export interface ChatChoice {
+  readonly human: Human;
+  readonly overrides: { readonly model?: string; readonly provider?: string };
+}
+
+/** The conversation's session for this message: the chat's own, or a new one when the policy says so. */
+export async function entryFor(
+  office: Office,
+  key: string,
+  row: InboxRow,
+): Promise<{ entry: SessionEntry; notice: string | null; fresh: boolean }> {
+  const { source } = row.event;
+  const known = office.index.get(key);
+  if (!known) {
+    const entry = await office.index.renew(key, source);
+    office.newChat();
+    return { entry, notice: null, fresh: true };
+  }
+  if (known.resume_pending) return { entry: known, notice: null, fresh: false };
+  const policy = office.resetPolicy(source);
+  const reason = known.suspended ? "suspended" : resetReason(office.index.lastActive(known), policy, office.now());
+  if (!reason) return { entry: known, notice: null, fresh: false };
+  const { store, config } = office.opened.app;
+  await office.agents.drop(key);
+  const old = await store.getSession(known.session_id);
+  if (old) await store.endSession(known.session_id, "session_reset");
+  const active = (old?.message_count ?? 0) > 0;
+  const change = { was_auto_reset: true, auto_reset_reason: reason, reset_had_activity: active };
+  const entry = await office.index.renew(key, source, change);
+  await sessionReset(office, entry, source);
+  const { notify, notify_exclude_platforms: quiet } = config.session_reset;
+  const tell = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
+  return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
+}
+
+/** Tells hooks of every kind that the chat is in another session now. */
+export async function sessionReset(office: Office, entry: SessionEntry, source: Source): Promise<void> {
+  const { platform, userId } = source;
+  await office.hooks.run("session:reset", { platform, user_id: userId, session_key: entry.session_key });
+  await office.opened.app.hooks.run("on_session_reset", { session_id: entry.session_id, platform });
+}
+
+export async function openFor(
+  office: Office,
+  chat: ChatChoice,
+  entry: SessionEntry,
+  row: InboxRow,
+): Promise<OpenedConversation> {
+  const { app } = office.opened;
+  const { autoSkills } = row.event;
+  const exists = (await app.store.getSession(entry.session_id)) !== null;
+  return app.openConversation({
+    ...wishFor(office, row, chat.human),
+    ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),
+    ...(autoSkills && !exists ? { skills: autoSkills } : {}),
+    ...chat.overrides,
+  });
+}
+
+/** A conversation in the place of this message: whose memory, which tools, where jobs deliver to. */
+export function wishFor(office: Office, row: InboxRow, human: Human): ConversationWish {
+  const { source, channelPrompt } = row.event;
+  const platform = office.platform(row.platform);
+  const hint = platform ? instructionsFor(source, platform, isShared(source, office.keyRules)) : "";
+  return {
+    human,
+    source: source.platform,
+    platform: source.platform,
+    ...(office.isOwner(source) ? {} : { userId: tenantOf(source, office.keyRules) }),
+    instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
+    origin: {
+      platform: source.platform,
+      chat_id: source.chatId,
+      chat_name: source.chatName ?? null,
+      thread_id: source.threadId ?? null,
+    },
+  };
+}
+
+export function signatureOf(office: Office, entry: SessionEntry, chat: Pick<ChatChoice, "overrides">): string {
+  return JSON.stringify([entry.created_at, chat.overrides, office.opened.envRevision]);
+}

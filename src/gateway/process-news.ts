@@ -1,0 +1,55 @@
+// News of background processes: the chat that started one is told, and its agent goes on with the result.
+import { randomUUID } from "node:crypto";
+import type { ProcessNotice } from "../app/workspaces.ts";
+import type { InboxRow } from "../core/mailbox.ts";
+import type { InboundEvent } from "../core/platform.ts";
+import type { Office, ProcessStarters } from "./office.ts";
+import { Replies } from "./replies.ts";
+
+const MOST = 2_000;
+
+/** Whether the person hears of it, by `display.background_process_notifications`. */
+function isWorthALine(mode: string, notice: ProcessNotice): boolean {
+  if (mode === "all") return true;
+  if (mode === "result") return notice.kind === "completed";
+  return mode === "error" && notice.failed;
+}
+
+/** Processes end with the program, so it is enough to remember here who started them. */
+export class ProcessNews implements ProcessStarters {
+  readonly #office: () => Office;
+  readonly #receive: (row: InboxRow) => void;
+  readonly #starters = new Map<string, InboxRow>();
+
+  constructor(office: () => Office, receive: (row: InboxRow) => void) {
+    this.#office = office;
+    this.#receive = receive;
+  }
+
+  remember(conversationId: string, row: InboxRow): void {
+    this.#starters.delete(conversationId);
+    this.#starters.set(conversationId, row);
+    const oldest = this.#starters.size > MOST ? this.#starters.keys().next().value : undefined;
+    if (oldest !== undefined) this.#starters.delete(oldest);
+  }
+
+  async tell(notice: ProcessNotice): Promise<void> {
+    const row = this.#starters.get(notice.conversationId);
+    if (!row) return;
+    const office = this.#office();
+    const { app, mailbox } = office.opened;
+    const event: InboundEvent = {
+      account: row.event.account,
+      messageId: `process:${randomUUID()}`,
+      source: row.event.source,
+      text: notice.message,
+      internal: true,
+      ...(row.event.deliverTo === undefined ? {} : { deliverTo: row.event.deliverTo }),
+      at: office.now(),
+    };
+    const rows = await mailbox.accept(row.platform, [event]);
+    if (isWorthALine(app.config.display.background_process_notifications, notice))
+      for (const each of rows) await new Replies(office).say(each, `🔔 ${notice.line}`, "process");
+    for (const each of rows) this.#receive(each);
+  }
+}

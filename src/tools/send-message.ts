@@ -1,0 +1,120 @@
+// send_message: the model writes to a chat other than its own, by name or id; each message passes the gate.
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { type Static, Type } from "typebox";
+import type { Gate, GateContext } from "../core/gate.ts";
+import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
+import { isSendable, takeMarkers } from "../core/outgoing-media.ts";
+import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+
+const WAIT_MS = 20_000;
+const SHOWN = 300;
+
+/** A place to write to, as the model is told about it. */
+export interface MessageTarget {
+  /** What to pass as `target`. */
+  readonly target: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+export interface SendMessageParts {
+  /** Every place that this conversation may write to. */
+  targets(): Promise<readonly MessageTarget[]>;
+  /** The chat that the words mean, or why there is none. */
+  find(target: string): Promise<DeliveryTarget | { readonly error: string }>;
+  /** Undefined when it was sent or is durably queued. */
+  send(
+    target: DeliveryTarget,
+    message: Pick<DeliveryMessage, "text" | "media" | "mediaWish" | "waitMs">,
+  ): Promise<string | undefined>;
+  readonly gate: Gate;
+}
+
+const parameters = Type.Object({
+  action: Type.Optional(Type.String({ description: "send (default) or list" })),
+  target: Type.Optional(
+    Type.String({
+      description: "telegram (its home channel), telegram:NAME, telegram:ID or telegram:ID:THREAD; see list",
+    }),
+  ),
+  message: Type.Optional(
+    Type.String({ description: "The text. MEDIA:/absolute/path on a line of its own sends a file along" }),
+  ),
+});
+
+type Args = Static<typeof parameters>;
+
+function fileAt(written: string): string | null {
+  const path = written.startsWith("~/") ? join(homedir(), written.slice(2)) : written;
+  return isSendable(path) && isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile() ? path : null;
+}
+
+function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
+  return `${platform}:${chatId}${threadId ? `:${threadId}` : ""}`;
+}
+
+async function refused(
+  parts: SendMessageParts,
+  to: string,
+  content: { readonly text: string; readonly paths: readonly string[] },
+  context: ToolContext,
+): Promise<string | undefined> {
+  const { sessionId, human, tainted, signal } = context;
+  const about: GateContext = { sessionId, toolName: "send_message", human, tainted, signal };
+  for (const path of content.paths) {
+    const verdict = await parts.gate.check({ kind: "read", path, cwd: context.cwd }, about);
+    if (!verdict.allowed) return verdict.message;
+  }
+  const files = content.paths.length > 0 ? ` with ${content.paths.join(", ")}` : "";
+  const summary = `to ${to}${files}: ${content.text.slice(0, SHOWN)}`;
+  const verdict = await parts.gate.check({ kind: "send", to, summary }, about);
+  return verdict.allowed ? undefined : verdict.message;
+}
+
+async function send(parts: SendMessageParts, args: Args, context: ToolContext): Promise<ToolResult> {
+  const { target: wanted = "", message = "" } = args;
+  if (wanted.trim() === "") return toolError("Name a target.", { hint: 'See the places with action "list".' });
+  if (message.trim() === "") return toolError("There is no message to send.");
+  const target = await parts.find(wanted.trim());
+  if ("error" in target) return toolError(target.error, { hint: 'See the places with action "list".' });
+  const { text, paths, wish } = takeMarkers(message, fileAt);
+  const missing = /MEDIA:\s*\S+/.exec(text)?.[0];
+  if (missing !== undefined)
+    return toolError(`${missing}: there is no such file, or files of this kind are not sent. Nothing was sent.`);
+  const to = addressOf(target);
+  const denial = await refused(parts, to, { text, paths }, context);
+  if (denial !== undefined) return toolError(denial);
+  const problem = await parts.send(target, { text, media: paths, mediaWish: wish, waitMs: WAIT_MS });
+  return problem === undefined
+    ? jsonResult({ success: true, target: to })
+    : toolError(`The message to ${to} was not delivered: ${problem}`);
+}
+
+export function sendMessageTool(parts: SendMessageParts): Tool {
+  return defineTool({
+    name: "send_message",
+    toolset: "messaging",
+    description:
+      'Write to a person or channel on a connected chat platform, other than the reply you are giving here. Look the place up with action "list" before you write to somebody by name.',
+    parameters,
+    mutates: true,
+    overlap: "alone",
+    timeoutMs: 180_000,
+    preview: ({ action, target }) => (action === "list" ? "list" : `to ${target ?? "?"}`),
+    run: async (args, context) => {
+      const action = args.action ?? "send";
+      if (action === "list") {
+        const targets = await parts.targets();
+        return jsonResult({
+          targets: targets.map(({ target, name, kind }) => ({ target, name, kind })),
+          ...(targets.length === 0 ? { note: "No chat is known yet and no home channel is set." } : {}),
+        });
+      }
+      return action === "send"
+        ? send(parts, args, context)
+        : toolError(`There is no action "${action}"; use send or list.`);
+    },
+  });
+}
