@@ -1,4 +1,5 @@
 // What the gateway holds: the program, its durable mailbox, its platforms, and the lock that makes it the only one.
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -27,6 +28,8 @@ export interface OpenedGateway {
   readonly envRevision: number;
   /** Reads `.env` again when it was changed. */
   refreshEnv(): Promise<void>;
+  /** Files that must not leave, whatever an answer says: keys and passwords, judged by where a path really leads. */
+  isProtected(path: string): Promise<boolean>;
   /** The words of a recording; `unset` when nothing here can listen. */
   listen(path: string): ReturnType<typeof import("./open-speech.ts").listen>;
   /** A voice note with these words; null when there is nothing to say. Rejects when nothing can speak. */
@@ -96,6 +99,11 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       return envRevision;
     },
     refreshEnv,
+    isProtected: async (path) => {
+      const { createPathGuard } = await import("../security/path-guard.ts");
+      const guard = createPathGuard({ hermesHome: home.path, userHome: home.env.HOME ?? homedir() });
+      return (await guard.read(path, home.path)).action !== "allow";
+    },
     listen: async (path) => (await import("./open-speech.ts")).listen(app, path),
     say: async (text) => (await import("./open-speech.ts")).say(app, text),
     speechProblem: async () => {

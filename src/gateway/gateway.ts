@@ -160,6 +160,7 @@ export class Gateway {
     this.#chores = setInterval(() => void this.#tidy(), CHORES_MS);
     this.#chores.unref();
     this.directory.changed();
+    this.#opened.app.deliverBy(this.deliveries);
     this.#deaf = this.#opened.app.onProcessEvent((notice) => {
       this.#processes.tell(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
     });

@@ -28,6 +28,19 @@ export function extractMedia(text: string): ExtractedMedia {
   return { text: words, files: paths.map((path) => ({ kind: mediaKindOf(path, wish), path, name: basename(path) })) };
 }
 
+/** Markers of files that must not leave become a word about that. */
+export async function withoutProtected(text: string, isProtected: (path: string) => Promise<boolean>): Promise<string> {
+  if (!text.includes("MEDIA:")) return text;
+  const kept = new Set<string>();
+  for (const { path } of extractMedia(text).files) if (await isProtected(path)) kept.add(path);
+  if (kept.size === 0) return text;
+  const without = takeMarkers(text, (written) => {
+    const path = fileAt(written);
+    return path !== null && kept.has(path) ? path : null;
+  });
+  return `${without.text}\n\n[A protected file was not sent.]`;
+}
+
 /** What is shown while text still arrives: markers and what may become one are held back. */
 export function withoutMarkers(text: string): string {
   return text

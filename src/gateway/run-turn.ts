@@ -10,7 +10,7 @@ import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./ans
 import { type ChatChoice, entryFor, openFor, signatureOf } from "./chat-entry.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
 import { LiveReply, type LiveSettings } from "./live-reply.ts";
-import { extractMedia } from "./media.ts";
+import { extractMedia, withoutProtected } from "./media.ts";
 import type { Office } from "./office.ts";
 import { RESUME_NOTE, recover } from "./recover.ts";
 import { isShared } from "./session-key.ts";
@@ -120,7 +120,8 @@ export class Turn {
     const found = await recover(this.#office.opened.app.store, row);
     if (found.state === "answered") {
       await this.#restoreEntry(found.sessionId);
-      await this.#finish("answered", outgoingAnswer(found.text, this.#place({ streamId: await this.#streamed() })));
+      const text = await withoutProtected(found.text, (path) => this.#office.opened.isProtected(path));
+      await this.#finish("answered", outgoingAnswer(text, this.#place({ streamId: await this.#streamed() })));
       return { undelivered: false };
     }
     if (row.state === "running") await this.#tellRestart();
@@ -274,7 +275,7 @@ export class Turn {
     await this.#office.index.moved(this.#chat.key, ended.sessionId);
     const failed = ended.end === "failed";
     const streamId = live.streamId ?? (await this.#streamed());
-    const text = textOfEnd(ended);
+    const text = await withoutProtected(textOfEnd(ended), (path) => this.#office.opened.isProtected(path));
     const spoken = failed ? [] : await this.#spoken(text);
     await this.#finish(
       failed ? "failed" : "answered",

@@ -105,7 +105,6 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
   let ticker: ReturnType<Awaited<ReturnType<typeof opened.app.cron>>["ticker"]> | undefined;
   try {
     await gateway.start();
-    opened.app.deliverBy(gateway.deliveries);
     ticker = (await opened.app.cron()).ticker();
     ticker.start();
     const { platforms } = await gateway.status();

@@ -1,0 +1,178 @@
+// Voice notes, pictures and files, in both directions.
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { text } from "../../test/fake-llm.ts";
+import { answered, closeWorlds, texts, type World, world } from "../../test/gateway-world.ts";
+
+const servers: Server[] = [];
+afterEach(async () => {
+  await closeWorlds();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const repeat = (request: { messages: readonly { text?: string }[] }) => text(String(request.messages.at(-1)?.text));
+
+interface AudioServer {
+  readonly url: string;
+  readonly asked: { readonly path: string; readonly key: string; readonly body: string }[];
+}
+
+/** Speech in both directions, as OpenAI's interface has it. */
+async function audioServer(words: string, status = 200): Promise<AudioServer> {
+  const asked: AudioServer["asked"] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    asked.push({
+      path: request.url ?? "",
+      key: request.headers.authorization ?? "",
+      body: Buffer.concat(chunks).toString("latin1"),
+    });
+    if (request.url?.endsWith("/speech")) response.end(Buffer.from("OggS-spoken"));
+    else response.writeHead(status).end(JSON.stringify({ text: words }));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
+}
+
+function voiceNote(w: World, user: number): void {
+  w.telegram.files.set("V1", Buffer.from("OggS-recording"));
+  const voice = { file_id: "V1", file_unique_id: "u", duration: 2, mime_type: "audio/ogg", file_size: 14 };
+  w.telegram.say(user, "", { extra: { voice, text: undefined } });
+}
+
+describe("a voice note", () => {
+  it("is written down by the configured service", async () => {
+    const audio = await audioServer("call the plumber");
+    const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n    model: whisper-test\n`;
+    const env = { TELEGRAM_ALLOWED_USERS: "1", VOICE_TOOLS_OPENAI_KEY: "voice-key-123456", OPENAI_API_KEY: "sk-other" };
+    const w = await world({ script: repeat, config, env });
+    voiceNote(w, 1);
+    await answered(w, 1);
+    expect(texts(w, 1)).toHaveLength(1);
+    expect(texts(w, 1)[0]).toContain("call the plumber");
+    expect(audio.asked[0]).toMatchObject({ path: "/v1/audio/transcriptions", key: "Bearer voice-key-123456" });
+    expect(audio.asked[0]?.body).toContain("OggS-recording");
+    expect(audio.asked[0]?.body).toContain("whisper-test");
+  });
+
+  it("is written down by a program of this machine", async () => {
+    const w = await world({
+      script: repeat,
+      env: {
+        TELEGRAM_ALLOWED_USERS: "1",
+        HERMES_LOCAL_STT_COMMAND: "cp {input_path} {output_dir}/copy.raw; echo heard by {model} > {output_dir}/out.txt",
+      },
+    });
+    voiceNote(w, 1);
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toContain("heard by base");
+  });
+
+  it("is owned up to when nothing can listen, to the model and to the person", async () => {
+    const w = await world({ script: repeat, config: "stt:\n  provider: groq\n" });
+    voiceNote(w, 1);
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[0]).toMatch(/^🎤 I cannot listen to recordings here: .*groq/);
+    expect(texts(w, 1)[1]).toContain("You do not know what was said");
+  });
+
+  it("that the service refuses is reported, without the key", async () => {
+    const audio = await audioServer("no", 500);
+    const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n`;
+    const w = await world({ script: repeat, config });
+    voiceNote(w, 1);
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[0]).toContain("could not be written down: OpenAI answered 500");
+    expect(audio.asked[0]?.key).toBe("");
+  });
+});
+
+describe("spoken answers", () => {
+  it("come where the chat asked for them", async () => {
+    const audio = await audioServer("hello there");
+    const config = `stt:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\ntts:\n  provider: openai\n  openai:\n    base_url: ${audio.url}\n`;
+    const w = await world({ script: () => text("**Good** morning"), config });
+    w.telegram.say(1, "/voice on");
+    await answered(w, 1);
+    w.telegram.say(1, "text stays text");
+    await answered(w, 1, 2);
+    voiceNote(w, 1);
+    await w.telegram.until(() => w.telegram.fromBot(1).length === 4);
+    expect(w.telegram.fromBot(1).map((message) => message.kind)).toEqual(["message", "message", "voice", "message"]);
+    const spoken = audio.asked.find((each) => each.path.endsWith("/speech"));
+    expect(JSON.parse(spoken?.body ?? "{}")).toMatchObject({ input: "Good morning", response_format: "opus" });
+    await w.restart();
+    w.telegram.say(1, "/voice status");
+    await answered(w, 1, 5);
+    expect(texts(w, 1).at(-1)).toContain("Voice notes are answered with a voice note");
+  });
+
+  it("are refused plainly where nothing can speak", async () => {
+    const w = await world();
+    w.telegram.say(1, "/voice tts");
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toContain("Nothing can be spoken here");
+  });
+});
+
+function photo(w: World, user: number): void {
+  w.telegram.files.set("P1", PNG);
+  const size = { file_id: "P1", file_unique_id: "u", width: 1, height: 1, file_size: PNG.length };
+  w.telegram.say(user, "", { extra: { photo: [size], caption: "what is this?", text: undefined } });
+}
+
+describe("a picture", () => {
+  it("goes to a model that sees as it is", async () => {
+    const w = await world({ script: () => text("A dot.") });
+    photo(w, 1);
+    await answered(w, 1);
+    const sent = JSON.stringify(w.llm.requests[0]?.body);
+    expect(sent).toContain(`data:image/png;base64,${PNG.toString("base64")}`);
+    expect(sent).toContain("what is this?");
+  });
+
+  it("is described for a model that does not see", async () => {
+    const script = (request: { body: unknown; tools: readonly unknown[] }) =>
+      text(JSON.stringify(request.body).includes("image_url") ? "One red dot." : "Thanks for the description.");
+    const w = await world({ script: script as never, config: "agent:\n  image_input_mode: text\n" });
+    photo(w, 1);
+    await answered(w, 1);
+    expect(texts(w, 1)).toEqual(["Thanks for the description."]);
+    const last = w.llm.requests.find((request) => request.tools.length > 0);
+    expect(last?.messages.at(-1)?.text).toContain("A model that sees describes it:\nOne red dot.");
+    expect(JSON.stringify(last?.body)).not.toContain("image_url");
+  });
+});
+
+describe("an answer with files", () => {
+  it("does not send what is protected, whatever the path says", async () => {
+    const w = await world({
+      script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`),
+      env: { TELEGRAM_ALLOWED_USERS: "1", HOME: "/nonexistent" },
+    });
+    const key = join(w.home.path, "auth.json");
+    const link = join(w.home.path, "notes.txt");
+    mkdirSync(join(w.home.path, "out"));
+    writeFileSync(key, '{"secret":1}');
+    symlinkSync(key, link);
+    const free = join(w.home.path, "out", "free.txt");
+    writeFileSync(free, "free");
+    w.telegram.say(1, link);
+    await answered(w, 1);
+    expect(texts(w, 1)).toEqual(["Here.\n\n[A protected file was not sent.]"]);
+    w.telegram.say(1, free);
+    await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.kind === "document"));
+  });
+});
