@@ -9,6 +9,7 @@ import { abandonedAnswer } from "./delegation-record.ts";
 import { EventQueue } from "./event-queue.ts";
 import { finishTurn } from "./finish-turn.ts";
 import { answerTo, openCalls } from "./open-calls.ts";
+import { readOutside } from "./outside-text.ts";
 import type { ConversationParts } from "./parts.ts";
 import { freshSessionId, rootSession, SessionLog } from "./session-log.ts";
 import { Steering } from "./steering.ts";
@@ -115,7 +116,9 @@ export class Conversation {
     const events = new EventQueue<AgentEvent>();
     const turn = new TurnScope(this.#thread, message, {
       signal,
-      tainted: options.tainted ?? false,
+      // With a person at hand each turn starts clean; where nobody watches, what was read before counts on.
+      tainted:
+        (options.tainted ?? false) || (!this.#thread.parts.human.present && readOutside(this.#thread.log.messages)),
       senderId: options.senderId,
       emit: (event) => events.push(event),
     });

@@ -46,17 +46,16 @@ function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): ()
 
 export async function openCronBook(sources: BookSources, now: () => number = Date.now): Promise<CronBook> {
   const { home, config } = sources;
-  const [{ JobFile }, { JobActions }, { processOwner }, { createCronLedger }, { openRuntimeDb }, scan, zone, sets] =
+  const [{ JobFile }, { JobActions }, { RemovedJobs }, { processOwner }, { createCronLedger }, { openRuntimeDb }] =
     await Promise.all([
       import("../cron/job-file.ts"),
       import("../cron/job-actions.ts"),
+      import("../cron/removed-jobs.ts"),
       import("../cron/owner.ts"),
       import("../store/runtime/cron-ledger.ts"),
       import("../store/runtime-db.ts"),
-      hostileRule(),
-      zoneOf(config),
-      import("../tools/toolsets.ts"),
     ]);
+  const [scan, zone, sets] = await Promise.all([hostileRule(), zoneOf(config), import("../tools/toolsets.ts")]);
   const folder = join(home.path, "cron");
   const output = join(folder, "output");
   const file = new JobFile(folder, () => zone);
@@ -78,7 +77,7 @@ export async function openCronBook(sources: BookSources, now: () => number = Dat
     ledger,
     owners,
     output,
-    actions: new JobActions({ file, checks, output, now }),
+    actions: new JobActions({ file, removed: new RemovedJobs(folder, now), checks, output, now }),
     zone: () => zone,
     tickerProblem: tickerProblem(ledger, owners, now),
     close: () => ledger.close(),

@@ -16,7 +16,13 @@ export type Intent =
   /** A message to somebody else: text from outside must not write to people by itself. */
   | { readonly kind: "send"; readonly to: string; readonly summary: string }
   /** A durable change that injected text must not make: memory, skill, cron, config. */
-  | { readonly kind: "durable"; readonly what: "memory" | "skill" | "cron" | "config"; readonly summary: string };
+  | {
+      readonly kind: "durable";
+      readonly what: "memory" | "skill" | "cron" | "config";
+      readonly summary: string;
+      /** A person is asked for this reason too, whatever was read: "would …". */
+      readonly because?: string;
+    };
 
 export interface GateContext {
   readonly sessionId: string;

@@ -101,14 +101,26 @@ function wishOf(args: Args): JobWish {
   };
 }
 
-async function allowed(
-  options: CronjobToolOptions,
-  summary: string,
+/** Why a person must be asked although nothing else speaks against it. */
+async function reasonToAsk(action: Action, args: Args, options: CronjobToolOptions): Promise<string | undefined> {
+  if (action !== "create") return undefined;
+  const removed = await (await options.actions()).removedLike(wishOf(args));
+  if (!removed) return undefined;
+  return `would bring back the job "${removed.name}", which was removed on ${new Date(removed.at).toISOString().slice(0, 10)}`;
+}
+
+/** The refusal; undefined when the change may be made. */
+async function refusalOf(
+  action: Action,
+  args: Args,
   context: ToolContext,
+  options: CronjobToolOptions,
 ): Promise<string | undefined> {
   const { sessionId, human, tainted, signal } = context;
   const about = { sessionId, toolName: "cronjob", human, tainted, signal };
-  const verdict = await options.gate.check({ kind: "durable", what: "cron", summary }, about);
+  const because = await reasonToAsk(action, args, options);
+  const intent = { kind: "durable", what: "cron", summary: summaryOf(action, args) } as const;
+  const verdict = await options.gate.check(because === undefined ? intent : { ...intent, because }, about);
   return verdict.allowed ? undefined : verdict.message;
 }
 
@@ -162,7 +174,7 @@ async function run(args: Args, context: ToolContext, options: CronjobToolOptions
       const shown = args.include_disabled === false ? jobs.filter((job) => job.enabled) : jobs;
       return jsonResult({ success: true, count: shown.length, jobs: shown.map(jobEntry) });
     }
-    const refusal = await allowed(options, summaryOf(action, args), context);
+    const refusal = await refusalOf(action, args, context, options);
     if (refusal !== undefined) return toolError(refusal, { success: false });
     const { job, note } = await change(action, args, options);
     const message = `${DONE[action]}: ${job.name} (${job.id}).`;

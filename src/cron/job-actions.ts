@@ -7,11 +7,13 @@ import type { Job, JobOrigin, Schedule } from "../core/job.ts";
 import type { JobWish } from "../core/job-desk.ts";
 import { type JobChange, type JobChecks, prepareChange } from "./job-checks.ts";
 import type { JobFile } from "./job-file.ts";
+import type { RemovedJob, RemovedJobs } from "./removed-jobs.ts";
 import { firstRun } from "./schedule.ts";
 import { isoIn } from "./zone.ts";
 
 export interface JobActionParts {
   readonly file: JobFile;
+  readonly removed: RemovedJobs;
   readonly checks: JobChecks;
   /** cron/output. */
   readonly output: string;
@@ -105,7 +107,14 @@ export class JobActions {
       next_run_at: dueTime(schedule, now(), zone),
       origin,
     };
-    return file.change(async (jobs) => ({ jobs: [...jobs, job], result: job }));
+    const made = await file.change(async (jobs) => ({ jobs: [...jobs, job], result: job }));
+    await this.#parts.removed.forget(made);
+    return made;
+  }
+
+  /** A job that was removed lately and that this wish would bring back; an agent asks before it does so. */
+  removedLike(wish: JobWish): Promise<RemovedJob | undefined> {
+    return this.#parts.removed.like(wish);
   }
 
   /** What is not named stays; an empty text or list clears. */
@@ -161,6 +170,7 @@ export class JobActions {
   /** The job and the documents of its runs; the ledger keeps its history. */
   async remove(reference: string): Promise<Job> {
     const job = await this.find(reference);
+    await this.#parts.removed.add(job);
     await this.#parts.file.change(async (jobs) => ({
       jobs: jobs.filter((entry) => entry.id !== job.id),
       result: undefined,

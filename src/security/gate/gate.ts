@@ -139,14 +139,17 @@ class Gatekeeper implements SecurityGate {
 
   /** Injected text must not become durable or leave: in a tainted turn only a person can say yes, whatever the mode. */
   async #checkTainted(intent: Extract<Intent, { kind: "durable" | "send" }>, context: GateContext): Promise<Verdict> {
-    if (!context.tainted) return { allowed: true, how: "harmless" };
+    const because = intent.kind === "durable" ? intent.because : undefined;
+    if (!context.tainted && because === undefined) return { allowed: true, how: "harmless" };
     const what = intent.kind === "send" ? "message" : intent.what;
     const does = intent.kind === "send" ? `write to ${intent.to}` : `change ${what}`;
     const effect: Effect = {
-      rule: `tainted_${what}`,
+      rule: context.tainted ? `tainted_${what}` : `consent_${what}`,
       category: "durable",
       level: "dangerous",
-      reason: `would ${does} after reading text from outside`,
+      reason: [because, context.tainted ? `would ${does} after reading text from outside` : ""]
+        .filter(Boolean)
+        .join("; "),
       targets: [intent.kind === "send" ? intent.to : what],
     };
     const key = `exact [${effect.rule}] in session: ${intent.summary}`;

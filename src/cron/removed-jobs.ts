@@ -1,0 +1,98 @@
+// Jobs that were removed, remembered for a while: an agent does not make one of them again without asking.
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Job } from "../core/job.ts";
+import type { JobWish } from "../core/job-desk.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { withFileLock } from "../lib/file-lock.ts";
+import { parseJson } from "../lib/parse-json.ts";
+
+const KEEP_MS = 180 * 86_400_000;
+const MOST = 500;
+const MOST_WORDS = 200;
+/** Prompts that share this much of their words are the same task in other words. */
+const ALIKE = 0.6;
+const FEW_WORDS = 4;
+
+export interface RemovedJob {
+  readonly name: string;
+  /** Milliseconds. */
+  readonly at: number;
+  readonly script: string | null;
+  /** Hashes of the prompt's words: enough to recognise it, too little to read it. */
+  readonly words: readonly string[];
+}
+
+type Task = Pick<JobWish, "name" | "prompt"> & { readonly script?: string | null };
+
+function plain(text: string): string {
+  return text.trim().toLowerCase().replaceAll(/\s+/g, " ");
+}
+
+function wordsOf(prompt: string): readonly string[] {
+  const words = new Set(plain(prompt).match(/[\p{L}\p{N}]+/gu) ?? []);
+  const hash = (word: string) => createHash("sha256").update(word).digest("hex").slice(0, 8);
+  return [...words].slice(0, MOST_WORDS).map(hash);
+}
+
+function alike(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length === 0 || b.length === 0) return false;
+  const other = new Set(b);
+  const shared = a.filter((word) => other.has(word)).length;
+  // A few words say little: then all of them must be the same.
+  const wanted = Math.min(a.length, b.length) < FEW_WORDS ? 1 : ALIKE;
+  return shared / (a.length + b.length - shared) >= wanted;
+}
+
+function isSame(removed: RemovedJob, task: Task): boolean {
+  if (task.name && plain(task.name) === plain(removed.name)) return true;
+  if (task.script && task.script === removed.script) return true;
+  return alike(removed.words, wordsOf(task.prompt ?? ""));
+}
+
+function isEntry(value: unknown): value is RemovedJob {
+  const entry = value as Partial<RemovedJob> | null;
+  return typeof entry?.name === "string" && typeof entry.at === "number" && Array.isArray(entry.words);
+}
+
+export class RemovedJobs {
+  readonly #path: string;
+  readonly #now: () => number;
+
+  constructor(folder: string, now: () => number) {
+    this.#path = join(folder, "removed.json");
+    this.#now = now;
+  }
+
+  async #read(): Promise<readonly RemovedJob[]> {
+    const text = await readFile(this.#path, "utf8").catch(() => "[]");
+    const parsed = parseJson(text);
+    const entries = Array.isArray(parsed) ? parsed.filter(isEntry) : [];
+    return entries.filter((entry) => this.#now() - entry.at < KEEP_MS);
+  }
+
+  async #change(change: (entries: readonly RemovedJob[]) => readonly RemovedJob[]): Promise<void> {
+    await withFileLock(this.#path, async () => {
+      const entries = await this.#read();
+      const next = change(entries);
+      if (next.length === entries.length && next.every((entry, index) => entry === entries[index])) return;
+      await atomicWrite(this.#path, `${JSON.stringify(next.slice(-MOST), null, 1)}\n`, 0o600);
+    });
+  }
+
+  async add(job: Job): Promise<void> {
+    const entry = { name: job.name, at: this.#now(), script: job.script, words: wordsOf(job.prompt) };
+    await this.#change((entries) => [...entries, entry]);
+  }
+
+  /** The newest removed job that the task would bring back. */
+  async like(task: Task): Promise<RemovedJob | undefined> {
+    return (await this.#read()).findLast((removed) => isSame(removed, task));
+  }
+
+  /** Somebody wanted it back: from now on it may be made as any other. */
+  async forget(task: Task): Promise<void> {
+    if (await this.like(task)) await this.#change((entries) => entries.filter((removed) => !isSame(removed, task)));
+  }
+}
