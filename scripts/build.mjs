@@ -16,7 +16,7 @@ const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.js
 // unbundled (it is a dependency only because the type declarations name it), and the JavaScript half of better-sqlite3,
 // whose native half is loaded by its path.
 const inside = ["typebox", "better-sqlite3"];
-const external = [...Object.keys(dependencies).filter((name) => !inside.includes(name)), "bindings", "*.node"];
+const external = [...Object.keys(dependencies).filter((name) => !inside.includes(name)), "bindings", "*_sqlite3.node"];
 const common = {
   absWorkingDir: root,
   platform: "node",
