@@ -3,7 +3,8 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { PluginDatabase } from "../core/plugin.ts";
-import { immediate, isLocked, openDatabase } from "../store/sqlite/driver.ts";
+import { immediate, openDatabase } from "../store/sqlite/driver.ts";
+import { isLocked } from "../store/sqlite/error-code.ts";
 
 const BUSY_MS = 2_000;
 /** Files with an owner and a schema of their own. */

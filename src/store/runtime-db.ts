@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { RUNTIME_MIGRATIONS } from "./runtime/migrations.ts";
-import { type Database, immediate, openDatabase, sqliteCode } from "./sqlite/driver.ts";
+import { type Database, immediate, openDatabase } from "./sqlite/driver.ts";
+import { sqliteCode } from "./sqlite/error-code.ts";
 
 /** Two processes that start together wait for each other's migration. */
 const OPEN_WAIT_MS = 2000;

@@ -1,6 +1,7 @@
 // The messages between a worker-hosted store and its owner.
 import { UserError } from "../core/failure.ts";
 import type { SessionStore } from "../core/session.ts";
+import { sqliteCode } from "./sqlite/error-code.ts";
 import type { SqliteSessionStore, SqliteStoreOptions } from "./sqlite-session-store.ts";
 
 /** Calls that travel as they are: everything except the stream of `exportAll`. */
@@ -43,8 +44,13 @@ export function packError(error: unknown): PlainError {
     ...(error.stack === undefined ? {} : { stack: error.stack }),
     ...(error instanceof UserError ? { exitCode: error.exitCode } : {}),
     ...(error instanceof UserError && error.cure !== undefined ? { cure: error.cure } : {}),
-    ...("code" in error && typeof error.code === "string" ? { code: error.code } : {}),
+    ...codeOf(error),
   };
+}
+
+function codeOf(error: Error): { code?: string } {
+  const code = sqliteCode(error) ?? ("code" in error ? error.code : undefined);
+  return typeof code === "string" ? { code } : {};
 }
 
 export function unpackError(plain: PlainError): Error {

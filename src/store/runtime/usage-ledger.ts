@@ -1,6 +1,7 @@
 // The durable record of what every model call cost, in runtime.db.
 import type { LedgerEntry, SpendFilter, UsageGroup, UsageLedger } from "../../core/usage.ts";
-import { type Database, isLocked, type SqlValue } from "../sqlite/driver.ts";
+import type { Database, SqlValue } from "../sqlite/driver.ts";
+import { isLocked } from "../sqlite/error-code.ts";
 
 const TRIES = 15;
 const PAUSE_MS = { least: 20, most: 150 };

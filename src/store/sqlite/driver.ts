@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
+import type { NativeDatabase, NativeOptions } from "./native-database.ts";
+import { openNodeSqlite, usesNodeSqlite } from "./node-sqlite.ts";
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
@@ -39,6 +41,8 @@ export interface OpenDatabaseOptions {
   readonly busyTimeoutMs?: number;
 }
 
+const BUSY_TIMEOUT_MS = 1000;
+
 let addon: object | undefined;
 
 /** The native half, by its known place: the package's own search for it costs more than opening a database. */
@@ -47,15 +51,34 @@ function loadAddon(): object {
   return addon;
 }
 
-function openNative(path: string, options: BetterSqlite3.Options): BetterSqlite3.Database {
+function openAddon(path: string, options: NativeOptions): NativeDatabase {
   // The types know the addon only as a path; the package takes the loaded one too.
-  return new BetterSqlite3(path, { ...options, nativeBinding: loadAddon() as unknown as string });
+  const native = new BetterSqlite3(path, { ...options, nativeBinding: loadAddon() as unknown as string });
+  return {
+    readonly: native.readonly,
+    exec: (sql) => native.exec(sql),
+    prepare: (sql) => native.prepare(sql),
+    pragma: (text) => native.pragma(text, { simple: true }),
+    get inTransaction() {
+      return native.inTransaction;
+    },
+    get open() {
+      return native.open;
+    },
+    unsafeMode: (on) => native.unsafeMode(on),
+    backup: (target) => native.backup(target),
+    close: () => native.close(),
+  };
+}
+
+function openNative(path: string, options: NativeOptions): NativeDatabase {
+  return usesNodeSqlite() ? openNodeSqlite(path, options) : openAddon(path, options);
 }
 
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): Database {
   if (options.snapshot) return openSnapshot(path);
   const readonly = options.readOnly ?? false;
-  return wrap(openNative(path, { readonly, timeout: options.busyTimeoutMs ?? 1000 }), path);
+  return wrap(openNative(path, { readonly, timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS }), path);
 }
 
 function openSnapshot(path: string): Database {
@@ -66,14 +89,14 @@ function openSnapshot(path: string): Database {
     for (const suffix of ["", "-wal"]) {
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
     }
-    return wrap(openNative(copy, { readonly: true }), path, remove);
+    return wrap(openNative(copy, { readonly: true, timeout: BUSY_TIMEOUT_MS }), path, remove);
   } catch (error) {
     remove();
     throw error;
   }
 }
 
-function wrap(native: BetterSqlite3.Database, path: string, afterClose?: () => void): Database {
+function wrap(native: NativeDatabase, path: string, afterClose?: () => void): Database {
   const statements = new Map<string, Statement<unknown>>();
   return {
     path,
@@ -84,13 +107,13 @@ function wrap(native: BetterSqlite3.Database, path: string, afterClose?: () => v
     prepare<Row>(sql: string): Statement<Row> {
       let statement = statements.get(sql);
       if (!statement) {
-        statement = native.prepare(sql) as unknown as Statement<unknown>;
+        statement = native.prepare(sql) as Statement<unknown>;
         statements.set(sql, statement);
       }
       return statement as Statement<Row>;
     },
     pragma(text) {
-      return native.pragma(text, { simple: true });
+      return native.pragma(text);
     },
     get inTransaction() {
       return native.inTransaction;
@@ -142,17 +165,4 @@ export function consistent<T>(db: Database, body: () => T): T {
   } finally {
     if (db.inTransaction) db.prepare("COMMIT").run();
   }
-}
-
-/** The symbolic SQLite code of an error (`SQLITE_BUSY`, `SQLITE_FULL`, …), or undefined for anything else. */
-export function sqliteCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  const { code } = error;
-  return typeof code === "string" && code.startsWith("SQLITE_") ? code : undefined;
-}
-
-/** Another connection holds the lock: worth another try. */
-export function isLocked(error: unknown): boolean {
-  const code = sqliteCode(error);
-  return code !== undefined && (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED"));
 }

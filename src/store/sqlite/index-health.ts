@@ -1,5 +1,6 @@
 // Notices a missing or damaged search index, keeps appends working without it, and brings it back.
-import { type Database, immediate, sqliteCode } from "./driver.ts";
+import { type Database, immediate } from "./driver.ts";
+import { sqliteCode } from "./error-code.ts";
 import {
   createIndexTable,
   createMissingTriggers,

@@ -1,6 +1,7 @@
 // Builds the search index in small transactions. What is left to do is written down in the file itself, so that a
 // crash, or another process, continues where the last step ended.
-import { type Database, immediate, sqliteCode } from "./driver.ts";
+import { type Database, immediate } from "./driver.ts";
+import { sqliteCode } from "./error-code.ts";
 import {
   createIndexTable,
   createMissingTriggers,

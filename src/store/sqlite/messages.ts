@@ -2,8 +2,9 @@
 import { UserError } from "../../core/failure.ts";
 import type { MessageRow, NewMessage } from "../../core/session.ts";
 import type { StoreContext } from "./context.ts";
-import { type SqlValue, sqliteCode } from "./driver.ts";
+import type { SqlValue } from "./driver.ts";
 import { countToolCalls, decodeContent, decodeToolCalls, encodeContent, encodeJson } from "./encoding.ts";
+import { sqliteCode } from "./error-code.ts";
 import { TABLES } from "./schema.ts";
 
 export const MESSAGE_COLUMNS: readonly string[] =

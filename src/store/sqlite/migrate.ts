@@ -1,5 +1,6 @@
 // Brings a file of any earlier version to version 11, in one transaction; an up-to-date file is only looked at.
-import { type Database, immediate, sqliteCode } from "./driver.ts";
+import { type Database, immediate } from "./driver.ts";
+import { sqliteCode } from "./error-code.ts";
 import { rebuildIndexForMigration } from "./index-health.ts";
 import {
   BASE_INDEXES,

@@ -2,7 +2,8 @@
 import { accessSync, chmodSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../core/failure.ts";
-import { type Database, openDatabase, sqliteCode } from "./driver.ts";
+import { type Database, openDatabase } from "./driver.ts";
+import { sqliteCode } from "./error-code.ts";
 import { ensureIndex } from "./index-health.ts";
 import { applyJournalMode, textOfError } from "./journal.ts";
 import { migrate } from "./migrate.ts";
@@ -85,6 +86,8 @@ function openWritable(options: OpenStateOptions): Database {
     db.pragma("foreign_keys = ON");
     // Every acknowledged message must survive a power cut, also in WAL mode.
     db.pragma("synchronous = FULL");
+    // The drivers differ in what they are compiled with: 2 or 16 MB.
+    db.pragma("cache_size = -16000");
     migrate(db, options.notice);
     ensureIndex(db);
     return db;

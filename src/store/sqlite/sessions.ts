@@ -2,8 +2,8 @@
 import { UserError } from "../../core/failure.ts";
 import type { NewSession, SessionRow } from "../../core/session.ts";
 import type { StoreContext } from "./context.ts";
-import { sqliteCode } from "./driver.ts";
 import { encodeJson } from "./encoding.ts";
+import { sqliteCode } from "./error-code.ts";
 import { TABLES } from "./schema.ts";
 
 const names = TABLES.find((table) => table.name === "sessions")?.columns.map((column) => column.name) ?? [];

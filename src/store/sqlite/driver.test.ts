@@ -1,0 +1,119 @@
+// The seam to SQLite keeps its promises on whichever driver this Node has; the choice of driver itself.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { consistent, type Database, immediate, openDatabase } from "./driver.ts";
+import { isLocked, sqliteCode } from "./error-code.ts";
+import { usesNodeSqlite } from "./node-sqlite.ts";
+
+let dir: string;
+let path: string;
+let db: Database;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hermes-driver-"));
+  path = join(dir, "x.db");
+  db = openDatabase(path);
+  db.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, v); CREATE TABLE c (t REFERENCES t(id))");
+});
+afterEach(() => {
+  if (db.open) db.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function codeOf(action: () => unknown): string | undefined {
+  try {
+    action();
+  } catch (error) {
+    return sqliteCode(error);
+  }
+  return "no error";
+}
+
+it("values come back as they went in: NUL and all of Unicode, bytes, numbers, NULL", () => {
+  const insert = db.prepare("INSERT INTO t (v) VALUES (?)");
+  const values = ["a\u0000b 备份 🎉", "", 1.5, 7, null, new Uint8Array([0, 1, 255])];
+  for (const [index, value] of values.entries()) expect(insert.run(value).lastInsertRowid).toBe(index + 1);
+  const rows = db.prepare<{ v: unknown }>("SELECT v FROM t ORDER BY id").all();
+  expect(rows.map(({ v }) => (v instanceof Uint8Array ? [...v] : v))).toEqual([...values.slice(0, -1), [0, 1, 255]]);
+  expect([...db.prepare<{ id: number }>("SELECT id FROM t").iterate()].map((row) => row.id)).toHaveLength(6);
+  expect(db.prepare("SELECT v FROM t WHERE id = 99").get()).toBeUndefined();
+});
+
+it("searches words and trigrams", () => {
+  db.exec("CREATE VIRTUAL TABLE f USING fts5(x, tokenize='trigram')");
+  db.prepare("INSERT INTO f VALUES (?)").run("每天备份数据库");
+  const found = db.prepare<{ s: string }>("SELECT snippet(f, 0, '>>>', '<<<', '...', 40) AS s FROM f WHERE f MATCH ?");
+  expect(found.get("备份数据")?.s).toBe("每天>>>备份数据<<<库");
+});
+
+it("errors carry SQLite's symbolic code", () => {
+  db.pragma("foreign_keys = ON");
+  db.exec("CREATE UNIQUE INDEX u ON t(v); INSERT INTO t (v) VALUES (1)");
+  expect(codeOf(() => db.exec("SELCT"))).toBe("SQLITE_ERROR");
+  expect(codeOf(() => db.prepare("INSERT INTO c VALUES (?)").run(5))).toBe("SQLITE_CONSTRAINT_FOREIGNKEY");
+  expect(codeOf(() => db.prepare("INSERT INTO t (v) VALUES (?)").run(1))).toMatch(/^SQLITE_CONSTRAINT/);
+  expect(codeOf(() => openDatabase(join(dir, "none.db"), { readOnly: true }))).toBe("SQLITE_CANTOPEN");
+  const reader = openDatabase(path, { readOnly: true });
+  expect(codeOf(() => reader.exec("DELETE FROM t"))).toMatch(/^SQLITE_READONLY/);
+  reader.close();
+  expect(sqliteCode(new Error("database is locked"))).toBeUndefined();
+});
+
+it("a lock is told apart from other errors, and a transaction that fails leaves nothing", () => {
+  const other = openDatabase(path, { busyTimeoutMs: 1 });
+  immediate(db, () => {
+    expect(db.inTransaction).toBe(true);
+    expect(() => other.exec("INSERT INTO t (v) VALUES (2)")).toThrow(expect.toSatisfy(isLocked));
+    return db.prepare("INSERT INTO t (v) VALUES (1)").run();
+  });
+  expect(() =>
+    immediate(db, () => {
+      db.exec("DELETE FROM t");
+      throw new Error("stop");
+    }),
+  ).toThrow("stop");
+  expect(db.inTransaction).toBe(false);
+  expect(consistent(other, () => other.prepare("SELECT v FROM t").all())).toHaveLength(1);
+  other.close();
+});
+
+it("backs up, writes to the catalog only when asked to, and closes", async () => {
+  db.exec("INSERT INTO t (v) VALUES ('kept')");
+  await db.backup(join(dir, "copy.db"));
+  const copy = openDatabase(join(dir, "copy.db"));
+  expect(copy.prepare("SELECT v FROM t").get()).toEqual({ v: "kept" });
+  const cut = "DELETE FROM sqlite_master WHERE name = 'c'";
+  expect(() => copy.exec(`PRAGMA writable_schema = ON; ${cut}`)).toThrow();
+  copy.withCatalogWrites(() => copy.exec(cut));
+  expect(copy.prepare("SELECT name FROM sqlite_master WHERE name = 'c'").all()).toEqual([]);
+  expect(copy.pragma("user_version")).toBe(0);
+  copy.close();
+  expect(copy.open).toBe(false);
+});
+
+it("survives the collection of what is no longer used", () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  for (let round = 0; round < 20; round++) {
+    const short = openDatabase(path);
+    for (let n = 0; n < 50; n++) short.prepare(`SELECT ${n}`).get();
+    short.close();
+    collect();
+  }
+  expect(db.prepare("SELECT count(*) AS n FROM t").get()).toEqual({ n: 0 });
+});
+
+it("stands on Node's own SQLite where the addon would end the process", () => {
+  expect(["20.20.2", "22.23.3", "24.18.0", "24.19.0", "24.21.0", "26.0.0"].map((v) => usesNodeSqlite(v))).toEqual([
+    false,
+    false,
+    false,
+    true,
+    true,
+    true,
+  ]);
+});
