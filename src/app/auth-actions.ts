@@ -3,14 +3,16 @@
 import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
+import { broughtKeys } from "../providers/brought.ts";
 import { CATALOG, nearestProvider } from "../providers/catalog.ts";
 import { Credentials, type EntryView } from "../providers/credentials.ts";
 import type { VariableKey } from "../providers/endpoint.ts";
 import { isUsableSecret } from "../providers/key-hosts.ts";
 import type { ProviderSpec } from "../providers/provider-spec.ts";
 import { findProvider, variableKeys } from "../providers/resolve.ts";
-import { type ProviderSettings, readProviderSettings } from "../providers/settings.ts";
+import { type CustomEndpoint, type ProviderSettings, readProviderSettings } from "../providers/settings.ts";
 import type { Home } from "./home.ts";
+import { withPluginModels } from "./plugin-models.ts";
 import { openSettings } from "./settings.ts";
 
 export interface KeyList {
@@ -25,6 +27,7 @@ interface Place {
   readonly pool: string;
   readonly label: string;
   readonly spec: ProviderSpec;
+  readonly named?: CustomEndpoint;
 }
 
 export interface AuthActions {
@@ -50,7 +53,10 @@ function placeOf(word: string, settings: ProviderSettings): Place {
       exitCode: 2,
     });
   }
-  if (found.named) return { pool: `custom:${found.named.slug}`, label: found.named.name, spec: found.spec };
+  if (found.named) {
+    const { named, spec } = found;
+    return { pool: `custom:${named.slug}`, label: named.name, spec, named };
+  }
   return { pool: found.spec.id, label: found.spec.label, spec: found.spec };
 }
 
@@ -73,7 +79,7 @@ function pickEntry(entries: readonly EntryView[], target: string, place: Place):
 
 export async function openAuth(home: Home): Promise<AuthActions> {
   const { config } = await openSettings(home).load();
-  const settings = readProviderSettings(config as unknown as JsonObject, home.env);
+  const settings = readProviderSettings((await withPluginModels(home, config)) as unknown as JsonObject, home.env);
   const credentials = new Credentials({
     path: join(home.path, "auth.json"),
     strategies: settings.poolStrategies,
@@ -81,7 +87,8 @@ export async function openAuth(home: Home): Promise<AuthActions> {
   });
   const variables = async (place: Place): Promise<VariableKey[]> => {
     const { suppressed } = await credentials.overview();
-    return variableKeys(place.spec, { env: home.env, suppressed });
+    const context = { env: home.env, suppressed };
+    return place.named ? broughtKeys(place.named, context) : variableKeys(place.spec, context);
   };
   const listOne = async (place: Place): Promise<KeyList> => ({
     provider: place.pool,
@@ -102,7 +109,8 @@ export async function openAuth(home: Home): Promise<AuthActions> {
     },
     list: async (word) => {
       if (word !== undefined) return [await listOne(placeOf(word, settings))];
-      const named = settings.endpoints.map((endpoint) => placeOf(`custom:${endpoint.slug}`, settings));
+      const usable = settings.endpoints.filter((endpoint) => endpoint.baseUrl !== "");
+      const named = usable.map((endpoint) => placeOf(`custom:${endpoint.slug}`, settings));
       const places = [...CATALOG.map((spec) => ({ pool: spec.id, label: spec.label, spec })), ...named];
       const lists = await Promise.all(places.map(listOne));
       return lists.filter((list) => list.entries.length > 0);

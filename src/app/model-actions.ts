@@ -2,6 +2,7 @@
 import { UserError } from "../core/failure.ts";
 import type { ModelIdentity, ModelLimits } from "../core/provider.ts";
 import type { Cost, Usage, UsageLedger } from "../core/usage.ts";
+import { endpointReady } from "../providers/brought.ts";
 import { CATALOG } from "../providers/catalog.ts";
 import type { Models } from "../providers/connect.ts";
 import { identityOf } from "../providers/endpoint.ts";
@@ -9,6 +10,7 @@ import { findProvider, type ModelAsk, resolveEndpoint, variableKeys } from "../p
 import type { Home } from "./home.ts";
 import { withLedger } from "./ledger.ts";
 import { openModels } from "./models.ts";
+import { withPluginModels } from "./plugin-models.ts";
 import { openSettings } from "./settings.ts";
 
 export interface ProviderRow {
@@ -41,9 +43,9 @@ export interface ModelTest extends ModelView {
   readonly cost: Cost | null;
 }
 
-async function open(home: Home, ledger: UsageLedger): Promise<Models> {
+async function open(home: Home, ledger: UsageLedger, notice?: (text: string) => void): Promise<Models> {
   const { config } = await openSettings(home).load();
-  return openModels(home, config, ledger);
+  return openModels(home, await withPluginModels(home, config, notice), ledger);
 }
 
 /** Commands that only look make no calls, so nothing is ever recorded here. */
@@ -53,18 +55,22 @@ const NO_LEDGER: UsageLedger = {
   report: () => Promise.resolve([]),
 };
 
-export async function listProviders(home: Home): Promise<readonly ProviderRow[]> {
-  const models = await open(home, NO_LEDGER);
+/** `notice` hears why a plugin's provider is left out. */
+export async function listProviders(home: Home, notice?: (text: string) => void): Promise<readonly ProviderRow[]> {
+  const models = await open(home, NO_LEDGER, notice);
   const context = await models.context();
   const rows: ProviderRow[] = models.settings.endpoints
     .filter((endpoint) => endpoint.baseUrl !== "")
-    .map((endpoint) => ({
-      id: `custom:${endpoint.slug}`,
-      label: endpoint.name,
-      state: "ready",
-      detail: endpoint.baseUrl,
-      defaultModel: endpoint.model,
-    }));
+    .map((endpoint) => {
+      const ready = endpointReady(endpoint, context);
+      return {
+        id: endpoint.plugin ? endpoint.slug : `custom:${endpoint.slug}`,
+        label: endpoint.plugin ? `${endpoint.name} (plugin ${endpoint.plugin})` : endpoint.name,
+        state: ready ? "ready" : "no key",
+        detail: ready ? endpoint.baseUrl : endpoint.keyVar,
+        defaultModel: endpoint.model,
+      };
+    });
   for (const spec of CATALOG) {
     const [variable] = variableKeys(spec, context);
     const stored = context.pooled?.has(spec.id) ?? false;

@@ -1,6 +1,7 @@
 // `hermes <word>` for words that no built-in command has: a plugin's own command, when one is enabled that brings it.
 import type { Models } from "../providers/connect.ts";
 import type { Home } from "./home.ts";
+import { withModelProviders } from "./plugin-open.ts";
 import { wantsNoPlugins } from "./plugin-standing.ts";
 import { openSettings } from "./settings.ts";
 
@@ -20,7 +21,7 @@ export async function runPluginCommand(home: Home, word: string, run: PluginComm
     const [{ openLedger }, { openModels }] = await Promise.all([import("./ledger.ts"), import("./models.ts")]);
     const { ledger, close } = await openLedger(home);
     closers.push(close);
-    return openModels(home, config, ledger);
+    return openModels(home, await withModelProviders(config, host), ledger);
   };
   let opened: Promise<Models> | undefined;
   const lend = () => {

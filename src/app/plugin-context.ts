@@ -22,12 +22,12 @@ export interface PluginParts {
   notice(text: string): void;
 }
 
-function pluginLog(home: Home, name: string, parts: PluginParts): PluginLog {
+function pluginLog(home: Home, name: string, parts: () => PluginParts): PluginLog {
   const file = join(home.path, "logs", "plugins.log");
   const debug = /^(1|true|yes|on)$/i.test(home.env.HERMES_PLUGINS_DEBUG ?? "");
   const write = (level: string, given: string) => {
-    const text = parts.redactor?.redact(given) ?? given;
-    if (debug) parts.notice(`${name}: ${text}`);
+    const text = parts().redactor?.redact(given) ?? given;
+    if (debug) parts().notice(`${name}: ${text}`);
     const line = `${new Date().toISOString()} ${level} ${name}: ${text.replaceAll("\n", "\\n")}\n`;
     // A log that cannot be written must not stop a plugin.
     void mkdir(join(home.path, "logs"), { recursive: true, mode: 0o700 })
@@ -41,7 +41,7 @@ function pluginLog(home: Home, name: string, parts: PluginParts): PluginLog {
     warn: (text) => void write("warn", text),
     error: (text) => {
       const shown = write("error", text);
-      if (!debug) parts.notice(`${name}: ${shown}`);
+      if (!debug) parts().notice(`${name}: ${shown}`);
     },
   };
 }
@@ -89,11 +89,12 @@ export interface ContextOptions {
   readonly home: Home;
   /** `plugins.entries.<name>`. */
   readonly config: JsonObject;
-  readonly parts: PluginParts;
+  /** As they are now: some are opened after the plugin was loaded. */
+  parts(): PluginParts;
 }
 
 export function pluginContext(options: ContextOptions, into: Collected): PluginContext {
-  const { plugin, home, config, parts } = options;
+  const { plugin, home, config } = options;
   const { name } = plugin.manifest;
   const trust = config.llm;
   const context: PluginContext = {
@@ -102,17 +103,18 @@ export function pluginContext(options: ContextOptions, into: Collected): PluginC
     home: home.path,
     config,
     env: environment(plugin, home),
-    log: pluginLog(home, name, parts),
+    log: pluginLog(home, name, options.parts),
     llm: pluginLlm({
       plugin: name,
       trust: trust !== null && typeof trust === "object" && !Array.isArray(trust) ? (trust as JsonObject) : {},
-      models: () => parts.models(),
+      models: () => options.parts().models(),
     }),
     ...registering({ name, dir: plugin.dir }, into),
     check: (intent, tool) => {
-      if (!parts.gate) throw new UserError("the gate is not open here");
+      const { gate } = options.parts();
+      if (!gate) throw new UserError("the gate is not open here");
       const { sessionId, human, tainted, signal } = tool;
-      return parts.gate.check(intent, { sessionId, human, tainted, signal, toolName: name });
+      return gate.check(intent, { sessionId, human, tainted, signal, toolName: name });
     },
     openDatabase: (path): PluginDatabase => {
       const database = openPluginDatabase(home.path, path);

@@ -5,7 +5,7 @@ import type { SlashCommand } from "../core/command.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { MemoryProvider } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { EngineWish, ModelProviderRow, NamedProvider, PluginCliCommand, Seam } from "../core/plugin.ts";
+import type { EngineWish, NamedProvider, PluginCliCommand, Seam } from "../core/plugin.ts";
 import type { WebProvider } from "../core/web.ts";
 import type { Home } from "./home.ts";
 import type { HookRunner } from "./hooks-runner.ts";
@@ -16,6 +16,7 @@ import { discoverPlugins, type FoundPlugin } from "./plugin-discovery.ts";
 import { enterCommand, enterTools } from "./plugin-door.ts";
 import { StrayErrors } from "./plugin-guard.ts";
 import { describe, lazyCommand, lazyTool } from "./plugin-known.ts";
+import type { BroughtProvider } from "./plugin-models.ts";
 import { type PluginRow, rowOf } from "./plugin-rows.ts";
 import { chosenEngine, isBuiltInEngine, manifestProblem, runs, standingOf } from "./plugin-standing.ts";
 import type { Registry } from "./registry.ts";
@@ -183,7 +184,7 @@ export class PluginHost {
       ]);
       this.#stray.watch(plugin.manifest.name, plugin.dir);
       const register = await importPlugin(plugin, home.path);
-      await register(pluginContext({ plugin, home, config, parts: this.#parts }, collected));
+      await register(pluginContext({ plugin, home, config, parts: () => this.#parts }, collected));
     };
     try {
       await within(work(), LOAD_MS, `it did not finish loading within ${LOAD_MS / 1000} s`);
@@ -327,17 +328,22 @@ export class PluginHost {
     return this.#active.flatMap(({ known }) => known?.skillRoots ?? []);
   }
 
-  /** Catalog rows: from manifests without code, and from the code of plugins that say they bring some. */
-  async modelProviders(): Promise<readonly ModelProviderRow[]> {
-    const rows: ModelProviderRow[] = [];
+  /** Catalog rows, from manifests and from code; what is not known yet is loaded now. */
+  async modelProviders(): Promise<readonly BroughtProvider[]> {
+    const rows: BroughtProvider[] = [];
     for (const active of this.#active) {
-      const { manifest } = active.plugin;
-      rows.push(...manifest.modelProviders);
-      const promised = (manifest.provides.model_providers?.length ?? 0) > manifest.modelProviders.length;
-      if (!active.known && promised && !active.problem) await this.#load(active);
-      rows.push(...(active.known?.modelProviders ?? []));
+      if (!active.known && !active.problem) await this.#load(active);
+      const { name: plugin, modelProviders } = active.plugin.manifest;
+      const written = active.problem ? [] : modelProviders;
+      const known = new Map([...written, ...(active.known?.modelProviders ?? [])].map((row) => [row.name, row]));
+      rows.push(...[...known.values()].map((row) => ({ ...row, plugin })));
     }
     return rows;
+  }
+
+  /** For the person. */
+  notice(text: string): void {
+    this.#once(text, text);
   }
 
   /** Every plugin that was found, running or not. */

@@ -44,24 +44,12 @@ export async function openExtensions(home: Home, config: Config, options: Extens
   return { hooks: runner, plugins };
 }
 
-/** Catalog rows of plugins as named endpoints of the configuration; the person's own endpoints go first. */
+/** The configuration with the model providers of plugins as named endpoints. */
 export async function withModelProviders(config: Config, plugins: PluginHost | null): Promise<Config> {
   const rows = (await plugins?.modelProviders()) ?? [];
   if (rows.length === 0) return config;
-  const providers = Object.fromEntries(
-    rows.map((row) => [
-      row.name,
-      {
-        name: row.label ?? row.name,
-        base_url: row.baseUrl,
-        ...(row.apiMode ? { api_mode: row.apiMode } : {}),
-        ...(row.keyVar ? { key_env: row.keyVar } : {}),
-        ...(row.model ? { model: row.model } : {}),
-        ...(row.contextLength ? { context_length: row.contextLength } : {}),
-      },
-    ]),
-  );
-  return { ...config, providers: { ...providers, ...config.providers } } as Config;
+  const { addModelProviders } = await import("./plugin-models.ts");
+  return addModelProviders(config, rows, (text) => plugins?.notice(text));
 }
 
 /** Before tools are counted: what every plugin brings is known and in the registry. */

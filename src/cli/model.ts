@@ -17,7 +17,7 @@ function asked(context: CliContext): { model?: string; provider?: string; baseUr
 }
 
 async function list(context: CliContext): Promise<number> {
-  const all = await listProviders(context.home);
+  const all = await listProviders(context.home, (text) => context.terminal.err(`notice: ${text}`));
   const rows = context.values.ready ? all.filter((row) => row.state === "ready" || row.state === "local") : all;
   if (context.values.json) {
     context.terminal.out(JSON.stringify(rows, null, 2));

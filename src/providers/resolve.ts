@@ -1,10 +1,11 @@
 // From what the person asked for and configured to one endpoint: provider, model, URL, dialect, keys. Pure.
 import { type Failure, UserError } from "../core/failure.ts";
-import type { JsonObject } from "../core/message.ts";
 import type { TransportName } from "../core/provider.ts";
 import { apiMode } from "./api-mode.ts";
+import { broughtKeys, endpointReady } from "./brought.ts";
 import { CATALOG, nearestProvider, providerByAlias, providerById } from "./catalog.ts";
 import type { Endpoint, EndpointKeys, VariableKey } from "./endpoint.ts";
+import { ATTRIBUTION, openRouterExtras } from "./gateway-extras.ts";
 import {
   hostAllowed,
   hostOf,
@@ -130,7 +131,9 @@ export function autoProvider(ask: ModelAsk, context: ResolveContext): string | u
   const found = CATALOG.find((spec) => !spec.explicitOnly && !spec.local && hasKey(spec, context));
   if (found) return found.id;
   const named = context.settings.endpoints.filter((entry) => entry.baseUrl !== "");
-  return named.length === 1 ? `custom:${named[0]?.slug}` : undefined;
+  const own = named.filter((entry) => !entry.plugin);
+  const candidates = own.length > 0 ? own : named.filter((entry) => endpointReady(entry, context));
+  return candidates.length === 1 ? `custom:${candidates[0]?.slug}` : undefined;
 }
 
 interface Place {
@@ -169,30 +172,6 @@ function explicitKey(choice: { apiKey?: string; keyVar?: string }, env: ResolveC
   if (isUsableSecret(choice.apiKey)) return choice.apiKey.trim();
   const value = choice.keyVar ? env[choice.keyVar] : undefined;
   return isUsableSecret(value) ? value.trim() : undefined;
-}
-
-/** Gateways list the programs that call them by these. */
-const ATTRIBUTION = { "HTTP-Referer": "https://hermes-agent.nousresearch.com", "X-Title": "Hermes Agent" };
-
-function openRouterExtras(
-  endpoint: { model: string },
-  settings: ProviderSettings,
-): { headers: Record<string, string>; extraBody: JsonObject } {
-  const { openrouter, routing } = settings;
-  return {
-    headers: {
-      ...ATTRIBUTION,
-      ...(openrouter.responseCache
-        ? { "X-OpenRouter-Cache": "true", "X-OpenRouter-Cache-TTL": String(openrouter.ttlSeconds) }
-        : {}),
-    },
-    extraBody: {
-      ...(routing ? { provider: routing } : {}),
-      ...(endpoint.model === "openrouter/pareto-code"
-        ? { plugins: [{ id: "pareto-router", min_coding_score: openrouter.minCodingScore }] }
-        : {}),
-    },
-  };
 }
 
 interface Draft {
@@ -245,13 +224,19 @@ function resolveNamed(named: CustomEndpoint, spec: ProviderSpec, ask: ModelAsk, 
   if (model === "")
     return refuse(`No model is named for "${named.name}"`, `Set providers.${named.slug}.model, or pass -m MODEL.`);
   const sameHost = !ask.baseUrl || hostOf(ask.baseUrl) === hostOf(named.baseUrl);
-  const fixed = explicitKey(ask, context.env) ?? (sameHost ? explicitKey(named, context.env) : undefined);
+  const written = named.plugin ? { apiKey: named.apiKey } : named;
+  const fixed = explicitKey(ask, context.env) ?? (sameHost ? explicitKey(written, context.env) : undefined);
   const url = ask.baseUrl || named.baseUrl;
+  if (!fixed && sameHost && !endpointReady(named, context))
+    return refuse(
+      `No key for ${named.name}`,
+      `Run \`hermes auth add ${named.slug}\`, or set ${named.keyVar} in the environment or in .env.`,
+    );
   const explicit = ask.transport ?? named.transport;
   const keys: EndpointKeys = {
     ...(fixed ? { fixed } : {}),
     pool: sameHost ? `custom:${named.slug}` : null,
-    variables: keysByHost(url, context),
+    variables: [...(sameHost ? broughtKeys(named, context) : []), ...keysByHost(url, context)],
     optional: true,
   };
   const draft: Draft = {

@@ -16,6 +16,8 @@ export interface CustomEndpoint {
   readonly models: { readonly [id: string]: ModelOverride };
   readonly requestTimeoutMs?: number;
   readonly staleTimeoutMs?: number;
+  /** The plugin that brings it; absent for what the person wrote down. */
+  readonly plugin?: string;
 }
 
 export interface ModelOverride {
@@ -214,6 +216,7 @@ function endpoint(name: string, raw: JsonObject): CustomEndpoint {
       contextLength: positive(raw, "context_length", "contextLength"),
       requestTimeoutMs: seconds(raw, "request_timeout_seconds"),
       staleTimeoutMs: seconds(raw, "stale_timeout_seconds"),
+      plugin: text(raw, "plugin") || undefined,
     }),
   };
 }
