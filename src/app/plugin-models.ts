@@ -1,17 +1,11 @@
 // Model providers of plugins, as named endpoints of the configuration: for conversations and for commands that open none.
 import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
-import type { ModelProviderRow } from "../core/plugin.ts";
+import type { BroughtProvider } from "../core/plugin.ts";
 import { CATALOG, providerByAlias, providerById } from "../providers/catalog.ts";
 import { hostAllowed, hostOf, hostsOf } from "../providers/key-hosts.ts";
 import type { Home } from "./home.ts";
-import { withModelProviders } from "./plugin-open.ts";
 import { wantsNoPlugins } from "./plugin-standing.ts";
-
-export interface BroughtProvider extends ModelProviderRow {
-  /** Name of the plugin. */
-  readonly plugin: string;
-}
 
 /** Why the row cannot be used. A plugin may not ask for a key that was made for somebody else's host. */
 function problemOf({ name, baseUrl, keyVar }: BroughtProvider): string | undefined {
@@ -62,7 +56,7 @@ export async function withPluginModels(
   const models = () => Promise.reject(new UserError("models are not open yet"));
   const host = await PluginHost.open({ home, config, parts: { models, notice } });
   try {
-    return await withModelProviders(config, host);
+    return addModelProviders(config, await host.modelProviders(), notice);
   } finally {
     await host.close();
   }

@@ -44,6 +44,11 @@ export interface ModelProviderRow {
   readonly contextLength?: number;
 }
 
+export interface BroughtProvider extends ModelProviderRow {
+  /** Name of the plugin. */
+  readonly plugin: string;
+}
+
 /** plugin.yaml, checked. */
 export interface PluginManifest {
   readonly name: string;
