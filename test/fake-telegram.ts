@@ -153,6 +153,14 @@ export class FakeTelegram {
     return id;
   }
 
+  /** A person changes the words of a message. */
+  edit(userId: number, id: number, text: string): void {
+    const chat = { id: userId, type: "private" };
+    const from = { id: userId, is_bot: false, first_name: `User ${userId}` };
+    const date = Math.floor(Date.now() / 1000);
+    this.#push({ edited_message: { message_id: id, date, edit_date: date, chat, from, text } });
+  }
+
   press(userId: number, message: FakeMessage, data: string): void {
     const chat = { id: Number(message.chatId), type: "private" };
     const from = { id: userId, is_bot: false, first_name: `User ${userId}` };

@@ -1,4 +1,6 @@
 // A gateway with a home of its own, a scripted model and a Bot API server on loopback.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openHome } from "../src/app/home.ts";
 import { type OpenedGateway, openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/gateway.ts";
@@ -45,7 +47,14 @@ async function startGateway(
 }
 
 export async function world(
-  options: { script?: Script; env?: { [name: string]: string }; config?: string; telegram?: FakeTelegramOptions } = {},
+  options: {
+    script?: Script;
+    env?: { [name: string]: string };
+    config?: string;
+    telegram?: FakeTelegramOptions;
+    /** Files of the home, by path. */
+    files?: { [path: string]: string };
+  } = {},
 ): Promise<World> {
   const home = tempHome();
   const llm = await startFakeLlm({
@@ -54,6 +63,10 @@ export async function world(
   const extra =
     "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
   home.useModel(llm, `${extra}${options.config ?? ""}`);
+  for (const [path, content] of Object.entries(options.files ?? {})) {
+    mkdirSync(dirname(join(home.path, path)), { recursive: true });
+    writeFileSync(join(home.path, path), content);
+  }
   const telegram = await new FakeTelegram(options.telegram).start();
   const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
   const log: string[] = [];

@@ -1,0 +1,264 @@
+// What people can order in a chat, and what happens beside its turns.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { calls, hang, text } from "../../test/fake-llm.ts";
+import { answered, closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
+
+afterEach(closeWorlds);
+
+const OWNER = 'gateway:\n  owners: ["telegram:1"]\n';
+
+describe("/background", () => {
+  it("works beside the chat and brings its result with a header", async () => {
+    const script = ((request: { messages: readonly { text?: string }[] }) => {
+      const words = String(request.messages.at(-1)?.text);
+      return { text: `done: ${words}`, ...(words === "count the stars" ? { everyMs: 300 } : {}) };
+    }) as Script;
+    const w = await world({ script });
+    w.telegram.say(1, "/background count the stars");
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toMatch(/^Started as bg_\d{6}_[0-9a-f]{6}/);
+    w.telegram.say(1, "hello");
+    await w.telegram.until(() => texts(w, 1).includes("done: hello"));
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.includes("done: count the stars")));
+    expect(texts(w, 1).at(-1)).toMatch(/^🗂 Background task bg_\w+: count the stars\n\ndone: count the stars$/);
+  });
+
+  it("is owned up to when a restart cut it off", async () => {
+    const w = await world({ script: () => hang() });
+    w.telegram.say(1, "/bg something long");
+    await answered(w, 1);
+    await w.restart();
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[1]).toMatch(/^🗂 Background task bg_\w+: something long\n\nThe gateway stopped .* ask again/);
+    // As a kill leaves it.
+    await w.opened.mailbox.setMemory(
+      "gateway",
+      "background",
+      JSON.stringify([{ id: "bg_000000_abcdef", platform: "telegram", to: { chatId: "1" }, title: "old work" }]),
+    );
+    await w.restart();
+    await answered(w, 1, 3);
+    expect(texts(w, 1)[2]).toMatch(/^🗂 Background task bg_000000_abcdef: old work\n\nThe gateway was restarted/);
+    await w.restart();
+    w.telegram.say(1, "/whoami");
+    await answered(w, 1, 4);
+    expect(texts(w, 1)).toHaveLength(4);
+  });
+});
+
+describe("/cron", () => {
+  it("lists and changes the jobs of this chat, and no others", async () => {
+    const w = await world({ config: OWNER });
+    const { actions } = await w.opened.app.cron();
+    const here = { platform: "telegram", chat_id: "2" };
+    const job = await actions.create({ schedule: "every 2h", prompt: "water the plants", name: "plants" }, here);
+    const other = await actions.create({ schedule: "every 3h", prompt: "secret", name: "owner's job" });
+    w.telegram.say(2, "/cron");
+    await answered(w, 2);
+    expect(texts(w, 2)[0]).toContain(`${job.id}  plants`);
+    expect(texts(w, 2)[0]).not.toContain("owner's job");
+    w.telegram.say(2, `/cron remove ${other.id}`);
+    await answered(w, 2, 2);
+    expect(texts(w, 2)[1]).toContain("There is no job");
+    w.telegram.say(2, `/cron pause ${job.id}`);
+    await answered(w, 2, 3);
+    expect(texts(w, 2)[2]).toBe("Paused: plants.");
+    expect((await actions.find(job.id)).state).toBe("paused");
+    w.telegram.say(1, "/cron list");
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toContain("owner's job");
+    w.telegram.say(1, "/cron run nothing-like-it");
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[1]).toContain("nothing-like-it");
+  });
+});
+
+describe("quick commands", () => {
+  const config = `${OWNER}quick_commands:
+  disk:
+    type: exec
+    command: echo "free \${QUICK_TOKEN:-nothing}"; exit 3
+  who:
+    type: alias
+    target: /whoami
+`;
+
+  it("run without the model, stand for others, and are in /help", async () => {
+    const w = await world({ config, env: { TELEGRAM_ALLOWED_USERS: "1,2", QUICK_TOKEN: "secret-value-12345" } });
+    w.telegram.say(1, "/disk");
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toBe("free nothing\n(exit code 3)");
+    w.telegram.say(1, "/who");
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[1]).toContain("You are User 1 (1) on telegram.");
+    expect(w.llm.requests).toHaveLength(0);
+    w.telegram.say(1, "/help");
+    await answered(w, 1, 3);
+    for (const name of ["disk", "who", "background", "cron", "topic", "voice", "update", "sethome", "new", "skills"])
+      expect(texts(w, 1)[2]).toContain(`/${name}`);
+  });
+});
+
+describe("/topic", () => {
+  it("makes the chat a lobby, and its topics sessions of their own", async () => {
+    const w = await world();
+    w.telegram.say(1, "/topic");
+    await answered(w, 1);
+    w.telegram.say(1, "hello");
+    w.telegram.say(1, "hello again");
+    await answered(w, 1, 2);
+    expect(texts(w, 1)[1]).toContain("This chat is the lobby");
+    w.telegram.say(1, "in a topic", { extra: { message_thread_id: 77, is_topic_message: true } });
+    await answered(w, 1, 3);
+    expect(texts(w, 1)).toHaveLength(3);
+    expect(w.telegram.fromBot(1).at(-1)).toMatchObject({ text: "You said: in a topic", thread: 77 });
+    w.telegram.say(1, "/topic off");
+    await answered(w, 1, 4);
+    w.telegram.say(1, "hello");
+    await answered(w, 1, 5);
+    expect(texts(w, 1)[4]).toBe("You said: hello");
+  });
+});
+
+describe("/update and /restart", () => {
+  it("say how, and say when the gateway is back", async () => {
+    const w = await world();
+    w.telegram.say(1, "/update");
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toContain("npm install -g");
+    w.telegram.say(1, "/restart");
+    await answered(w, 1, 2);
+    expect(existsSync(join(w.home.path, ".restart_notify.json"))).toBe(true);
+    await w.restart();
+    await answered(w, 1, 3);
+    expect(texts(w, 1)[2]).toBe("♻️ The gateway is back.");
+    await w.restart();
+    w.telegram.say(1, "hi");
+    await answered(w, 1, 4);
+    expect(texts(w, 1)).toHaveLength(4);
+  });
+});
+
+describe("an edited message", () => {
+  it("that still waits is answered in its new words", async () => {
+    const script = ((request: { messages: readonly { text?: string }[] }) => ({
+      text: `re: ${String(request.messages.at(-1)?.text)}`,
+      everyMs: 300,
+    })) as Script;
+    const w = await world({ script, config: "display:\n  busy_input_mode: queue\n" });
+    w.telegram.say(1, "first");
+    await w.llm.arrived(1);
+    const second = w.telegram.say(1, "buy milk");
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("⏳")));
+    w.telegram.edit(1, second, "buy oat milk");
+    await w.telegram.until(() => texts(w, 1).filter((shown) => shown.startsWith("re:")).length === 2);
+    expect(texts(w, 1).at(-1)).toBe("re: buy oat milk");
+    await expect.poll(async () => (await w.opened.mailbox.counts()).inbox).toBe(0);
+    w.telegram.edit(1, second, "too late");
+    w.telegram.say(1, "third");
+    await w.telegram.until(() => texts(w, 1).includes("re: third"));
+    expect(JSON.stringify(texts(w, 1))).not.toContain("too late");
+  });
+});
+
+describe("a background process", () => {
+  it("is heard of by the chat that started it and by its agent", async () => {
+    const script = ((request: { messages: readonly { role: string; text?: string }[] }) => {
+      const last = request.messages.at(-1);
+      if (last?.role === "tool") return text("It is on its way.");
+      if (String(last?.text).startsWith("[background process")) return text(`It ended: ${String(last?.text)}`);
+      const args = { command: "sleep 0.5; echo all-built; exit 4", background: true, notify_on_complete: true };
+      return calls([{ name: "terminal", args }]);
+    }) as Script;
+    const w = await world({ script, config: "display:\n  background_process_notifications: error\n" });
+    w.telegram.say(1, "build it");
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("It ended:")));
+    const shown = texts(w, 1);
+    expect(shown[0]).toBe("It is on its way.");
+    expect(shown[1]).toMatch(/^🔔 background process proc_\w+ ended/);
+    expect(shown[2]).toContain("all-built");
+    expect(texts(w, 2)).toEqual([]);
+  });
+});
+
+describe("a turn that a restart cut off", () => {
+  it("goes on, and the chat is told once", async () => {
+    const script = ((_: unknown, index: number) => (index < 2 ? hang() : text("finished"))) as Script;
+    const w = await world({ script });
+    w.telegram.say(1, "long work");
+    await w.llm.arrived(1);
+    await w.gateway.stop(50);
+    await w.restart();
+    await w.llm.arrived(2);
+    await w.gateway.stop(50);
+    await w.restart();
+    await w.telegram.until(() => texts(w, 1).includes("finished"));
+    expect(texts(w, 1)).toEqual(["♻️ I was restarted while I worked on this; I go on now.", "finished"]);
+  });
+});
+
+describe("keys", () => {
+  it("that change in .env serve the next turn, and home channels at once", async () => {
+    const w = await world({
+      files: { ".env": "MODEL_KEY=first-key-12345678\n" },
+      env: { TELEGRAM_ALLOWED_USERS: "1" },
+    });
+    const file = join(w.home.path, "config.yaml");
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace("provider: custom\n", "provider: custom\n  key_env: MODEL_KEY\n"),
+    );
+    await w.restart();
+    w.telegram.say(1, "a");
+    await answered(w, 1);
+    const keys = () =>
+      w.llm.requests.filter(({ tools }) => tools.length > 0).map(({ headers }) => headers.authorization);
+    expect(keys()).toEqual(["Bearer first-key-12345678"]);
+    writeFileSync(join(w.home.path, ".env"), "MODEL_KEY=second-key-12345678\nTELEGRAM_ALLOWED_USERS=1,9\n");
+    w.telegram.say(1, "b");
+    await answered(w, 1, 2);
+    expect(keys()).toEqual(["Bearer first-key-12345678", "Bearer second-key-12345678"]);
+    expect(w.opened.app.redact("second-key-12345678")).not.toContain("second-key");
+    w.telegram.say(9, "may I?");
+    await answered(w, 9);
+    w.telegram.say(9, "/sethome");
+    await answered(w, 9, 2);
+    expect(readFileSync(join(w.home.path, ".env"), "utf8")).toContain("TELEGRAM_HOME_CHANNEL=9");
+    expect(w.gateway.deliveries.home("telegram")).toEqual({ platform: "telegram", chatId: "9" });
+  });
+});
+
+describe("plugins", () => {
+  const plugin = `
+export function register(ctx) {
+  ctx.registerHook("pre_gateway_dispatch", ({ event }) => {
+    if (event.text === "spam") return { action: "skip", reason: "spam" };
+    if (event.text.startsWith("!")) return { action: "rewrite", text: "please " + event.text.slice(1) };
+    return { action: "allow" };
+  });
+  ctx.registerHook("on_session_reset", ({ session_id, platform }) => {
+    globalThis.resets ??= [];
+    globalThis.resets.push([session_id, platform]);
+  });
+}
+`;
+  const files = {
+    "plugins/doorman/plugin.yaml": "name: doorman\nversion: 1.0.0\ndescription: Looks at messages\napi: 1\n",
+    "plugins/doorman/index.js": plugin,
+  };
+
+  it("may drop and reword messages, and hear of new sessions", async () => {
+    const w = await world({ files, config: "plugins:\n  enabled: [doorman]\n" });
+    w.telegram.say(1, "spam");
+    w.telegram.say(1, "!help me");
+    await answered(w, 1);
+    expect(texts(w, 1)).toEqual(["You said: please help me"]);
+    w.telegram.say(1, "/new");
+    await answered(w, 1, 2);
+    const index = JSON.parse(readFileSync(join(w.home.path, "sessions", "sessions.json"), "utf8"));
+    const { resets } = globalThis as { resets?: [string, string][] };
+    expect(resets).toEqual([[index["agent:main:telegram:dm:1"].session_id, "telegram"]]);
+  });
+});
