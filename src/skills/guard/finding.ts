@@ -57,6 +57,8 @@ export interface Pattern {
   readonly match: RegExp;
   /** Only in files that are programs, or only in text that the agent reads. */
   readonly where?: "program" | "text";
+  /** The found text is honest after all. */
+  readonly unless?: (text: string) => boolean;
   /** A person who writes "never run …" before it means the opposite. */
   readonly unlessWarned?: boolean;
 }

@@ -3,7 +3,7 @@ import type { Pattern } from "./finding.ts";
 
 /** Hosts that exist to receive what others send. */
 const DROP_HOSTS =
-  "webhook\\.site|requestbin|pipedream\\.net|beeceptor|hookbin|ngrok(?:-free)?\\.(?:io|app|dev)|interact\\.sh|oast\\.(?:fun|live|pro|me|site)|burpcollaborator|canarytokens|dnslog|transfer\\.sh|file\\.io|0x0\\.st|termbin\\.com|paste\\.rs|ix\\.io|discord(?:app)?\\.com/api/webhooks|api\\.telegram\\.org/bot";
+  "webhook\\.site|requestbin|pipedream\\.net|beeceptor|hookbin|ngrok(?:-free)?\\.(?:io|app|dev)|interact\\.sh|oast\\.(?:fun|live|pro|me|site)|burpcollaborator|canarytokens|dnslog|transfer\\.sh|file\\.io|0x0\\.st|termbin\\.com|paste\\.rs|ix\\.io|discord(?:app)?\\.com/api/webhooks|api\\.telegram\\.org/bot(?![$<{])";
 
 export const COMMAND_PATTERNS: readonly Pattern[] = [
   // destructive

@@ -17,7 +17,7 @@ export const ORDER_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to drop its instructions, in another language",
     match:
-      /\b(?:ignorez|oubliez|ne tenez pas compte de)\b[^\n.]{0,20}\b(?:instructions|consignes|règles)|\b(?:ignoriere|vergiss|missachte)\w*\b[^\n.]{0,25}\b(?:anweisungen|regeln|vorgaben)|\b(?:ignora|ignore|olvida|esqueça)\b[^\n.]{0,25}\b(?:instrucciones|instruções|istruzioni|reglas|regras|regole)|忽略(?:之前|以上|前面|所有|一切)?(?:的)?(?:所有)?(?:指令|说明|指示|规则)|(?:以前|これまで|上記)の(?:すべての)?(?:指示|命令)を無視|игнорируй(?:те)?\s[^\n.]{0,20}(?:инструкции|указания|правила)|เพิกเฉยต่อคำสั่ง|ละเว้นคำสั่ง/i,
+      /\b(?:ignore[zs]?|oublie[zs]?|ne tenez pas compte de|fais abstraction de)\s+(?:toutes\s+)?(?:les|ces|tes|vos|des)\s[^\n.]{0,30}(?:instructions|consignes|règles|directives)|\b(?:ignoriere|vergiss|missachte)\w*\b[^\n.]{0,25}\b(?:anweisungen|regeln|vorgaben)|\b(?:ignor[ae]|olvida|esqueça|dimentica)\b[^\n.]{0,25}\b(?:instrucciones|instruções|istruzioni|reglas|regras|regole)|(?:忽略|无视|忘记|忘掉|抛开|不理会)[^。\n]{0,15}(?:指令|说明|指示|规则|限制|提示)|(?:指示|命令|ルール|制限|プロンプト)(?:を|は)[^。\n]{0,8}(?:無視|忘れ|破棄)|(?:игнорируй|забудь|отбрось|не следуй|не соблюдай)\S*\s[^\n.]{0,30}(?:инструкци|указани|правил|команд)|(?:지시|명령|규칙|지침)[^.\n]{0,10}(?:무시|잊)|(?:önceki|tüm)\s[^\n.]{0,20}(?:talimat|kural)\S*\s[^\n.]{0,10}(?:yok say|unut)|(?:zignoruj|zapomnij)\S*\s[^\n.]{0,30}(?:instrukcj|zasad|polece)|(?:negeer|vergeet)\s[^\n.]{0,30}(?:instructies|regels)|เพิกเฉยต่อคำสั่ง|ละเว้นคำสั่ง/i,
   },
   {
     id: "obeys_remote_text",
@@ -52,7 +52,7 @@ export const ORDER_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "sends private output of a command away",
     match:
-      /\b(?:history|kubectl\s+get\s+secrets?|gpg\s+--export-secret\S*|security\s+\S+|docker\s+inspect|ps\s+auxe\w*|git\s+config\s+-l|printenv|env)\b[^\n]*\|\s*(?:curl|wget|nc|ncat)\b|-exec\s+(?:curl|wget|scp|nc|rsync)\b/i,
+      /\b(?:history|kubectl\s+get\s+secrets?|gpg\s+--export-secret\S*|security\s+\S+|docker\s+inspect|ps\s+auxe\w*|git\s+config\s+-l|printenv|env)\b[^\n]*\|\s*(?:curl|wget|nc|ncat)\b|-exec\s+(?:curl|wget|scp|nc|rsync)\b|\btar\s+-?\w*c\w*\b[^\n|]*\|\s*(?:curl|wget|nc|ncat)\b[^\n]*(?:https?:\/\/[a-z]|\s\d{2,5}\b)/i,
     unlessWarned: true,
   },
   {

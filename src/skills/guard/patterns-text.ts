@@ -4,7 +4,18 @@ import type { Pattern } from "./finding.ts";
 const SECRET_PLACES =
   "\\.ssh/(?:id_|\\*)|\\.aws/credentials|\\.gnupg|\\.kube/config|\\.docker/config\\.json|\\.netrc|\\.npmrc|\\.pypirc|\\.pgpass|\\.git-credentials|\\.hermes/(?:\\.env|auth\\.json)|\\.config/gcloud|(?:Login Data|Cookies|key4\\.db|logins\\.json)|wallet\\.dat|\\.env\\b";
 const SECRET_VARIABLE = "\\$\\{?\\w*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)\\w*\\}?";
-const SENDS = "\\b(?:curl|wget|nc|ncat|scp|rsync|ftp|sftp|http(?:ie)?|Invoke-WebRequest|iwr)\\b";
+const SENDS =
+  "\\b(?:curl(?!\\s+(?:-n\\b|--netrc))|wget|nc|ncat|scp|rsync|ftp|sftp|http(?:ie)?|Invoke-WebRequest|iwr)\\b";
+
+/** A key that goes to the service it is named after: `$ACME_TOKEN` to `api.acme.com`, or to an address of its own. */
+function goesToItsService(text: string): boolean {
+  const hosts = [...text.matchAll(/https?:\/\/([\w.-]+)/g)].map((match) => (match[1] ?? "").toLowerCase());
+  const keys = [...text.matchAll(new RegExp(SECRET_VARIABLE, "gi"))].map((match) => match[0].replaceAll(/[${}]/g, ""));
+  return keys.every((key) => {
+    const service = (key.split("_")[0] ?? "").toLowerCase();
+    return service.length > 2 && hosts.length > 0 && hosts.every((host) => host.includes(service));
+  });
+}
 
 export const TEXT_PATTERNS: readonly Pattern[] = [
   // exfiltration
@@ -45,6 +56,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
       `${SENDS}[^\\n]*(?:-d|--data\\S*|-F|--form|--post-data\\S*|\\?[\\w&=]*)[= ]?\\s*["'@]?[^\\n"']*${SECRET_VARIABLE}|https?://[^\\s"']*[?&/]\\w*=?${SECRET_VARIABLE}`,
       "i",
     ),
+    unless: goesToItsService,
   },
   {
     id: "sends_whole_environment",
@@ -96,7 +108,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to drop its instructions",
     match:
-      /\b(?:ignore|disregard|forget|override|discard|bypass|drop|set aside|stop following|do not follow)\b[^\n.]{0,30}\b(?:all|any|every|previous|prior|above|earlier|preceding|your|the|existing|other|system)\b[^\n.]{0,25}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|constraints?|polic(?:y|ies)|safety|safeguards?|guardrails?|restrictions?|training)\b/i,
+      /\b(?:ignore|disregard|forget|(?:override|discard|bypass|drop)(?! (?:the|any|earlier|previous|other|existing) (?:\w+ )?(?:rules?|polic(?:y|ies)))|set aside|stop following|do not follow)\b[^\n.]{0,30}\b(?:all|any|every|previous|prior|above|earlier|preceding|your|the|existing|other|system)\b[^\n.]{0,25}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|constraints?|polic(?:y|ies)|safety|safeguards?|guardrails?|restrictions?|training)\b(?!\s+(?:that|which)?\s*(?:stands?|is|are|appears?|comes?|found|hidden)?\s*(?:in|inside|within|from)\s+(?:(?:the|a|any|such)\b\s*)?(?:papers?|pages?|documents?|mails?|e-?mails?|contents?|web ?sites?|materials?|results?|quoted|data|text (?:you|that|which)|$)(?:\b|$))/i,
     unlessWarned: true,
   },
   {
@@ -105,7 +117,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to hide something from the person",
     match:
-      /\b(?:do not|don'?t|never|without|(?:must|may|should|shall) not)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?!'s)(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
+      /\b(?:do not|don'?t|never|without|(?:must|may|should|shall) not)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?\b(?=[^\n.]{0,20}\b(?:this|these|that|the (?:step|section|command)))|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?!'s)(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
   },
   {
     id: "new_identity",

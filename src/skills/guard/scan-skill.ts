@@ -1,25 +1,27 @@
 // The guard: reads a skill as the agent and the machine would, and says how far to trust it. Pure: files in, report out.
 import { type Finding, type GuardReport, type Pattern, type SkillFile, verdictOf } from "./finding.ts";
+import { findingOf, flowHits } from "./flows.ts";
+import { isMentioned, isSpecimen, isWarned } from "./mention.ts";
 import { COMMAND_PATTERNS } from "./patterns-commands.ts";
 import { ORDER_PATTERNS } from "./patterns-orders.ts";
+import { SCOPE_PATTERNS } from "./patterns-scope.ts";
 import { TEXT_PATTERNS } from "./patterns-text.ts";
+import { proseHits } from "./prose.ts";
 import { bytesOf, isScript, structureFindings } from "./structure.ts";
+import { unitsOf } from "./units.ts";
 import { hasInvisible, type View, viewsOf } from "./views.ts";
 
-const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS, ...ORDER_PATTERNS];
+const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS, ...ORDER_PATTERNS, ...SCOPE_PATTERNS];
 const MAX_MATCH = 120;
 const MAX_SCANNED = 1024 * 1024;
 /** Longer lines are read in overlapping windows: an expression's time grows faster than its text. */
 const WINDOW = 2_000;
 const OVERLAP = 300;
 
-/** "Never run …", "do not use …": a warning in prose, not an order. Only short before the match, and only in prose. */
-const WARNING =
-  /\b(?:never|do not|don'?t|avoid|must not|should not|refuse to|instead of|rather than|dangerous|no)\s+(?:ever\s+)?(?:blindly\s+)?(?:(?:run|use|execute|type|paste|pipe|call|do|write|edit|read|open|print|commit|allow|accept|follow|set|add|make|give|send|post|upload|copy|include|share|running|using|piping)\b[^.;]{0,30})?["'`(]*\s*$/i;
-
 interface Source {
   readonly file: string;
   readonly program: boolean;
+  readonly lines: readonly string[];
   /** Lines inside code fences of a text. */
   readonly code: ReadonlySet<number>;
 }
@@ -36,19 +38,25 @@ function codeLines(text: string): Set<number> {
 
 function isWarning(view: View, at: number, source: Source): boolean {
   if (source.program || source.code.has(view.line) || view.how === "decoded") return false;
-  return WARNING.test(view.text.slice(Math.max(0, at - 80), at));
+  return isWarned(view.text, at);
 }
 
 function tryPattern(pattern: Pattern, view: View, source: Source): Finding | undefined {
   if (pattern.where === "program" && !source.program && !source.code.has(view.line)) return undefined;
   if (pattern.where === "text" && source.program) return undefined;
   const match = pattern.match.exec(view.text);
-  if (!match) return undefined;
+  if (!match || pattern.unless?.(view.text)) return undefined;
   if (pattern.unlessWarned && isWarning(view, match.index, source)) return undefined;
   const decoded = view.how === "decoded";
+  const mentioned =
+    !source.program &&
+    !decoded &&
+    (source.code.has(view.line)
+      ? pattern.category === "injection" && isSpecimen(source.lines, view.line)
+      : isMentioned(source.lines, view.line, match[0].trim()));
   return {
     pattern_id: pattern.id,
-    severity: decoded && pattern.severity !== "low" ? "critical" : pattern.severity,
+    severity: mentioned ? "low" : decoded && pattern.severity !== "low" ? "critical" : pattern.severity,
     category: pattern.category,
     file: source.file,
     line: view.line,
@@ -103,14 +111,24 @@ function windowsOf(view: View): View[] {
 }
 
 function scanText(text: string, path: string): Finding[] {
-  const source: Source = { file: path, program: isScript(path, text), code: codeLines(text) };
+  const lines = text.split("\n");
+  const source: Source = { file: path, program: isScript(path, text), lines, code: codeLines(text) };
   const findings = new Map<string, Finding>();
-  for (const view of viewsOf(text, source.program).flatMap(windowsOf)) {
+  const units = unitsOf(path, text);
+  const folded = units.programs.flatMap((program) =>
+    program.lines.map((line): View => ({ line: line.line, text: line.text, how: "folded" })),
+  );
+  for (const view of [...viewsOf(text, source.program), ...folded].flatMap(windowsOf)) {
     for (const pattern of PATTERNS) {
       const finding = tryPattern(pattern, view, source);
       const key = finding ? `${finding.pattern_id}:${finding.line}` : "";
       if (finding && !findings.has(key)) findings.set(key, finding);
     }
+  }
+  const hits = [...units.programs.flatMap(flowHits), ...units.sections.flatMap((section) => proseHits(section, lines))];
+  for (const hit of hits) {
+    const key = `${hit.id}:${hit.line}`;
+    if (!findings.has(key)) findings.set(key, findingOf(hit, path));
   }
   return [...findings.values(), ...invisibleFindings(text, path)];
 }

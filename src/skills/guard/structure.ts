@@ -7,7 +7,8 @@ const MAX_FILE = 256 * 1024;
 const PROGRAM_SUFFIX =
   /\.(?:exe|dll|so|dylib|bin|com|scr|msi|app|dmg|pkg|deb|rpm|apk|jar|class|pyc|pyo|pyd|wasm|o|a|node|ps1xml|lnk|iso|img|vbs|hta|bat|cmd)$/i;
 const ARCHIVE_SUFFIX = /\.(?:zip|tar|gz|tgz|bz2|xz|7z|rar|zst|whl|egg)$/i;
-const SCRIPT_SUFFIX = /\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua|r|jl)$/i;
+const SCRIPT_SUFFIX =
+  /\.(?:py|sh|bash|zsh|fish|js|mjs|cjs|jsx|ts|mts|cts|tsx|rb|pl|pm|php|lua|r|jl|ps1|psm1|awk|go|rs|applescript|scpt)$/i;
 /** First bytes of programs that run without a source: ELF, Mach-O, PE, Java. */
 const MAGICS: readonly (readonly number[])[] = [
   [0x7f, 0x45, 0x4c, 0x46],
@@ -22,6 +23,14 @@ export function bytesOf(file: SkillFile): Uint8Array {
 
 export function isScript(path: string, text: string): boolean {
   return SCRIPT_SUFFIX.test(path) || text.startsWith("#!");
+}
+
+const SETTINGS_SUFFIX =
+  /\.(?:ya?ml|json|toml|ini|cfg|conf|service|timer|desktop|plist|xml|mk|gradle)$|(?:^|\/)(?:Makefile|Dockerfile|Justfile|Procfile|Rakefile|Gemfile|\.\w+rc)$/i;
+
+/** Scripts, and files whose lines a program runs. */
+export function isProgram(path: string, text: string): boolean {
+  return isScript(path, text) || SETTINGS_SUFFIX.test(path);
 }
 
 type Draft = Pick<Finding, "pattern_id" | "severity" | "match" | "description">;

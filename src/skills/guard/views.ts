@@ -1,17 +1,19 @@
 // The same text in the forms in which it would be understood: continued lines joined, look-alikes folded, blobs decoded.
 
+import { backwards, decodedIn, rot13, unescaped } from "./decode.ts";
+
 export interface View {
   readonly line: number;
   readonly text: string;
   /** How the form was reached; empty for the text as it stands. */
-  readonly how: "" | "joined" | "unmasked" | "decoded" | "paragraph";
+  readonly how: "" | "joined" | "unmasked" | "decoded" | "paragraph" | "folded";
 }
 
 const INVISIBLE =
   /\u034f|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 /** Letters of other scripts that look like Latin ones. */
 const LOOKALIKES = new Map(
-  "аa еe оo рp сc хx уy іi ѕs ԁd ӏl ոn һh кk мm тt вb нh АA ЕE ОO РP СC ТT ХX ΑA ΒB ΕE ΙI ΟO οo αa"
+  "аa еe оo рp сc хx уy іi ѕs ԁd ӏl ոn һh кk мm тt вb нh АA ЕE ОO РP СC ТT ХX ΑA ΒB ΕE ΙI ΟO οo αa εe ιi νv υu κk ρp τt χx ϲc ςc ηn γy ωw ѵv ԛq ԝw ɡg ɑa ⅼl օo ցg ѐe ёe їi"
     .split(" ")
     .map((pair) => [pair.slice(0, 1), pair.slice(1)] as const),
 );
@@ -20,39 +22,51 @@ export function hasInvisible(text: string): RegExpMatchArray | null {
   return text.match(INVISIBLE);
 }
 
+/** Words of other scripts stay as they are: only those that mix scripts, or could be Latin throughout, are folded. */
+function latin(word: string, foreign: boolean): string {
+  const letters = [...word];
+  if (!letters.some((char) => LOOKALIKES.has(char))) return word;
+  const mixed = /[A-Za-z]/.test(word);
+  const passes = !foreign && word.length > 2 && letters.every((char) => LOOKALIKES.has(char) || /[A-Za-z]/.test(char));
+  return mixed || passes ? letters.map((char) => LOOKALIKES.get(char) ?? char).join("") : word;
+}
+
+/** Whether a text has words in another script that cannot be taken for Latin ones. */
+function isForeign(text: string): boolean {
+  return [...text].some(
+    (char) => /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}]/u.test(char) && !LOOKALIKES.has(char),
+  );
+}
+
 /** Without invisible characters, with plain letters, and without the quotes that split a word (`c""url`, `w\get`). */
 export function unmasked(text: string): string {
-  const plain = [...text.normalize("NFKC").replaceAll(INVISIBLE, "")]
-    .map((char) => LOOKALIKES.get(char) ?? char)
-    .join("");
-  return plain
+  const plain = text.normalize("NFKC").replaceAll(INVISIBLE, "");
+  const foreign = isForeign(plain);
+  return (/[\u0250-\uffff]/.test(plain) ? plain.replaceAll(/[\p{L}\p{M}]+/gu, (word) => latin(word, foreign)) : plain)
     .replaceAll(/(?<=\w)(?:""|''|\\(?=[a-z]))(?=\w)/gi, "")
     .replaceAll(/\$\{?IFS\}?/g, " ")
     .replaceAll(/(?<=\w)\$@(?=\w)/g, "");
 }
 
-const BLOB = /[A-Za-z0-9+/]{24,}={0,2}/g;
-const HEX_BLOB = /\b(?:[0-9a-f]{2}){16,}\b/gi;
-
-function printable(bytes: Buffer): string | undefined {
-  const text = bytes.toString("utf8");
-  const odd = [...text].filter((char) => char < " " && !"\n\r\t".includes(char)).length;
-  return text.length >= 12 && odd === 0 && !text.includes("\ufffd") ? text : undefined;
+/** Letters written one by one (`i g n o r e`), and digits in the place of letters (`1gn0r3`). */
+export function respelled(text: string): string {
+  const closed = text.replaceAll(/(?<![\w'])(?:[a-z][ ._*-]){4,}[a-z](?![\w'])/gi, (run) =>
+    run.replaceAll(/[ ._*-]/g, ""),
+  );
+  return closed.replaceAll(/\b[a-z]*(?:[a-z][013457]|[013457][a-z])[a-z013457]*\b/gi, (word) =>
+    /^(?:[a-z]+\d+|\d+[a-z]{1,2})$/i.test(word) ? word : word.replaceAll(/[013457]/g, (digit) => LEET[digit] ?? digit),
+  );
 }
 
-/** What base64 and hexadecimal blobs in a line say, when they say something readable. */
-export function decodedIn(text: string): string[] {
-  const found: string[] = [];
-  for (const [blob] of text.matchAll(BLOB)) {
-    if (blob.length > 20_000) continue;
-    const plain = printable(Buffer.from(blob, "base64"));
-    if (plain !== undefined) found.push(plain);
-  }
-  for (const [blob] of text.matchAll(HEX_BLOB)) {
-    const plain = printable(Buffer.from(blob, "hex"));
-    if (plain !== undefined) found.push(plain);
-  }
-  return found;
+const LEET: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t" };
+const COMMON = /\b(?:the|and|your|of|to|all|this|that|file|send|instructions?|ignore|user|run|with|https?)\b/gi;
+
+/** Text under a simple cipher reads like language once it is turned; honest text does not. */
+export function turned(text: string): string | undefined {
+  if (text.length < 16) return undefined;
+  const words = (candidate: string): number => candidate.match(COMMON)?.length ?? 0;
+  const own = words(text);
+  return [rot13(text), backwards(text)].find((candidate) => words(candidate) >= 3 && words(candidate) > 2 * own);
 }
 
 /** Prose that was wrapped is read as one sentence; lines that end in `\`, `|` or `&&` go on. */
@@ -60,6 +74,7 @@ export function viewsOf(text: string, program: boolean): View[] {
   const lines = text.split("\n");
   const views: View[] = [];
   let start = 0;
+  let fence = false;
   let paragraph: string[] = [];
   const closeParagraph = (end: number): void => {
     if (paragraph.length > 1)
@@ -69,9 +84,11 @@ export function viewsOf(text: string, program: boolean): View[] {
   };
   lines.forEach((line, index) => {
     views.push({ line: index + 1, text: line, how: "" });
-    const plain = unmasked(line);
+    const plain = program ? unmasked(line) : respelled(unmasked(unescaped(line)));
     if (plain !== line) views.push({ line: index + 1, text: plain, how: "unmasked" });
-    for (const decoded of decodedIn(line)) views.push({ line: index + 1, text: decoded, how: "decoded" });
+    const turnedLine = turned(line);
+    for (const decoded of [...decodedIn(line), ...(turnedLine ? [turnedLine] : [])])
+      views.push({ line: index + 1, text: decoded, how: "decoded" });
     if (/(?:\\|\||&&)\s*$/.test(line) && !line.startsWith("|")) {
       let joined = line;
       for (let next = index + 1; next < lines.length && next < index + 10 && /(?:\\|\||&&)\s*$/.test(joined); next++)
@@ -79,7 +96,8 @@ export function viewsOf(text: string, program: boolean): View[] {
       views.push({ line: index + 1, text: unmasked(joined), how: "joined" });
     }
     if (line.trim() === "" || /^\s*(?:```|[-*+]\s|\d+[.)]\s|#|\|)/.test(line)) closeParagraph(index);
-    if (!program && line.trim() !== "" && !/^\s*(?:\||```)/.test(line)) {
+    if (/^\s*(?:```|~~~)/.test(line)) fence = !fence;
+    else if (!program && !fence && line.trim() !== "" && !/^\s*\|/.test(line)) {
       if (paragraph.length === 0) start = index;
       paragraph.push(line.trim());
     }

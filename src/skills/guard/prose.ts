@@ -1,0 +1,137 @@
+// Rules over what a text tells the agent: who gets what, what is kept from the person, whose word counts.
+import { NAMED_ONLY, SECRET_PLACE } from "./capabilities.ts";
+import type { Hit } from "./flows.ts";
+import { isMentioned } from "./mention.ts";
+import {
+  CLAIMS,
+  CONCEALS,
+  DESTINATION,
+  type Order,
+  OVERRIDES,
+  PUBLIC_PLACE,
+  SECRET_THING,
+  TRANSMITS,
+} from "./prose-words.ts";
+import type { Section, Sentence } from "./units.ts";
+
+const NEGATED =
+  /\b(?:never|do not|don'?t|must not|may not|should not|cannot|can'?t|refuse|avoid|without (?:printing|sending|showing|reading)|nothing leaves|not (?:in|into|to) (?:logs?|chats?|git)|niemals|nunca|jamais|mai)\b|\bnothing\b[^.]{0,20}\b(?:leaves?|is sent)/i;
+/** An address of the person's own machine or network. */
+const OWN_PLACE = /https?:\/\/(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/gi;
+const HEADER =
+  /\bauthori[sz]ation\b|\bbearer\b|\bheader\b|\bsign in\b|\blog in with\b|\bgitignore\b|\.pub\b|\bpublic (?:key|half|part)\b|\bproxy\b/i;
+
+const RULE = {
+  leaves: {
+    id: "orders_secrets_out",
+    category: "exfiltration",
+    severity: "critical",
+    description: "tells the agent to pass on secrets or private text",
+  },
+  hidden: {
+    id: "hidden_order",
+    category: "injection",
+    severity: "critical",
+    description: "speaks to the agent in a place that the person does not see",
+  },
+  tag: {
+    id: "imitated_tag",
+    category: "injection",
+    severity: "critical",
+    description: "imitates the frame in which the system speaks",
+  },
+  address: {
+    id: "address_carries_data",
+    category: "exfiltration",
+    severity: "critical",
+    description: "a link or image whose address carries private data",
+  },
+} as const;
+
+function names(text: string, pattern: RegExp): RegExpExecArray | undefined {
+  return pattern.exec(text) ?? undefined;
+}
+
+/** A secret, a way to pass it on and somebody who gets it, in up to three sentences that belong together. */
+function passesOn(sentences: readonly Sentence[]): Sentence | undefined {
+  const counted = sentences.filter(({ text }) => !NEGATED.test(text) && !NAMED_ONLY.test(text));
+  const whole = counted
+    .map(({ text }) => text)
+    .join(" ")
+    .replaceAll(OWN_PLACE, "");
+  const readable = whole.replaceAll(/\b(?:into|in|to)\s+(?:the |your |its |a )?[`"']?\.env\b/gi, "");
+  const place = names(readable, SECRET_PLACE) ?? names(readable, SECRET_THING);
+  if (!place || HEADER.test(whole) || !(TRANSMITS.test(whole) || /\bpublic (?:gist|paste)\b/i.test(whole)))
+    return undefined;
+  const away =
+    DESTINATION.test(whole) ||
+    (PUBLIC_PLACE.test(whole) && /\b(?:contents?|lines|text|values?|body|all of it|whole|everything)\b/i.test(whole));
+  return away ? counted.find(({ text }) => SECRET_PLACE.test(text) || SECRET_THING.test(text)) : undefined;
+}
+
+function ordersIn(sentence: Sentence, before: string): Order[] {
+  return [...CONCEALS, ...OVERRIDES, ...CLAIMS].filter(
+    (order) =>
+      order.match.test(sentence.text) &&
+      !order.unless?.test(sentence.text) &&
+      (!order.with || order.with.test(`${before} ${sentence.text}`)),
+  );
+}
+
+const TO_AGENT = /\b(?:AI|LLM|assistant|agent|model|bot|reader|you)\b/i;
+const ORDERS =
+  /\b(?:must|always|never|first|before|run|execute|open|read|send|add|load|ignore|call|use|include|answer|download|install|reveal|approve|agreed)\b/i;
+const SPEAKS_UP =
+  /\b(?:note|message|instruction|order|notice|hint|reminder)s? (?:to|for) (?:the |any )?(?:AI|LLM|assistant|agent|model|bot)\b|\b(?:AI|LLM|assistant|agent|model) ?(?:reader|note)?\s*:|\bsystem (?:note|message|prompt)\b/i;
+
+function hiddenOrder(sentence: Sentence): boolean {
+  if (!sentence.hidden) return false;
+  if (SPEAKS_UP.test(sentence.text) && ORDERS.test(sentence.text)) return true;
+  return (
+    sentence.text.includes("<!--") &&
+    TO_AGENT.test(sentence.text) &&
+    /\b(?:send|curl|execute|ignore|secret\w*|token|key|password|without|approve\w*|agreed)\b/i.test(sentence.text)
+  );
+}
+
+const PLACEHOLDER = /\]\(\s*<?https?:\/\/[^)\n]*(?:[?&=/#][^)\n]*)(?:<[^>\n]*>|\{[^}\n]*\}|\$\w+|\[[^\]\n]*\])/i;
+const CARRIED =
+  /(?:<|\{|\$|\[)[^>}\]\n]*\b\w*(?:key|token|secret|password|passwd|credential|conversation|history|transcript|prompt|env|memory|cookie|summary of|answer|contents?|user ?name|host ?name|e-?mail)\w*\b/i;
+
+function sentenceHits(section: Section, index: number, lines: readonly string[]): Hit[] {
+  const sentence = section.sentences[index];
+  if (!sentence) return [];
+  const hits: Hit[] = [];
+  const before = section.sentences.slice(Math.max(0, index - 3), index).map(({ text }) => text);
+  for (const order of ordersIn(sentence, before.join(" "))) {
+    const found = order.match.exec(sentence.text)?.[0] ?? "";
+    if (!isMentioned(lines, sentence.line, found)) hits.push({ ...order, ...sentence });
+  }
+  const leaving = passesOn(section.sentences.slice(index, index + 3));
+  if (leaving && leaving === sentence) hits.push({ ...RULE.leaves, ...leaving });
+  else if (leaving && index === 0) hits.push({ ...RULE.leaves, ...leaving });
+  if (hiddenOrder(sentence)) hits.push({ ...RULE.hidden, ...sentence });
+  if (PLACEHOLDER.test(sentence.text) && CARRIED.test(sentence.text.slice(sentence.text.search(PLACEHOLDER))))
+    hits.push({ ...RULE.address, ...sentence });
+  if (
+    /^\s*<\/?(?:skill|system|assistant|tool_result|function_results?|system-reminder|developer|available_skills|human)\b[^>]*>/i.test(
+      sentence.text,
+    )
+  )
+    hits.push({ ...RULE.tag, ...sentence });
+  return hits;
+}
+
+/** Several doubtful orders to the agent in one place are one clear order. */
+function together(hits: readonly Hit[]): Hit[] {
+  const doubtful = hits.filter((hit) => hit.severity === "high" && hit.category === "injection");
+  const kinds = new Set(doubtful.map((hit) => hit.id));
+  return kinds.size < 2
+    ? [...hits]
+    : hits.map((hit) => (doubtful.includes(hit) ? { ...hit, severity: "critical" } : hit));
+}
+
+/** `lines` are those of the file, to see what is only spoken about. */
+export function proseHits(section: Section, lines: readonly string[]): Hit[] {
+  return together(section.sentences.flatMap((_, index) => sentenceHits(section, index, lines)));
+}
