@@ -1,4 +1,5 @@
 // Every chat platform of the product: one line each, its code imported only when the gateway starts.
+import { CHAT_COMMANDS, NOT_IN_CHATS } from "../core/chat-commands.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { App } from "./app.ts";
@@ -16,8 +17,9 @@ async function loadDiscord(): Promise<Platform> {
     import("../platforms/discord/commands.ts"),
     import("./slash.ts"),
   ]);
-  const own = new Set(slashCommands.map(({ name }) => name));
-  return discordPlatform([...slashCommands, ...BASIC_COMMANDS.filter(({ name }) => !own.has(name))]);
+  const shared = slashCommands.filter(({ name }) => !NOT_IN_CHATS.includes(name));
+  const listed = new Map([...BASIC_COMMANDS, ...shared, ...CHAT_COMMANDS].map((command) => [command.name, command]));
+  return discordPlatform([...listed.values()]);
 }
 
 export const platformEntries: readonly PlatformEntry[] = [

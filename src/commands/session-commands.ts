@@ -2,6 +2,7 @@
 import type { CommandAnswer, CommandContext, SlashCommand } from "../core/command.ts";
 import { type Content, textOf } from "../core/message.ts";
 import type { SessionStore } from "../core/session.ts";
+import { handoffCommand } from "./handoff-command.ts";
 
 const text = (answer: string): CommandAnswer => ({ type: "text", text: answer });
 
@@ -79,6 +80,7 @@ export const sessionCommands: readonly SlashCommand[] = [
       return id ? { type: "switch", sessionId: id } : text(`No session matches "${args}".`);
     },
   },
+  handoffCommand,
   { name: "history", summary: "Print this conversation", whileBusy: true, run: history },
   { name: "status", summary: "Session, model, tokens", whileBusy: true, run: status },
 ];

@@ -1,4 +1,6 @@
 // Slash commands in chats: those of every surface, and those that only make sense in a chat.
+
+import { CHAT_COMMANDS, type ChatCommandName, NOT_IN_CHATS } from "../core/chat-commands.ts";
 import type { CommandAnswer, SlashCommand } from "../core/command.ts";
 import { parseCommandLine } from "../core/command.ts";
 import type { ApprovalChoice, Human } from "../core/human.ts";
@@ -9,9 +11,6 @@ import type { Prompts } from "./prompts.ts";
 import { Replies } from "./replies.ts";
 import { scopedStore } from "./scoped-store.ts";
 
-/** Commands of the terminal that mean nothing in a chat. */
-const NOT_HERE = ["quit", "handoff"];
-
 export interface CommandPlace {
   readonly office: Office;
   readonly row: InboxRow;
@@ -21,7 +20,7 @@ export interface CommandPlace {
 }
 
 export type Parsed =
-  | { readonly kind: "own"; readonly name: string; readonly args: string }
+  | { readonly kind: "own"; readonly name: ChatCommandName; readonly args: string }
   | { readonly kind: "shared"; readonly command: SlashCommand; readonly args: string }
   /** A shell command of the configuration. */
   | { readonly kind: "quick"; readonly name: string; readonly command: string; readonly args: string }
@@ -109,30 +108,20 @@ const update: Own = () =>
     "Then send /restart.",
   ]);
 
-interface OwnCommand {
-  readonly run: Own;
-  readonly summary: string;
-  readonly args?: string;
-}
-
-const OWN: { readonly [name: string]: OwnCommand } = {
-  approve: { run: approve, args: "[all] [session|always]", summary: "Allow what waits for approval" },
-  deny: { run: deny, args: "[all]", summary: "Refuse what waits for approval" },
-  whoami: { run: whoami, summary: "Who you are for the gateway" },
-  sethome: { run: sethome, summary: "Make this chat the home channel" },
-  restart: { run: restart, summary: "Restart the gateway" },
-  platform: { run: (_, { office }) => text(office.platformLines()), summary: "State of the chat platforms" },
-  background: { run: background, args: "task", summary: "Work on something beside this chat" },
-  cron: {
-    run: (args, { office, row }) => cronCommand(args, office, row.event.source),
-    args: "[list|pause|resume|run|remove] [id]",
-    summary: "Scheduled jobs",
-  },
-  topic: { run: topic, args: "[off|help|session]", summary: "Telegram topics as sessions" },
-  voice: { run: voice, args: "[on|tts|off|status]", summary: "Answers as voice notes" },
-  update: { run: update, summary: "How this agent is updated" },
+const OWN: { readonly [name in ChatCommandName]: Own } = {
+  approve,
+  background,
+  cron: (args, { office, row }) => cronCommand(args, office, row.event.source),
+  deny,
+  platform: (_, { office }) => text(office.platformLines()),
+  restart,
+  sethome,
+  topic,
+  update,
+  voice,
+  whoami,
 };
-const ALIASES: { readonly [name: string]: string } = {
+const ALIASES: { readonly [name: string]: ChatCommandName } = {
   "set-home": "sethome",
   set_home: "sethome",
   platforms: "platform",
@@ -161,11 +150,11 @@ export async function parseChatCommand(office: Office, line: string, quick = tru
   if (!match) return null;
   const name = (match[1] ?? "").toLowerCase();
   const args = undash((match[2] ?? "").trim());
-  const own = ALIASES[name] ?? name;
-  if (own in OWN) return { kind: "own", name: own, args };
+  const own = CHAT_COMMANDS.find((command) => command.name === (ALIASES[name] ?? name));
+  if (own) return { kind: "own", name: own.name, args };
   const { app } = office.opened;
   const plain = `/${name.replaceAll("_", "-")} ${args}`.trim();
-  const shared = (await app.commands()).filter((command) => !NOT_HERE.includes(command.name));
+  const shared = (await app.commands()).filter((command) => !NOT_IN_CHATS.includes(command.name));
   const exact = shared.find((command) => [command.name, ...(command.aliases ?? [])].includes(name));
   if (exact) return { kind: "shared", command: exact, args };
   const given = quick ? (quickCommands(office)[name] ?? quickCommands(office)[name.replaceAll("_", "-")]) : undefined;
@@ -179,8 +168,8 @@ export async function parseChatCommand(office: Office, line: string, quick = tru
   return { kind: "shared", command: parsed.command, args: parsed.args };
 }
 
-export async function runOwn(name: string, args: string, place: CommandPlace): Promise<OwnAnswer> {
-  return (await OWN[name]?.run(args, place)) ?? "";
+export async function runOwn(name: ChatCommandName, args: string, place: CommandPlace): Promise<OwnAnswer> {
+  return OWN[name](args, place);
 }
 
 function listed(name: string, summary: string, args?: string): SlashCommand {
@@ -189,8 +178,10 @@ function listed(name: string, summary: string, args?: string): SlashCommand {
 
 /** The list behind /help in a chat. */
 export async function chatCommands(office: Office): Promise<SlashCommand[]> {
-  const shared = (await office.opened.app.commands()).filter((command) => !NOT_HERE.includes(command.name));
-  const own = Object.entries(OWN).map(([name, { summary, args }]) => listed(name, summary, args));
+  const shared = (await office.opened.app.commands()).filter((command) => !NOT_IN_CHATS.includes(command.name));
+  const own = CHAT_COMMANDS.map(({ name, summary, ...rest }) =>
+    listed(name, summary, "args" in rest ? rest.args : undefined),
+  );
   const quick = Object.entries(quickCommands(office)).flatMap(([name, given]) =>
     given ? [listed(name, given.type === "alias" ? `Short for /${given.target}` : `Runs ${given.command}`)] : [],
   );

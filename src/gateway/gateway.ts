@@ -14,6 +14,7 @@ import { Background } from "./background.ts";
 import { ChatSession } from "./chat-session.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Directory } from "./directory.ts";
+import { Handoffs } from "./handoffs.ts";
 import { GatewayHooks } from "./hooks.ts";
 import type { Office } from "./office.ts";
 import { LINK_TIMES, type LinkState, type LinkTimes, PlatformLink } from "./platform-link.ts";
@@ -68,6 +69,12 @@ export class Gateway {
     () => this.#present(),
     (row) => this.#receive(row),
   );
+  readonly #handoffs = new Handoffs({
+    office: () => this.#present(),
+    home: (name) => this.deliveries.home(name),
+    problem: (name) => this.deliveries.problem(name),
+    receive: (row) => this.#receive(row),
+  });
   #deaf: () => void = () => undefined;
   #office: Office | undefined;
   #sender: Sender;
@@ -164,6 +171,7 @@ export class Gateway {
     this.#deaf = this.#opened.app.onProcessEvent((notice) => {
       this.#processes.tell(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
     });
+    this.#handoffs.start();
     await this.#background.reportLost();
     await this.#sayBack();
     await this.#office.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
@@ -362,6 +370,7 @@ export class Gateway {
     this.#options.changed?.();
     clearInterval(this.#chores);
     this.#deaf();
+    this.#handoffs.stop();
     const chats = [...this.#chats.values()];
     const settling = [...chats.map((chat) => chat.settled()), this.#background.settled()];
     const drained = await within(Promise.all(settling), drainMs);

@@ -1,0 +1,120 @@
+// Sessions that move from the terminal to a chat: asked for in the store, taken here, gone on with in the home channel.
+import { randomUUID } from "node:crypto";
+import { entryOfChat } from "../app/mirror.ts";
+import type { DeliveryTarget } from "../core/job.ts";
+import type { InboxRow } from "../core/mailbox.ts";
+import type { ChatKind, Source } from "../core/platform.ts";
+import type { SessionRow } from "../core/session.ts";
+import type { Office } from "./office.ts";
+import type { SessionEntry } from "./session-index.ts";
+import { sessionKeyOf } from "./session-key.ts";
+
+const LOOK_MS = 2_000;
+
+const GREETING =
+  "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
+
+export interface HandoffParts {
+  office(): Office;
+  home(platform: string): DeliveryTarget | undefined;
+  problem(platform: string): string | undefined;
+  receive(row: InboxRow): void;
+}
+
+function sourceOf(entry: SessionEntry): Source {
+  const { origin, platform } = entry;
+  const text = (name: string) => (origin[name] ? String(origin[name]) : undefined);
+  const threadId = text("thread_id");
+  const chatName = text("chat_name");
+  const userName = text("user_name");
+  return {
+    platform,
+    chatId: String(origin.chat_id ?? ""),
+    chatKind: entry.chat_type as ChatKind,
+    userId: text("user_id") ?? null,
+    ...(threadId ? { threadId } : {}),
+    ...(chatName ? { chatName } : {}),
+    ...(userName ? { userName } : {}),
+  };
+}
+
+export class Handoffs {
+  readonly #parts: HandoffParts;
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+
+  constructor(parts: HandoffParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Takes what is asked for; each is taken by one gateway only. */
+  async look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    const { opened, log } = this.#parts.office();
+    const { store } = opened.app;
+    try {
+      for (const session of await store.listPendingHandoffs()) {
+        if (!(await store.claimHandoff(session.id))) continue;
+        try {
+          await this.#move(session);
+          await store.completeHandoff(session.id);
+        } catch (error) {
+          await store.failHandoff(session.id, error instanceof Error ? error.message : String(error));
+        }
+      }
+    } catch (error) {
+      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  /** The home channel's chat: as it is known, or a private chat of Telegram, whose number is the person's. */
+  #place(platform: string): Source {
+    const problem = this.#parts.problem(platform);
+    if (problem !== undefined) throw new Error(problem);
+    const home = this.#parts.home(platform);
+    if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should have it`);
+    const known = entryOfChat(this.#parts.office().index.entries(), home);
+    if (known) return sourceOf(known);
+    const { chatId, threadId } = home;
+    if (platform === "telegram" && /^\d+$/.test(chatId))
+      return { platform, chatId, chatKind: "dm", userId: chatId, ...(threadId ? { threadId } : {}) };
+    throw new Error(`nobody has written in the home channel of ${platform} yet: send a message there first`);
+  }
+
+  async #move(session: SessionRow): Promise<void> {
+    const { opened, index, agents, keyRules, connection, now } = this.#parts.office();
+    const { store } = opened.app;
+    const platform = session.handoff_platform ?? "";
+    const source = this.#place(platform);
+    const key = sessionKeyOf(source, keyRules);
+    const old = index.get(key)?.session_id;
+    await agents.drop(key);
+    const tip = await store.getCompressionTip(session.id);
+    if (old && old !== tip && (await store.getSession(old))) await store.endSession(old, "session_switch");
+    await store.reopenSession(tip);
+    await index.renew(key, source, { sessionId: tip });
+    const rows = await opened.mailbox.accept(platform, [
+      {
+        account: connection(platform)?.account ?? platform,
+        messageId: `handoff:${randomUUID()}`,
+        source,
+        text: GREETING,
+        internal: true,
+        at: now(),
+      },
+    ]);
+    for (const row of rows) this.#parts.receive(row);
+  }
+}
