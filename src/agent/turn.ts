@@ -1,5 +1,5 @@
 // One turn: from the person's input until the agent has answered or must stop. A small state machine, one exit.
-import type { Json, JsonObject, Message } from "../core/message.ts";
+import { type Json, type JsonObject, type Message, textOf } from "../core/message.ts";
 import type { ModelRequest } from "../core/provider.ts";
 import { accountFor } from "./account.ts";
 import { buildRequest } from "./build-request.ts";
@@ -193,32 +193,34 @@ async function afterFailure(turn: TurnScope, outcome: FailedCall): Promise<TurnO
 }
 
 async function requestHook(turn: TurnScope, request: ModelRequest): Promise<void> {
-  const { hooks, provider, settings } = turn.thread.parts;
+  const { hooks } = turn.thread.parts;
   if (!hooks.listens("pre_api_request")) return;
   const args: JsonObject = {
     ...identityArgs(turn),
-    platform: settings.source,
-    api_mode: provider.identity.transport,
+    user_message: turn.userText,
+    conversation_history: turn.thread.log.messages as unknown as Json,
     api_call_count: turn.tally.modelCalls + 1,
     request_messages: request.messages as unknown as Json,
     message_count: request.messages.length,
     tool_count: request.tools.length,
     approx_input_tokens: turn.thread.requestTokens(),
-    max_tokens: request.maxOutputTokens,
+    request_char_count: JSON.stringify(request.messages).length,
+    max_tokens: request.maxOutputTokens ?? null,
   };
   await orElse(hooks.run("pre_api_request", args), turn.signal, NO_ANSWERS);
 }
 
 function identityArgs(turn: TurnScope): JsonObject {
   const { parts, log } = turn.thread;
-  const { model, provider, baseUrl } = parts.provider.identity;
+  const { model, provider, baseUrl, transport } = parts.provider.identity;
   return {
     task_id: log.conversationId,
     session_id: log.sessionId,
-    user_message: turn.userText,
+    platform: parts.settings.source,
     model,
     provider,
     base_url: baseUrl,
+    api_mode: transport,
   };
 }
 
@@ -227,17 +229,20 @@ async function responseHook(
   outcome: Extract<CallOutcome, { kind: "response" }>,
   durationMs: number,
 ): Promise<void> {
-  const { hooks, settings } = turn.thread.parts;
+  const { hooks } = turn.thread.parts;
   if (!hooks.listens("post_api_request")) return;
   const { response } = outcome;
   const args: JsonObject = {
     ...identityArgs(turn),
-    platform: settings.source,
+    api_call_count: turn.tally.modelCalls,
     api_duration: durationMs / 1000,
     finish_reason: response.finishReason,
+    message_count: turn.thread.log.messages.length,
     response_model: response.identity.model,
+    response: { message: response.message as unknown as Json, finish_reason: response.finishReason },
     usage: { ...response.usage },
     assistant_message: response.message as unknown as Json,
+    assistant_content_chars: textOf(response.message.content).length,
     assistant_tool_call_count: response.message.tool_calls?.length ?? 0,
   };
   await orElse(hooks.run("post_api_request", args), turn.signal, NO_ANSWERS);

@@ -87,11 +87,14 @@ it("goes on after a callback that never answers", async () => {
   expect(notices[0]).toContain("did not answer within 0.05 s");
 });
 
-it("hands every callback arguments of its own", async () => {
+it("hands every callback arguments of its own, down to the last message", async () => {
   const spoil: HookCallback = (args) => {
     (args as { text?: string }).text = "spoiled";
+    (args.history as { content: string }[]).push({ content: "forged" });
     return null;
   };
-  const { runner } = setUp(source("x", "pre_llm_call", spoil, (args) => String(args.text)));
-  expect(await runner.run("pre_llm_call", { text: "clean" })).toEqual(["clean"]);
+  const { runner } = setUp(source("x", "pre_llm_call", spoil, (args) => JSON.stringify(args)));
+  const args = { text: "clean", history: [{ content: "said" }] };
+  expect(await runner.run("pre_llm_call", args)).toEqual([JSON.stringify(args)]);
+  expect(args.history).toHaveLength(1);
 });

@@ -86,7 +86,8 @@ export class HookRunner implements Hooks {
     this.#health.set(listener, health);
     if (health.off) return undefined;
     try {
-      const answer = await limited(() => listener.callback({ ...args }), listener.timeoutMs ?? this.#timeoutMs);
+      const own = structuredClone(args) as JsonObject;
+      const answer = await limited(() => listener.callback(own), listener.timeoutMs ?? this.#timeoutMs);
       health.failures = 0;
       return answer;
     } catch (error) {

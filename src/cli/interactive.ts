@@ -148,8 +148,15 @@ class Session {
       Object.assign(this.#changes, { resume: known });
       this.#opened = undefined;
       const opened = await this.#open();
+      if (answer.type === "switch" && answer.sessionId === null) await this.#tellReset(opened.conversation.sessionId);
       terminal.out(terminal.style("dim", `session ${opened.conversation.sessionId} · ${opened.identity.model}`));
     }
+  }
+
+  async #tellReset(sessionId: string): Promise<void> {
+    const { hooks } = this.#app;
+    if (hooks.listens("on_session_reset"))
+      await hooks.run("on_session_reset", { session_id: sessionId, platform: "cli" });
   }
 
   #interruptToLeave(): void {

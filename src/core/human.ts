@@ -27,6 +27,8 @@ export interface ClarifyRequest {
 export interface Human {
   /** False where no person can answer: then dangerous means denied. */
   readonly present: boolean;
+  /** Where the questions appear, for those who watch approvals: `gateway`; the terminal when absent. */
+  readonly surface?: string;
   /** Where nobody can answer: why, for the model, as the end of a sentence ("nobody is there to allow it"). */
   readonly absence?: string;
   /** Told of a question that was not asked, because nobody is there, and counts as a no. */
@@ -47,9 +49,10 @@ export const nobody: Human = {
 };
 
 /** Whether somebody is there, and what happens when not: for those who wrap a person's answers. */
-export function presenceOf(human: Human): Pick<Human, "present" | "absence" | "unasked"> {
+export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "unasked"> {
   return {
     present: human.present,
+    ...(human.surface === undefined ? {} : { surface: human.surface }),
     ...(human.absence === undefined ? {} : { absence: human.absence }),
     unasked: (request) => human.unasked?.(request),
   };

@@ -166,6 +166,7 @@ export class Prompts {
   human(asking: () => Asking): Human {
     return {
       present: true,
+      surface: "gateway",
       approve: (request, signal) => this.#approve(asking(), request, signal),
       clarify: (request, signal) => this.#clarify(asking(), request, signal),
       // A chat is no place for passwords: they would stay in its history.

@@ -45,9 +45,13 @@ export async function askPerson(
 ): Promise<ApprovalAnswer> {
   const about = {
     session_id: context.sessionId,
+    session_key: context.sessionId,
     tool_name: request.toolName,
-    action: request.action,
-    reason: request.reason,
+    command: request.action,
+    description: request.reason,
+    pattern_key: request.intent,
+    pattern_keys: [request.intent],
+    surface: context.human.surface ?? "cli",
   };
   if (options.hooks.listens("pre_approval_request")) await options.hooks.run("pre_approval_request", about);
   const signal = AbortSignal.any([context.signal, AbortSignal.timeout(options.timeoutMs)]);
@@ -64,6 +68,9 @@ export async function askPerson(
         ? { choice: "session" }
         : { choice: request.choices.includes("once") && answer.choice !== "deny" ? "once" : "deny" };
   if (options.hooks.listens("post_approval_response"))
-    await options.hooks.run("post_approval_response", { ...about, choice: answer.choice });
+    await options.hooks.run("post_approval_response", {
+      ...about,
+      choice: "unattended" in answer ? "timeout" : answer.choice,
+    });
   return answer;
 }

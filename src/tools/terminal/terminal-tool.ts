@@ -88,14 +88,17 @@ function argumentProblem(parts: TerminalParts, args: TerminalArgs): ToolResult |
 async function transformed(
   parts: TerminalParts,
   output: string,
-  args: TerminalArgs,
-  exitCode: number,
+  about: { args: TerminalArgs; exitCode: number; backend: Backend; context: ToolContext },
 ): Promise<string> {
   if (!parts.hooks.listens("transform_terminal_output")) return output;
+  const { args, exitCode, backend, context } = about;
   const answers = await parts.hooks.run("transform_terminal_output", {
     command: args.command,
     output,
-    exit_code: exitCode,
+    returncode: exitCode,
+    task_id: context.conversationId,
+    session_id: context.sessionId,
+    env_type: backend.name,
   });
   const changed = answers.find((answer) => typeof answer === "string");
   return typeof changed === "string" ? changed : output;
@@ -137,7 +140,12 @@ async function foreground(
     permit: (wish) => askForPath(wish, context, { toolName: "terminal", purpose: args.command }),
   });
   const { text, spill } = await capture.finish();
-  const output = await transformed(parts, (text + cleaner.end()).trimEnd(), args, result.exitCode);
+  const output = await transformed(parts, (text + cleaner.end()).trimEnd(), {
+    args,
+    exitCode: result.exitCode,
+    backend,
+    context,
+  });
   const meaning = exitMeaning(args.command, result.exitCode);
   const limit = args.timeout ?? parts.settings.defaultTimeoutMs / 1000;
   const error = result.timedOut
