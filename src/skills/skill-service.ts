@@ -1,6 +1,6 @@
 // The skills of one home, behind the contract that surfaces and tools hold. Bundled skills arrive at the first look.
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import {
   type QuarantinedSkill,
@@ -19,6 +19,7 @@ import { syncWhenChanged } from "./bundled-stamp.ts";
 import { readManifest } from "./bundled-sync.ts";
 import { Catalog } from "./catalog.ts";
 import { type Loaded, loadSkill } from "./load.ts";
+import { locate } from "./locate.ts";
 import { manageSkill } from "./manage/manage-skill.ts";
 import { Quarantine } from "./manage/quarantine.ts";
 import { promptIndex } from "./prompt-index.ts";
@@ -206,7 +207,14 @@ export class SkillService implements Skills {
   }
 
   async approve(id: string): Promise<{ readonly name: string; readonly dir: string }> {
-    const put = await this.#quarantine.approve(id);
+    const put = await this.#quarantine.approve(id, {
+      homeRoot: this.#catalog.homeRoot,
+      roots: this.#catalog.roots().map((root) => root.path),
+      find: async (name) => {
+        const found = await locate(this.#catalog, name);
+        return found.kind === "found" && basename(found.file) === "SKILL.md" ? found.dir : undefined;
+      },
+    });
     await this.#provenance.note(put.name, {
       action: "approve",
       by: "person",

@@ -58,7 +58,7 @@ async function setAside(
   keeping: Keeping,
   plan: Plan,
   report: GuardReport,
-  origin: { sessionId: string; root: string },
+  origin: { sessionId: string },
 ): Promise<Answer> {
   const id = await keeping.quarantine.keep(plan, report, origin);
   const findings = report.findings.filter((finding) => finding.severity !== "low").slice(0, 10);
@@ -106,7 +106,7 @@ async function carryOut(keeping: Keeping, plan: Plan, author: Author): Promise<A
   const decision = decide(report, "agent-created");
   const strict = keeping.library.world.settings().strictGuard && report.verdict === "caution";
   if (decision.action !== "allow" || strict)
-    return setAside(keeping, plan, report, { sessionId: author.gate.sessionId, root });
+    return setAside(keeping, plan, report, { sessionId: author.gate.sessionId });
   await applyPlan(plan, root);
   keeping.library.catalog.forget();
   await record(keeping, plan, author, report.verdict);

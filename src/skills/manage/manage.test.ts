@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type SkillHome, skillHome } from "../../../test/skill-world.ts";
@@ -153,6 +162,43 @@ describe("the guard over what the agent writes", () => {
     expect(await home.service.quarantined()).toEqual([]);
     await expect(home.service.approve(id)).rejects.toThrow("no quarantined skill");
     await expect(home.service.reject("../x")).rejects.toThrow("no quarantined skill");
+  });
+
+  it("refuses to approve a record that somebody changed, and touches nothing outside the skills folder", async () => {
+    const outside = join(home.path, "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "SKILL.md"), GOOD);
+    const { json } = await manage({ action: "create", name: "release", category: "ops", content: EVIL });
+    const id = json.quarantined as string;
+    const record = at(`.quarantine/${id}.json`);
+    const honest = JSON.parse(readFileSync(record, "utf8")) as object;
+    const changes: object[] = [
+      { name: "../outside", action: "edit" },
+      { name: "release", action: "create", category: "../../outside" },
+      { name: "/etc", action: "delete" },
+      { files: { "../../outside/x.sh": "echo" } },
+      { files: { "scripts/../../x.sh": "echo" } },
+      { files: { ".env": "A=1" } },
+      { action: "format" },
+      { files: null },
+    ];
+    for (const change of changes) {
+      writeFileSync(record, JSON.stringify({ ...honest, ...change }));
+      await expect(home.service.approve(id), JSON.stringify(change)).rejects.toThrow("not as Hermes wrote it");
+    }
+    symlinkSync(outside, at("linked"));
+    writeFileSync(record, JSON.stringify({ ...honest, name: "linked", action: "edit" }));
+    await expect(home.service.approve(id)).rejects.toThrow("not as Hermes wrote it");
+    symlinkSync(outside, at("ops"));
+    writeFileSync(record, JSON.stringify(honest));
+    await expect(home.service.approve(id)).rejects.toThrow("not as Hermes wrote it");
+    rmSync(at("ops"));
+    // What older records said about the place does not count.
+    writeFileSync(record, JSON.stringify({ ...honest, dir: outside, root: home.path }));
+    expect(readdirSync(outside)).toEqual(["SKILL.md"]);
+    expect(readFileSync(join(outside, "SKILL.md"), "utf8")).toBe(GOOD);
+    expect(await home.service.approve(id)).toEqual({ name: "release", dir: at("ops/release") });
+    expect(read("ops/release/SKILL.md")).toBe(EVIL);
   });
 
   it("leaves the live skill as it was when a change to it is dangerous, and judges only what is new", async () => {

@@ -1,22 +1,81 @@
 // Changes that the guard stopped: kept aside with the findings until a person approves or rejects them.
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, isAbsolute, join, relative } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { QuarantinedSkill } from "../../core/skill.ts";
 import { parseJson } from "../../lib/parse-json.ts";
 import type { GuardReport } from "../guard/finding.ts";
+import { insideSkill } from "../skill-files.ts";
 import { applyPlan } from "./apply.ts";
 import type { ManageArgs, Plan } from "./plan.ts";
+import { filePathMistake, nameMistake } from "./rules.ts";
 
+/** The record says what changes, never where: it is a file like any other, and somebody may have changed it. */
 interface Stored extends QuarantinedSkill {
-  readonly dir: string;
-  readonly root: string;
+  /** For new skills. */
+  readonly category?: string;
   readonly files: { readonly [path: string]: string | null };
 }
 
+/** Where skills are, as the settings say now. */
+export interface SkillPlaces {
+  readonly homeRoot: string;
+  readonly roots: readonly string[];
+  /** The folder of a skill that exists. */
+  find(name: string): Promise<string | undefined>;
+}
+
 const ID = /^[a-z0-9][a-z0-9._-]*$/;
+
+const ACTIONS: readonly string[] = ["create", "edit", "patch", "delete", "write_file", "remove_file"];
+
+function tampered(what: string): UserError {
+  return new UserError(`the quarantined change is not as Hermes wrote it (${what}); nothing was changed`, {
+    cure: "Reject it, and find out who changed the file below skills/.quarantine.",
+  });
+}
+
+function checkRecord(stored: Stored): void {
+  if (typeof stored.name !== "string" || !ACTIONS.includes(stored.action)) throw tampered("its name or action");
+  const parts = stored.name.split("/");
+  if (parts.some((part) => part === "" || part === "." || part === ".." || part.includes("\\")))
+    throw tampered(`the name ${stored.name}`);
+  if (typeof stored.files !== "object" || stored.files === null) throw tampered("its files");
+  for (const [file, text] of Object.entries(stored.files))
+    if ((file !== "SKILL.md" && filePathMistake(file)) || (text !== null && typeof text !== "string"))
+      throw tampered(`the path ${file}`);
+}
+
+/** Whether a folder, with links resolved, is strictly below one of the roots. */
+function rootAbove(dir: string, roots: readonly string[]): string | undefined {
+  return roots.find((root) => {
+    if (!existsSync(root)) return false;
+    const inside = relative(realpathSync(root), dir);
+    return inside !== "" && !inside.startsWith("..") && !isAbsolute(inside);
+  });
+}
+
+async function placeOf(stored: Stored, places: SkillPlaces): Promise<{ dir: string; root: string }> {
+  if (stored.action === "create") {
+    const { name, category } = stored;
+    if (nameMistake(name) || (category !== undefined && nameMistake(category))) throw tampered("its place");
+    const parent = join(places.homeRoot, ...(category === undefined ? [] : [category]));
+    if (existsSync(parent) && parent !== places.homeRoot && !rootAbove(realpathSync(parent), [places.homeRoot]))
+      throw tampered(`${parent} leads outside`);
+    const dir = join(parent, name);
+    if (existsSync(dir))
+      throw new UserError(`${dir} exists already`, { cure: "Delete one of the two, then approve again." });
+    return { dir, root: places.homeRoot };
+  }
+  const dir = await places.find(stored.name);
+  if (dir === undefined)
+    throw new UserError(`there is no skill "${stored.name}" any more`, { cure: "Reject the change." });
+  const root = rootAbove(realpathSync(dir), places.roots);
+  if (root === undefined) throw tampered(`${dir} is not in a skills folder`);
+  return { dir, root };
+}
 
 export class Quarantine {
   readonly #dir: string;
@@ -26,8 +85,10 @@ export class Quarantine {
   }
 
   /** The change as it would have been, in one file: nothing in it can be found or loaded as a skill. */
-  async keep(plan: Plan, report: GuardReport, origin: { sessionId: string; root: string }): Promise<string> {
-    const id = `${plan.name}-${randomBytes(3).toString("hex")}`;
+  async keep(plan: Plan, report: GuardReport, origin: { sessionId: string }): Promise<string> {
+    const id = `${basename(plan.name)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9._-]|^[._-]/g, "x")}-${randomBytes(3).toString("hex")}`;
     const stored: Stored = {
       id,
       name: plan.name,
@@ -41,8 +102,7 @@ export class Quarantine {
           (finding) =>
             `${finding.severity} ${finding.category}/${finding.pattern_id} ${finding.file}:${finding.line} ${finding.description}`,
         ),
-      dir: plan.dir,
-      root: origin.root,
+      ...(typeof plan.extra.category === "string" ? { category: plan.extra.category } : {}),
       files: Object.fromEntries(plan.files),
     };
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
@@ -61,7 +121,7 @@ export class Quarantine {
     if (!existsSync(this.#dir)) return [];
     const ids = readdirSync(this.#dir).filter((name) => name.endsWith(".json"));
     const stored = await Promise.all(ids.map((name) => this.#read(name.slice(0, -".json".length))));
-    return stored.map(({ dir: _dir, root: _root, files: _files, ...shown }) => shown);
+    return stored.map(({ category: _category, files: _files, ...shown }) => shown);
   }
 
   /** What the change would write, for the person to read. */
@@ -69,22 +129,24 @@ export class Quarantine {
     return (await this.#read(id)).files;
   }
 
-  async approve(id: string): Promise<{ name: string; dir: string }> {
+  /** The place is computed anew; a record that leads anywhere else is refused and stays where it is. */
+  async approve(id: string, places: SkillPlaces): Promise<{ name: string; dir: string }> {
     const stored = await this.#read(id);
-    const action = stored.action as ManageArgs["action"];
-    if (action === "create" && existsSync(stored.dir))
-      throw new UserError(`${stored.dir} exists already`, { cure: "Delete one of the two, then approve again." });
+    checkRecord(stored);
+    const { dir, root } = await placeOf(stored, places);
+    if (stored.action !== "create")
+      for (const file of Object.keys(stored.files)) if (!insideSkill(dir, file).ok) throw tampered(`the path ${file}`);
     const plan: Plan = {
-      action,
+      action: stored.action as ManageArgs["action"],
       name: stored.name,
-      dir: stored.dir,
+      dir,
       files: new Map(Object.entries(stored.files)),
       message: "",
       extra: {},
     };
-    await applyPlan(plan, stored.root);
+    await applyPlan(plan, root);
     await rm(join(this.#dir, `${id}.json`));
-    return { name: stored.name, dir: stored.dir };
+    return { name: stored.name, dir };
   }
 
   async reject(id: string): Promise<void> {
