@@ -158,7 +158,7 @@ it("interrupts within a second on SIGINT, running commands included, and keeps w
 });
 
 it("kill -9 in the middle of an answer loses no message that was acknowledged", async () => {
-  llm.enqueue(drip("a long answer that never quite ends ".repeat(50), { everyMs: 50 }));
+  llm.enqueue(drip("a long answer that never quite ends ".repeat(50), { everyMs: 1500 }));
   const child = spawn(process.execPath, [hermesProgram(), "chat", "-q", "remember the blue door"], {
     cwd: home.path,
     env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path },

@@ -71,7 +71,7 @@ it("asks before something dangerous, and takes no for an answer", async () => {
 });
 
 it("stops on Ctrl-C and goes on talking", async () => {
-  const screen = await start(drip("word ".repeat(400), { everyMs: 20 }), text("Here I am again."));
+  const screen = await start(drip("word ".repeat(400), { everyMs: 1500 }), text("Here I am again."));
   screen.type("tell me a long story\r");
   await screen.shows("word word word");
   screen.type("\u0003");
@@ -81,7 +81,7 @@ it("stops on Ctrl-C and goes on talking", async () => {
 });
 
 it("takes a message typed while it works: the turn stops and the message is next", async () => {
-  const screen = await start(drip("slow ".repeat(400), { everyMs: 20 }), text("Switched to the new question."));
+  const screen = await start(drip("slow ".repeat(400), { everyMs: 1500 }), text("Switched to the new question."));
   screen.type("first question\r");
   await screen.shows("slow slow");
   screen.type("second question\r");
