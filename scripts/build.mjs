@@ -16,7 +16,7 @@ const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.js
 // unbundled (it is a dependency only because the type declarations name it), and the JavaScript half of better-sqlite3,
 // whose native half is loaded by its path.
 const inside = ["typebox", "better-sqlite3"];
-const external = [...Object.keys(dependencies).filter((name) => !inside.includes(name)), "bindings", "*_sqlite3.node"];
+const external = [...Object.keys(dependencies).filter((name) => !inside.includes(name)), "bindings"];
 const common = {
   absWorkingDir: root,
   platform: "node",
@@ -75,7 +75,6 @@ async function splitProgram(parts) {
       index: "src/index.ts",
       "store-worker": "src/store/worker-entry.ts",
       "mail-worker": "src/store/mail-worker-entry.ts",
-      "page-worker": "src/tools/web/page-worker-entry.ts",
     },
     outdir: parts,
     splitting: true,
@@ -128,7 +127,7 @@ async function writeEntries(buildId, exportsOf) {
     format: "cjs",
     define: { "import.meta.dirname": "__dirname", __HERMES_BUILD__: JSON.stringify(buildId) },
   });
-  for (const name of ["main", "index", "store-worker", "mail-worker", "page-worker"]) {
+  for (const name of ["main", "index", "store-worker", "mail-worker"]) {
     const names = exportsOf(name);
     const enter = `import launch from "./launch.cjs";\n${names.length > 0 ? `export const { ${names.join(", ")} } = ` : ""}`;
     writeFileSync(join(outdir, `${name}.js`), `${enter}launch.load("${name}.cjs");\n`);
