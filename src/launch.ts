@@ -1,6 +1,6 @@
 // Runs the built program from its chunks, with V8's code cache: compiling the sources would be half of a start.
 // Built as dist/launch.cjs; nothing in the sources imports it.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -20,9 +20,21 @@ const chunksFolder = join(folder, "chunks");
 declare const require: (specifier: string) => unknown;
 const OPENING = "(function (exports, require, module, __meta, __import, __require) {\n";
 
+/** A chunk as an earlier run left it: its source and what V8 made of it. */
+interface Compiled {
+  readonly source: string;
+  readonly data: Buffer;
+}
+
+/** The cache file: length of the index, the index as JSON, then source and code of each chunk. */
+interface Cache {
+  readonly file: number;
+  readonly index: ReadonlyMap<string, readonly [at: number, source: number, data: number]>;
+}
+
 const chunks = new Map<string, Chunk>();
-const scripts = new Map<string, Script>();
-let kept: Map<string, Buffer> | undefined;
+const scripts = new Map<string, { readonly source: string; readonly script: Script }>();
+let cache: Cache | null | undefined;
 let uncached = 0;
 
 /** Beside the program, else in the user's own cache: never where somebody else could put code. */
@@ -31,43 +43,66 @@ function cacheFiles(): string[] {
   return [join(folder, "cache", name), join(homedir(), ".cache", "hermes-ts", name)];
 }
 
-/** The file: length of the index, the index as JSON, then the parts; undefined when it is cut off. */
-function unpack(file: Buffer): Map<string, Buffer> | undefined {
-  const start = 4 + file.readUInt32LE(0);
-  const index = JSON.parse(file.toString("latin1", 4, start)) as [name: string, size: number][];
-  const parts = new Map<string, Buffer>();
-  let at = start;
-  for (const [name, size] of index) {
-    parts.set(name, file.subarray(at, at + size));
-    at += size;
+function readAt(file: number, at: number, size: number): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(size);
+  if (readSync(file, buffer, 0, size, at) !== size) throw new Error("the code cache is cut off");
+  return buffer;
+}
+
+/** Throws when the file is cut off. */
+function openCache(path: string): Cache {
+  const file = openSync(path, "r");
+  try {
+    const start = 4 + readAt(file, 0, 4).readUInt32LE(0);
+    const sizes = JSON.parse(readAt(file, 4, start - 4).toString("latin1")) as [string, number, number][];
+    const index = new Map<string, readonly [number, number, number]>();
+    let at = start;
+    for (const [name, source, data] of sizes) {
+      index.set(name, [at, source, data]);
+      at += source + data;
+    }
+    if (at !== fstatSync(file).size) throw new Error("the code cache is cut off");
+    return { file, index };
+  } catch (error) {
+    closeSync(file);
+    throw error;
   }
-  return at === file.length ? parts : undefined;
 }
 
-function pack(parts: ReadonlyMap<string, Buffer>): Buffer {
-  const index = Buffer.from(JSON.stringify([...parts].map(([name, part]) => [name, part.length])), "latin1");
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(index.length);
-  return Buffer.concat([length, index, ...parts.values()]);
-}
-
-function readCache(): Map<string, Buffer> {
+function findCache(): Cache | null {
   for (const path of cacheFiles()) {
     try {
-      const parts = unpack(readFileSync(path));
-      if (parts) return parts;
+      return openCache(path);
     } catch {
       // Missing or broken: the sources are compiled.
     }
   }
-  return new Map();
+  return null;
+}
+
+function fromCache(name: string): Compiled | undefined {
+  if (cache === undefined) cache = findCache();
+  const place = cache?.index.get(name);
+  if (!cache || !place) return undefined;
+  const [at, source, data] = place;
+  const bytes = readAt(cache.file, at, source + data);
+  return { source: bytes.toString("latin1", 0, source), data: bytes.subarray(source) };
 }
 
 /** What this run compiled is kept for the next one, with what was kept before. */
 function writeCache(): void {
-  const parts = new Map(kept);
-  for (const [name, script] of scripts) parts.set(name, script.createCachedData());
-  const file = pack(parts);
+  const parts = new Map<string, Compiled>();
+  for (const name of cache?.index.keys() ?? []) {
+    const kept = scripts.has(name) ? undefined : fromCache(name);
+    if (kept) parts.set(name, kept);
+  }
+  for (const [name, { source, script }] of scripts) parts.set(name, { source, data: script.createCachedData() });
+  const sizes = [...parts].map(([name, { source, data }]) => [name, source.length, data.length]);
+  const index = Buffer.from(JSON.stringify(sizes), "latin1");
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(index.length);
+  const bodies = [...parts.values()].flatMap(({ source, data }) => [Buffer.from(source, "latin1"), data]);
+  const file = Buffer.concat([length, index, ...bodies]);
   for (const path of cacheFiles()) {
     const draft = `${path}.${process.pid}.tmp`;
     try {
@@ -82,23 +117,59 @@ function writeCache(): void {
 }
 
 function compile(name: string, path: string): Script {
-  kept ??= readCache();
-  const cachedData = kept.get(name);
-  const script = new Script(`${OPENING}${readFileSync(path, "latin1")}\n})`, {
+  const known = fromCache(name);
+  const source = known?.source ?? `${OPENING}${readFileSync(path, "latin1")}\n})`;
+  const script = new Script(source, {
     filename: path,
     lineOffset: -1,
-    ...(cachedData ? { cachedData } : {}),
+    ...(known ? { cachedData: known.data } : {}),
   });
-  if (!cachedData || script.cachedDataRejected) {
+  if (!known || script.cachedDataRejected) {
     if (uncached === 0) process.once("exit", writeCache);
     uncached++;
   }
-  scripts.set(name, script);
+  scripts.set(name, { source, script });
   return script;
 }
 
+/** Costly modules of Node's own, none of which is itself a function or a class. */
+const COSTLY = new Set(
+  [
+    "child_process",
+    "crypto",
+    "dns",
+    "fs/promises",
+    "http",
+    "https",
+    "net",
+    "readline",
+    "tls",
+    "worker_threads",
+    "zlib",
+  ].map((name) => `node:${name}`),
+);
+
+/** A module that is loaded at the first use of a name in it: most runs use few of them. */
+function later(specifier: string): unknown {
+  let loaded: object | undefined;
+  const module = () => {
+    loaded ??= require(specifier) as object;
+    return loaded;
+  };
+  return new Proxy(Object.create(null) as object, {
+    get: (_, name) => Reflect.get(module(), name),
+    has: (_, name) => Reflect.has(module(), name),
+    ownKeys: () => Reflect.ownKeys(module()),
+    getOwnPropertyDescriptor: (_, name) => {
+      const found = Reflect.getOwnPropertyDescriptor(module(), name);
+      return found && { ...found, configurable: true };
+    },
+  });
+}
+
 function requireFrom(specifier: string): unknown {
-  return specifier.startsWith("./") ? load(specifier.slice(specifier.lastIndexOf("/") + 1)) : require(specifier);
+  if (specifier.startsWith("./")) return load(specifier.slice(specifier.lastIndexOf("/") + 1));
+  return COSTLY.has(specifier) ? later(specifier) : require(specifier);
 }
 
 /** Runs a chunk once and answers with its exports. */
