@@ -108,7 +108,11 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   ensureHomeLayout(home);
   const { config, warnings } = await openSettings(home).load(options.overrides);
   const [store, { ledger, close: closeLedger }] = await Promise.all([
-    openHomeStore(home, { host: options.host ?? "in-process", onNotice: notice }),
+    openHomeStore(home, {
+      host: options.host ?? "in-process",
+      indexLayout: config.sessions.index,
+      onNotice: notice,
+    }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
   const opened: { models?: Models } = {};

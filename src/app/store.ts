@@ -6,8 +6,15 @@ import type { Home } from "./home.ts";
 export interface OpenStoreOptions {
   /** `worker` for long-running processes: their event loop never waits for the disk. */
   readonly host?: "in-process" | "worker";
+  /** `sessions.index` of a configuration that is loaded already. */
+  readonly indexLayout?: "inline" | "compact";
   /** Degraded storage, damaged indexes and the like, for the person. */
   onNotice?(text: string): void;
+}
+
+async function indexLayout(home: Home): Promise<"inline" | "compact"> {
+  const { openSettings } = await import("./settings.ts");
+  return (await openSettings(home).load()).config.sessions.index;
 }
 
 /** Where transcripts of sessions lie beside the database; removed together with their session. */
@@ -20,16 +27,12 @@ export function stateDbPath(home: Home): string {
 }
 
 export async function openHomeStore(home: Home, options: OpenStoreOptions = {}): Promise<SessionStore> {
-  const [{ openSessionStore }, { openSettings }] = await Promise.all([
-    import("../store/open.ts"),
-    import("./settings.ts"),
-  ]);
-  const { config } = await openSettings(home).load();
+  const { openSessionStore } = await import("../store/open.ts");
   return openSessionStore({
     path: stateDbPath(home),
     runtimePath: join(home.path, "runtime.db"),
     host: options.host ?? "in-process",
-    indexLayout: config.sessions.index,
+    indexLayout: options.indexLayout ?? (await indexLayout(home)),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
 }

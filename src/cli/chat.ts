@@ -11,7 +11,6 @@ import type { ContentPart } from "../core/message.ts";
 import { type ChatWish, chatOptions, chatWish, joinNames, skillsOf, toolsetsOf } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";
 import { EventPrinter } from "./event-printer.ts";
-import { interact } from "./interactive.ts";
 import { sessionToResume } from "./resume.ts";
 
 const MEDIA_TYPES: { readonly [extension: string]: string } = {
@@ -143,8 +142,10 @@ async function run(context: CliContext): Promise<number> {
   });
   try {
     if (wish.mode !== "oneshot") for (const warning of app.warnings) context.terminal.err(`warning: ${warning}`);
-    if (interactive)
+    if (interactive) {
+      const { interact } = await import("./interactive.ts");
       return await interact(context, app, (human) => conversationWish(context, app, human, wish.maxTurns));
+    }
     const opened = await app.openConversation(await conversationWish(context, app, nobody, wish.maxTurns));
     return await askOnce(context, app, opened, wish);
   } finally {
