@@ -82,7 +82,9 @@ async function setHomeChannel(
 export async function openGateway(home: Home, options: OpenGatewayOptions = {}): Promise<OpenedGateway> {
   const host = options.host ?? "worker";
   const { openMailbox } = await import("../store/open-mailbox.ts");
-  const { mailbox, ledger } = await openMailbox(join(home.path, "runtime.db"), host);
+  const { mailbox, ledger } = await openMailbox(join(home.path, "runtime.db"), host, (error) =>
+    options.onNotice?.(`spending could not be recorded: ${error instanceof Error ? error.message : String(error)}`),
+  );
   const app = await openApp(home, {
     host,
     ...(ledger ? { ledger } : {}),

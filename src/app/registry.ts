@@ -117,7 +117,15 @@ export class Registry {
   }
 }
 
+/** Made once for all conversations: schemas are constants of the tools' files. */
+const plainParameters = new WeakMap<object, ToolSchema["parameters"]>();
+
 /** The tool as the model sees it: plain JSON Schema, without the symbols that the schema library keeps. */
 function schemaOf(tool: Tool): ToolSchema {
-  return { name: tool.name, description: tool.description, parameters: JSON.parse(JSON.stringify(tool.parameters)) };
+  let parameters = plainParameters.get(tool.parameters);
+  if (!parameters) {
+    parameters = JSON.parse(JSON.stringify(tool.parameters)) as ToolSchema["parameters"];
+    plainParameters.set(tool.parameters, parameters);
+  }
+  return { name: tool.name, description: tool.description, parameters };
 }

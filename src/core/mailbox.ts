@@ -92,11 +92,15 @@ export interface Mailbox {
   pending(): Promise<{ readonly inbox: readonly InboxRow[]; readonly outbox: readonly OutboxRow[] }>;
   /** A turn begins for these events. */
   begin(ids: readonly number[], place: { readonly sessionId: string; readonly logAfter: number }): Promise<void>;
-  /** The events are done and their answers are to be sent, in one step. */
+  /**
+   * The events are done and their answers are to be sent, in one step. With `sending` the first answer is stored as on
+   * its way already: `sending(id, mark)` is not called for it.
+   */
   finish(
     ids: readonly number[],
     outcome: InboxOutcome,
     outgoing?: readonly NewOutgoing[],
+    sending?: { readonly mark: string | null },
   ): Promise<readonly OutboxRow[]>;
   /** Rows for keys that are new. */
   enqueue(outgoing: readonly NewOutgoing[]): Promise<readonly OutboxRow[]>;

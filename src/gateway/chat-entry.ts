@@ -16,7 +16,7 @@ export interface ChatChoice {
   readonly overrides: { readonly model?: string; readonly provider?: string };
 }
 
-/** The conversation's session for this message: the chat's own, or a new one when the policy says so. */
+/** The conversation's session for this message: the chat's own, or a new one when the policy says so, saved before it ends. */
 export async function entryFor(
   office: Office,
   key: string,
@@ -25,7 +25,7 @@ export async function entryFor(
   const { source } = row.event;
   const known = office.index.get(key);
   if (!known) {
-    const entry = await office.index.renew(key, source);
+    const entry = office.index.start(key, source);
     office.newChat();
     return { entry, notice: null, fresh: true };
   }
@@ -39,11 +39,20 @@ export async function entryFor(
   if (old) await store.endSession(known.session_id, "session_reset");
   const active = (old?.message_count ?? 0) > 0;
   const change = { was_auto_reset: true, auto_reset_reason: reason, reset_had_activity: active };
-  const entry = await office.index.renew(key, source, change);
+  const entry = office.index.start(key, source, change);
   await sessionReset(office, entry, source);
   const { notify, notify_exclude_platforms: quiet } = config.session_reset;
   const tell = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
   return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
+}
+
+/** A message is done only when its chat's session is known on disk; trouble there does not hold the answer back. */
+export async function indexSaved(office: Office, key: string): Promise<void> {
+  try {
+    await office.index.saved(key);
+  } catch (error) {
+    office.log("error", `sessions.json was not written: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Tells hooks of every kind that the chat is in another session now. */

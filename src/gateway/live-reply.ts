@@ -99,6 +99,11 @@ export class LiveReply {
     return this.#stream?.messageId ?? null;
   }
 
+  /** True when the answer is shown while it grows. */
+  get streams(): boolean {
+    return this.#stream !== null;
+  }
+
   typing(on: boolean): void {
     clearInterval(this.#typing);
     if (!on || !this.#parts.platform.capabilities.typing) return;

@@ -3,7 +3,9 @@ import { randomBytes } from "node:crypto";
 import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../core/mailbox.ts";
 import type { Button, Destination, Platform } from "../core/platform.ts";
 import { outgoingText } from "./answer.ts";
+import { indexSaved } from "./chat-entry.ts";
 import type { Office } from "./office.ts";
+import { sessionKeyOf } from "./session-key.ts";
 
 export class Replies {
   readonly #office: Office;
@@ -23,6 +25,7 @@ export class Replies {
 
   async finish(row: InboxRow, outcome: InboxOutcome, outgoing: readonly NewOutgoing[] = []): Promise<void> {
     const { opened, sender } = this.#office;
+    await indexSaved(this.#office, sessionKeyOf(row.event.source, this.#office.keyRules));
     sender.add(await opened.mailbox.finish([row.id], outcome, outgoing));
   }
 

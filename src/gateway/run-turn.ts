@@ -7,7 +7,7 @@ import type { InboxRow, NewOutgoing } from "../core/mailbox.ts";
 import { textOf } from "../core/message.ts";
 import type { Destination, Platform } from "../core/platform.ts";
 import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
-import { type ChatChoice, entryFor, openFor, signatureOf } from "./chat-entry.ts";
+import { type ChatChoice, entryFor, indexSaved, openFor, signatureOf } from "./chat-entry.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
 import { LiveReply, type LiveSettings } from "./live-reply.ts";
 import { extractMedia, withoutProtected } from "./media.ts";
@@ -127,10 +127,12 @@ export class Turn {
     if (row.state === "running") await this.#tellRestart();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
-    const input = await this.#input(opened, found.state === "begun");
-    const { conversation } = opened;
-    const logAfter = await this.#office.opened.app.store.messageCount(conversation.sessionId);
-    await this.#office.opened.mailbox.begin([row.id], { sessionId: conversation.sessionId, logAfter });
+    const { sessionId } = opened.conversation;
+    const [input, logAfter] = await Promise.all([
+      this.#input(opened, found.state === "begun"),
+      this.#office.opened.app.store.messageCount(sessionId),
+    ]);
+    await this.#office.opened.mailbox.begin([row.id], { sessionId, logAfter });
     return this.#converse(opened, input);
   }
 
@@ -274,7 +276,8 @@ export class Turn {
     }
     await this.#office.index.moved(this.#chat.key, ended.sessionId);
     const failed = ended.end === "failed";
-    const streamId = live.streamId ?? (await this.#streamed());
+    const shown = live.streams || row.state === "running";
+    const streamId = live.streamId ?? (shown ? await this.#streamed() : null);
     const text = await withoutProtected(textOfEnd(ended), (path) => this.#office.opened.isProtected(path));
     const spoken = failed ? [] : await this.#spoken(text);
     await this.#finish(
@@ -314,6 +317,7 @@ export class Turn {
     const words = this.#notices.join("\n\n");
     const notice = words ? outgoingText(words, { ...this.#place(), key: `${this.#key}:notice` }) : [];
     const { row, absorbed } = this.#job;
+    await indexSaved(this.#office, this.#chat.key);
     const rows = await mailbox.finish([row.id], outcome, nowhere ? [] : [...notice, ...outgoing]);
     this.#office.sender.add(rows);
     if (absorbed) await mailbox.finish(absorbed, "merged");

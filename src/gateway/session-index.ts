@@ -1,5 +1,6 @@
 // sessions.json: which session each chat is in. Kept in memory, written as a whole, atomically; new ids before use.
 import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Source } from "../core/platform.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { newSessionId } from "../lib/ids.ts";
@@ -27,6 +28,8 @@ export interface SessionEntry {
 }
 
 const WRITE_DELAY_MS = 5_000;
+/** After a write the file rests for a few times as long as that write took: with many chats it is large. */
+const REST = { times: 4, mostMs: 500 };
 
 /** Local time without a zone, as the files of v0.14 have it. */
 function stamp(ms: number): string {
@@ -51,12 +54,18 @@ function isEntry(value: unknown): value is SessionEntry {
   return typeof value === "object" && value !== null && "session_id" in value && typeof value.session_id === "string";
 }
 
+type EntryChange = Partial<SessionEntry> & { readonly sessionId?: string };
+
 export class SessionIndex {
   readonly #path: string;
   readonly #now: () => number;
   readonly #entries: Map<string, SessionEntry>;
   #writing: Promise<void> | undefined;
-  #again: Promise<void> | undefined;
+  /** The write that has not begun: what is known when it begins goes along. */
+  #next: Promise<void> | undefined;
+  readonly #saving = new Map<string, Promise<void>>();
+  #restUntil = 0;
+  #closing = false;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(path: string, entries: Map<string, SessionEntry>, now: () => number) {
@@ -96,12 +105,15 @@ export class SessionIndex {
     return Number.isNaN(time) ? 0 : time;
   }
 
-  /** A new session for the chat, on disk before it is used. */
-  async renew(
-    key: string,
-    source: Source,
-    change: Partial<SessionEntry> & { readonly sessionId?: string } = {},
-  ): Promise<SessionEntry> {
+  /** A new session for the chat, on disk when this resolves. */
+  async renew(key: string, source: Source, change: EntryChange = {}): Promise<SessionEntry> {
+    const entry = this.start(key, source, change);
+    await this.saved(key);
+    return entry;
+  }
+
+  /** The same at once; `saved` must be awaited before anything that depends on it is final. */
+  start(key: string, source: Source, change: EntryChange = {}): SessionEntry {
     const { sessionId, ...fields } = change;
     const time = stamp(this.#now());
     const entry: SessionEntry = {
@@ -126,7 +138,10 @@ export class SessionIndex {
       ...fields,
     };
     this.#entries.set(key, entry);
-    await this.flush();
+    const saving = this.flush();
+    this.#saving.set(key, saving);
+    const done = () => void (this.#saving.get(key) === saving && this.#saving.delete(key));
+    saving.then(done, done);
     return entry;
   }
 
@@ -163,28 +178,33 @@ export class SessionIndex {
 
   /** Resolves when what is known now is on disk; calls that come together share a write. */
   flush(): Promise<void> {
-    if (!this.#writing) {
-      this.#writing = this.#write().finally(() => {
-        this.#writing = undefined;
-      });
-      return this.#writing;
-    }
-    this.#again ??= this.#writing
-      .catch(() => undefined)
-      .then(() => {
-        this.#again = undefined;
-        return this.flush();
-      });
-    return this.#again;
+    this.#next ??= (this.#writing ?? Promise.resolve()).catch(() => undefined).then(() => this.#write());
+    return this.#next;
+  }
+
+  /** Resolves when the chat's newest session is on disk. */
+  async saved(key: string): Promise<void> {
+    await this.#saving.get(key);
   }
 
   async #write(): Promise<void> {
-    // Calls of the same moment are gathered into this write.
-    await Promise.resolve();
-    await atomicWrite(this.#path, `${JSON.stringify(Object.fromEntries(this.#entries), null, 1)}\n`, 0o600);
+    const rest = this.#restUntil - performance.now();
+    if (rest > 0 && !this.#closing) await sleep(rest);
+    const began = performance.now();
+    const writing = atomicWrite(this.#path, `${JSON.stringify(Object.fromEntries(this.#entries), null, 1)}\n`, 0o600);
+    this.#writing = writing;
+    this.#next = undefined;
+    try {
+      await writing;
+    } finally {
+      if (this.#writing === writing) this.#writing = undefined;
+      const took = performance.now() - began;
+      this.#restUntil = performance.now() + Math.min(REST.times * took, REST.mostMs);
+    }
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     clearTimeout(this.#timer);
     await this.flush();
   }

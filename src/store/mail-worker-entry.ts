@@ -2,8 +2,8 @@
 import { parentPort } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { UsageLedger } from "../core/usage.ts";
-import { createMailbox } from "./runtime/mailbox.ts";
-import { createUsageLedger } from "./runtime/usage-ledger.ts";
+import { createMailbox, GroupCommit } from "./runtime/mailbox.ts";
+import { createUsageLedger, insertUsage } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
 import { packError } from "./worker-protocol.ts";
 
@@ -21,7 +21,13 @@ let services: (Mailbox & UsageLedger) | undefined;
 async function answer({ method, args }: Call): Promise<unknown> {
   if (method === "open") {
     const db = openRuntimeDb(String(args[0]));
-    services = { ...createUsageLedger(() => db), ...createMailbox(db) };
+    const group = new GroupCommit(db);
+    services = {
+      ...createUsageLedger(() => db),
+      ...createMailbox(db, Date.now, group),
+      // Spending shares the transactions of the mailbox, in the order of the calls.
+      record: (entry) => group.add((on) => insertUsage(on, entry)),
+    };
     return null;
   }
   if (!services) throw new Error("The mailbox was not opened.");

@@ -23,7 +23,7 @@ export interface OpenedMailbox {
   readonly ledger?: UsageLedger;
 }
 
-async function openInWorker(path: string, file: string): Promise<OpenedMailbox> {
+async function openInWorker(path: string, file: string, onTrouble: (error: unknown) => void): Promise<OpenedMailbox> {
   const worker = new Worker(file, { stderr: false });
   const waiting = new Map<number, Waiting>();
   let next = 1;
@@ -55,16 +55,23 @@ async function openInWorker(path: string, file: string): Promise<OpenedMailbox> 
     await worker.terminate();
   };
   const ledger: UsageLedger = {
-    record: (entry) => call("record", [entry]) as Promise<void>,
+    // The worker commits in the order of the calls: the answer that a call paid for is never on disk before its cost,
+    // and nobody has to wait for the disk in between.
+    record: async (entry) => void call("record", [entry]).catch(onTrouble),
     spent: (filter) => call("spent", [filter]) as ReturnType<UsageLedger["spent"]>,
     report: (query) => call("report", [query]) as ReturnType<UsageLedger["report"]>,
   };
   return { mailbox: { ...proxied, close } as unknown as Mailbox, ledger };
 }
 
-export async function openMailbox(path: string, host: "in-process" | "worker"): Promise<OpenedMailbox> {
+/** `onTrouble` is told when spending could not be recorded: that must not stop an answer. */
+export async function openMailbox(
+  path: string,
+  host: "in-process" | "worker",
+  onTrouble: (error: unknown) => void = () => undefined,
+): Promise<OpenedMailbox> {
   const file = host === "worker" ? findWorkerFile("mail-worker") : undefined;
-  if (host === "worker" && file) return openInWorker(path, file);
+  if (host === "worker" && file) return openInWorker(path, file, onTrouble);
   if (host === "worker") throw new Error("The mailbox's worker was not found; build the program first.");
   const [{ createMailbox }, { openRuntimeDb }] = await Promise.all([
     import("./runtime/mailbox.ts"),

@@ -15,7 +15,7 @@ interface Job {
 }
 
 /** Runs jobs in order, all that wait in one transaction. */
-class GroupCommit {
+export class GroupCommit {
   readonly #db: Database;
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
@@ -67,16 +67,19 @@ class GroupCommit {
   }
 }
 
-export function createMailbox(db: Database, clock: () => number = Date.now): Mailbox {
-  const group = new GroupCommit(db);
+export function createMailbox(
+  db: Database,
+  clock: () => number = Date.now,
+  group: GroupCommit = new GroupCommit(db),
+): Mailbox {
   return {
     accept: (platform, events) => group.add((on) => [...inbox.acceptEvents(on, platform, events, clock())]),
     pending: () => group.add((on) => ({ inbox: inbox.pendingEvents(on), outbox: outbox.pendingRows(on, clock()) })),
     begin: (ids, place) => group.add((on) => inbox.beginEvents(on, ids, place)),
-    finish: (ids, outcome, outgoing = []) =>
+    finish: (ids, outcome, outgoing = [], sending) =>
       group.add((on) => {
         const changed = inbox.finishEvents(on, ids, outcome, clock());
-        return changed === 0 && ids.length > 0 ? [] : outbox.enqueueRows(on, outgoing, clock());
+        return changed === 0 && ids.length > 0 ? [] : outbox.enqueueRows(on, outgoing, clock(), sending);
       }),
     enqueue: (outgoing) => group.add((on) => outbox.enqueueRows(on, outgoing, clock())),
     sending: (id, mark) => group.add((on) => outbox.markSending(on, id, mark)),

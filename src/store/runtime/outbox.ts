@@ -38,15 +38,23 @@ function outboxRow(row: Row): OutboxRow {
   };
 }
 
-export function enqueueRows(db: Database, outgoing: readonly NewOutgoing[], now: number): OutboxRow[] {
+/** `sending` marks the first row as on its way already, with the mark of its sending. */
+export function enqueueRows(
+  db: Database,
+  outgoing: readonly NewOutgoing[],
+  now: number,
+  sending?: { readonly mark: string | null },
+): OutboxRow[] {
   const insert = db.prepare<Row>(
-    `INSERT INTO gateway_outbox(key, platform, chat_id, thread_id, payload, ephemeral, state, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'queued', ?) ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
+    `INSERT INTO gateway_outbox(key, platform, chat_id, thread_id, payload, ephemeral, state, attempts, mark, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
   );
   const rows: OutboxRow[] = [];
-  for (const { key, platform, to, payload, ephemeral } of outgoing) {
+  for (const [index, { key, platform, to, payload, ephemeral }] of outgoing.entries()) {
+    const leaves = index === 0 ? sending : undefined;
     const place = [key, platform, to.chatId, to.threadId ?? null];
-    const row = insert.get(...place, JSON.stringify(payload), ephemeral ? 1 : 0, now);
+    const state = leaves ? ["sending", 1, leaves.mark] : ["queued", 0, null];
+    const row = insert.get(...place, JSON.stringify(payload), ephemeral ? 1 : 0, ...state, now);
     if (row) rows.push(outboxRow(row));
   }
   return rows;

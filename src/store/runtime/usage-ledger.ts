@@ -50,6 +50,11 @@ async function retryLocked<T>(attempt: () => T): Promise<T> {
   }
 }
 
+/** One row, in the caller's transaction. */
+export function insertUsage(db: Database, entry: LedgerEntry): void {
+  db.prepare(INSERT).run(...valuesOf(entry));
+}
+
 /** `open` is called at first use, so that a run without a model call never opens the file. */
 export function createUsageLedger(open: () => Database): UsageLedger {
   let opened: Database | undefined;
@@ -59,12 +64,7 @@ export function createUsageLedger(open: () => Database): UsageLedger {
   };
   return {
     async record(entry) {
-      const values = valuesOf(entry);
-      await retryLocked(() =>
-        db()
-          .prepare(INSERT)
-          .run(...values),
-      );
+      await retryLocked(() => insertUsage(db(), entry));
     },
     async spent(filter) {
       const { where, values } = conditionsOf(filter);
