@@ -1,8 +1,12 @@
-// What each chat platform needs and what is missing, without connecting to anything.
+// Setting up chat platforms: what each needs, what is missing, writing it down, and proving it by signing in.
+import type { Platform, PlatformContext, PlatformSetting } from "../core/platform.ts";
+import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
-import type { Home } from "./home.ts";
+import { type Home, rereadEnv } from "./home.ts";
 import { settingsOf } from "./platform-settings.ts";
 import { platformEntries } from "./platforms.ts";
+
+const TRIAL_MS = 30_000;
 
 export interface PlatformState {
   readonly name: string;
@@ -14,15 +18,30 @@ export interface PlatformState {
     readonly env: string;
     readonly description: string;
     readonly required: boolean;
+    readonly secret: boolean;
     readonly set: boolean;
   }[];
 }
 
-export async function platformStates(home: Home): Promise<readonly PlatformState[]> {
+export type PlatformCheck =
+  /** `account` is who we are there; null for platforms that people or programs call. */
+  { readonly ok: true; readonly account: string | null } | { readonly ok: false; readonly reason: string };
+
+async function withPlatforms<T>(
+  home: Home,
+  work: (platforms: readonly Platform[], app: App) => Promise<T> | T,
+): Promise<T> {
   const app = await openApp(home);
   try {
-    const platforms = await Promise.all(platformEntries.map((entry) => entry.load(app, () => ({}))));
-    return platforms.map((platform) => {
+    return await work(await Promise.all(platformEntries.map((entry) => entry.load(app, () => ({})))), app);
+  } finally {
+    await app.close();
+  }
+}
+
+export function platformStates(home: Home): Promise<readonly PlatformState[]> {
+  return withPlatforms(home, (platforms, app) =>
+    platforms.map((platform) => {
       const context = settingsOf(app, platform.name, platform.settings);
       const enabled = platform.enabled(context);
       return {
@@ -30,15 +49,59 @@ export async function platformStates(home: Home): Promise<readonly PlatformState
         label: platform.label,
         ready: enabled.ok,
         reason: enabled.ok ? "" : enabled.reason,
-        settings: platform.settings.map(({ env, description, required }) => ({
+        settings: platform.settings.map(({ env, description, required, secret }: PlatformSetting) => ({
           env,
           description,
           required: required ?? false,
+          secret: secret ?? false,
           set: context.setting(env) !== undefined,
         })),
       };
-    });
-  } finally {
-    await app.close();
-  }
+    }),
+  );
+}
+
+/** Writes the values to `.env`, readable by the owner only; they are in effect afterwards. */
+export async function savePlatformSettings(home: Home, values: { readonly [env: string]: string }): Promise<void> {
+  const { setEnvValue } = await import("../config/env-write.ts");
+  for (const [env, value] of Object.entries(values)) await setEnvValue(home, env, value);
+  rereadEnv(home);
+}
+
+/** For a trial nothing is received and nothing is kept. */
+function trialContext(app: App, platform: Platform): PlatformContext {
+  const refuse = async () => {
+    throw new Error("this is only a trial");
+  };
+  return {
+    ...settingsOf(app, platform.name, platform.settings),
+    receive: refuse,
+    receiveAll: refuse,
+    deliver: refuse,
+    memory: { get: async () => null, set: async () => undefined },
+    log: () => undefined,
+    lost: () => undefined,
+    now: Date.now,
+    signal: AbortSignal.timeout(TRIAL_MS),
+    homePath: app.home.path,
+  };
+}
+
+/** Signs in as the gateway would, without receiving anything. */
+export function checkPlatform(home: Home, name: string): Promise<PlatformCheck> {
+  return withPlatforms(home, async (platforms, app) => {
+    const platform = platforms.find((each) => each.name === name);
+    if (!platform) return { ok: false, reason: `there is no platform "${name}"` };
+    const enabled = platform.enabled(settingsOf(app, name, platform.settings));
+    if (!enabled.ok) return enabled;
+    if (!platform.openSender) return { ok: true, account: null };
+    try {
+      const connection = await platform.openSender(trialContext(app, platform));
+      const { account, accountName } = connection;
+      await connection.close();
+      return { ok: true, account: accountName ?? account };
+    } catch (error) {
+      return { ok: false, reason: app.redact(error instanceof Error ? error.message : String(error)) };
+    }
+  });
 }

@@ -1,11 +1,11 @@
 // `hermes gateway`: run it here, start and stop it in the background, ask how it is doing, install it as a service.
 import { askGateway, EXIT, isGatewayRunning, startDetached, waitUntilStopped } from "../app/gateway-actions.ts";
 import { installService, uninstallService } from "../app/gateway-service.ts";
-import { platformStates } from "../app/platform-setup.ts";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
+import { setupPlatform } from "./gateway-setup.ts";
 
 const STOP_MS = 200_000;
 const START_MS = 15_000;
@@ -149,19 +149,6 @@ async function uninstall({ home, terminal }: CliContext): Promise<number> {
   return 0;
 }
 
-async function setup({ home, terminal }: CliContext): Promise<number> {
-  for (const platform of await platformStates(home)) {
-    terminal.out(`${platform.ready ? "✓" : "·"} ${platform.label}${platform.ready ? "" : `: ${platform.reason}`}`);
-    for (const setting of platform.settings) {
-      const state = setting.set ? "set" : setting.required ? "needed" : "optional";
-      if (!platform.ready && !setting.required) continue;
-      terminal.out(`    ${setting.env} (${state})  ${setting.description}`);
-    }
-  }
-  terminal.out(`\nSet a value:  hermes config set TELEGRAM_BOT_TOKEN <token>\nThen:         hermes gateway start`);
-  return 0;
-}
-
 export const gatewayCommand: CliCommand = {
   name: "gateway",
   summary: "Serve the agent in chats",
@@ -189,7 +176,14 @@ export const gatewayCommand: CliCommand = {
     },
     { name: "install", summary: "Make it a service of this machine", maxPositionals: 0, run: install },
     { name: "uninstall", summary: "Remove the service", maxPositionals: 0, run: uninstall },
-    { name: "setup", summary: "What each platform needs and what is missing", maxPositionals: 0, run: setup },
+    {
+      name: "setup",
+      args: "[PLATFORM]",
+      summary: "Set a platform up: questions in a terminal, else what is needed and missing",
+      options: { check: { type: "boolean", help: "Only sign in and say whether it works" } },
+      maxPositionals: 1,
+      run: setupPlatform,
+    },
   ],
   examples: ["hermes gateway setup", "hermes gateway run -v", "hermes gateway status --deep"],
 };
