@@ -17,7 +17,7 @@ export interface TestTerminal {
 
 export function openTerminal(
   args: readonly string[],
-  options: { home: string; columns?: number; rows?: number },
+  options: { home: string; columns?: number; rows?: number; env?: { readonly [name: string]: string } },
 ): TestTerminal {
   const cols = options.columns ?? 100;
   const rows = options.rows ?? 40;
@@ -26,7 +26,13 @@ export function openTerminal(
     cols,
     rows,
     cwd: options.home,
-    env: { PATH: process.env.PATH ?? "", HOME: options.home, HERMES_HOME: options.home, TERM: "xterm-256color" },
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: options.home,
+      HERMES_HOME: options.home,
+      TERM: "xterm-256color",
+      ...options.env,
+    },
   });
   let written = "";
   child.onData((data) => {

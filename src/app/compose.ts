@@ -56,7 +56,7 @@ function doorsOf(opening: Opening): Doors {
     },
     commands: async () => {
       const { slashCommands } = await import("./slash.ts");
-      const { aboutSkills } = await import("./skill-actions.ts");
+      const { aboutSkills } = await import("./skills-command.ts");
       const own = [...slashCommands, ...aboutSkills(services)];
       return [...own, ...(plugins?.commands(own) ?? [])];
     },

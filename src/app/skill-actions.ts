@@ -1,5 +1,5 @@
 // Skills as surfaces use them: slash commands, skills loaded before the first message, the list for the prompt.
-import type { CommandContext, SlashCommand } from "../core/command.ts";
+import type { SlashCommand } from "../core/command.ts";
 import { nobody } from "../core/human.ts";
 import { type ContentPart, type Message, textOf } from "../core/message.ts";
 import type { SkillEntry, SkillRequest } from "../core/skill.ts";
@@ -84,39 +84,6 @@ function commandFor(services: Services, name: string, skill: SkillEntry): SlashC
       return { type: "send", text: activation.text, when: "now", prepared: { untrusted: input.untrusted } };
     },
   };
-}
-
-async function listText(services: Services, context: CommandContext): Promise<string> {
-  const service = await services.skills.open();
-  const { skills, problems } = await service.list({ platform: context.source });
-  const lines = skills.map((skill) => `  /${skill.name}  ${skill.description}`);
-  const broken = problems.map((problem) => `  ${problem.file}:${problem.line} ${problem.message}. ${problem.cure}`);
-  return [
-    lines.length > 0 ? `Skills\n${lines.join("\n")}` : "No skills are installed.",
-    ...(broken.length > 0 ? [`Problems\n${broken.join("\n")}`] : []),
-  ].join("\n\n");
-}
-
-/** `/skills` and `/reload-skills`. */
-export function aboutSkills(services: Services): SlashCommand[] {
-  return [
-    {
-      name: "skills",
-      summary: "List the skills; load one with /NAME",
-      whileBusy: true,
-      run: async (_, context) => ({ type: "text", text: await listText(services, context) }),
-    },
-    {
-      name: "reload-skills",
-      aliases: ["reload_skills"],
-      summary: "Look for new and changed skills",
-      run: async () => {
-        const { added, removed, total } = await (await services.skills.open()).reload();
-        const changes = [...added.map((name) => `+ ${name}`), ...removed.map((name) => `- ${name}`)];
-        return { type: "text", text: [`${total} skills.`, ...changes].join("\n") };
-      },
-    },
-  ];
 }
 
 /** One slash command per skill. Callers try them after all others, so that no skill takes a command's name. */

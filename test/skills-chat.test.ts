@@ -1,0 +1,87 @@
+// `/skills` in a real terminal: a person finds, reads, takes and drops a skill without leaving the conversation.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { HOSTILE, HubPlace, skill } from "./hub-place.ts";
+import { openTerminal, type TestTerminal } from "./terminal.ts";
+
+let place: HubPlace;
+let llm: FakeLlm;
+let terminal: TestTerminal | undefined;
+
+beforeEach(async () => {
+  place = await HubPlace.open();
+  place.hub.repos.set("someone/tools", {
+    files: {
+      "skills/good-notes/SKILL.md": skill("good-notes"),
+      "skills/bad-notes/SKILL.md": skill("bad-notes", HOSTILE),
+    },
+  });
+  llm = await startFakeLlm({ script: () => text("Noted.") });
+  const model = { default: "test-model", provider: "custom", base_url: `${llm.url}/v1`, context_length: 128_000 };
+  writeFileSync(join(place.home, "config.yaml"), JSON.stringify({ model }));
+});
+
+afterEach(async () => {
+  terminal?.kill();
+  terminal = undefined;
+  await llm.close();
+  await place.close();
+});
+
+it("lists, finds, shows, asks before it installs, refuses the hostile one, and removes again", async () => {
+  terminal = openTerminal([], { home: place.home, env: place.env, columns: 100, rows: 50 });
+  const screen = terminal;
+  await screen.shows("❯");
+  screen.type("/skills\r");
+  await screen.shows("/code-review");
+  await screen.shows("Find more: /skills search WORDS");
+  screen.type("/skills search neat\r");
+  await screen.shows("official/writing/neat (official)");
+  screen.type("/skills inspect someone/tools/good-notes\r");
+  await screen.shows("Write the notes down");
+  expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
+
+  screen.type("/skills install someone/tools/bad-notes\r");
+  await screen.shows("A dangerous skill is not installed, with --force neither.");
+  expect(existsSync(join(place.skills, "bad-notes"))).toBe(false);
+
+  screen.type("/skills install someone/tools/good-notes\r");
+  await screen.shows("install the skill good-notes");
+  screen.type("d\r");
+  await screen.shows("good-notes was not installed.");
+  expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
+  screen.type("/skills install someone/tools/good-notes\r");
+  await screen.shows(/install the skill good-notes[\s\S]*install the skill good-notes/);
+  screen.type("o\r");
+  await screen.shows("Use it with /good-notes");
+  expect(existsSync(join(place.skills, "good-notes/SKILL.md"))).toBe(true);
+
+  screen.type("/good-notes now\r");
+  await screen.shows("Noted.");
+  expect(llm.requests[0]?.messages.at(-1)?.text).toContain("Write the notes down");
+  expect(llm.requests[0]?.tools.filter((name) => /install|hub/.test(name))).toEqual([]);
+
+  screen.type("/skills disable good-notes\r");
+  await screen.shows("good-notes is off from the next start on");
+  expect(readFileSync(join(place.home, "config.yaml"), "utf8")).toContain("good-notes");
+  screen.type("/skills uninstall good-notes\r");
+  await screen.shows("remove the skill good-notes");
+  screen.type("o\r");
+  await screen.shows("good-notes was removed.");
+  expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
+  screen.type("/skills fetch x\r");
+  await screen.shows("/skills fetch is not known.");
+}, 60_000);
+
+it("says so when a name is missing or nothing is there", async () => {
+  mkdirSync(place.skills, { recursive: true });
+  writeFileSync(join(place.home, ".no-bundled-skills"), "");
+  terminal = openTerminal([], { home: place.home, env: place.env });
+  await terminal.shows("❯");
+  terminal.type("/skills\r");
+  await terminal.shows("No skills are installed.");
+  terminal.type("/skills install\r");
+  await terminal.shows("needs a name");
+}, 60_000);
