@@ -74,6 +74,8 @@ export class FakeTelegram {
   /** The next sends are carried out, but the line breaks before the answer. */
   cutAfterSend = 0;
   webhook: { url: string; secret: string } | null = null;
+  /** What getWebhookInfo says beside the address. */
+  webhookTrouble: { pending_update_count?: number; last_error_date?: number; last_error_message?: string } = {};
   readonly #options: FakeTelegramOptions;
   readonly #server;
   readonly #sockets = new Set<Socket>();
@@ -260,7 +262,8 @@ export class FakeTelegram {
       this.webhook = { url: String(params.url), secret: String(params.secret_token) };
       return true;
     }
-    if (method === "getWebhookInfo") return { url: this.webhook?.url ?? "", pending_update_count: 0 };
+    if (method === "getWebhookInfo")
+      return { url: this.webhook?.url ?? "", pending_update_count: 0, ...this.webhookTrouble };
     if (method === "answerCallbackQuery") {
       this.answers.push(String(params.text ?? ""));
       return true;

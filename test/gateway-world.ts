@@ -61,7 +61,7 @@ export async function world(
     script: options.script ?? ((request) => text(`You said: ${String(request.messages.at(-1)?.text ?? "")}`)),
   });
   const extra =
-    "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
+    "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      webhook_check_seconds: 0.2\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
   home.useModel(llm, `${extra}${options.config ?? ""}`);
   for (const [path, content] of Object.entries(options.files ?? {})) {
     mkdirSync(dirname(join(home.path, path)), { recursive: true });

@@ -1,5 +1,6 @@
 // One session of one chat: messages in order, one turn at a time, and what happens to those that arrive meanwhile.
 import { mirror } from "../app/mirror.ts";
+import { nobody } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { accessOf } from "./access.ts";
 import { parseChatCommand } from "./chat-commands.ts";
@@ -121,7 +122,9 @@ export class ChatSession {
     // A turn that a crash cut off goes on where it was.
     if (row.state === "running") return this.#start({ row });
     if (event.press) return this.#press(row);
-    const command = event.internal ? null : await parseChatCommand(this.#office, event.text);
+    // A program's text may come from strangers: it orders nothing.
+    const orders = !event.internal && event.source.chatKind !== "webhook";
+    const command = orders ? await parseChatCommand(this.#office, event.text) : null;
     if (command) return this.#desk.run(row, command);
     if (this.#prompts.takesText && !event.internal && event.text !== "" && this.#prompts.text(event.text))
       return this.#replies.finish(row, "answer");
@@ -252,7 +255,8 @@ export class ChatSession {
       this.#office,
       {
         key: this.key,
-        human: this.#prompts.human(() => this.#asking(job.row)),
+        // Programs cannot be asked.
+        human: job.row.event.source.chatKind === "webhook" ? nobody : this.#prompts.human(() => this.#asking(job.row)),
         overrides: this.#desk.overrides,
         signal: controller.signal,
         superseded: () => running.superseded,

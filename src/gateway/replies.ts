@@ -23,10 +23,15 @@ export class Replies {
     return platform ? { platform, to } : null;
   }
 
+  /** The same, but null for what is answered nowhere. */
+  #speakable(row: InboxRow): { platform: Platform; to: Destination } | null {
+    return row.event.deliverTo === null ? null : this.where(row);
+  }
+
   async finish(row: InboxRow, outcome: InboxOutcome, outgoing: readonly NewOutgoing[] = []): Promise<void> {
     const { opened, sender } = this.#office;
     await indexSaved(this.#office, sessionKeyOf(row.event.source, this.#office.keyRules));
-    sender.add(await opened.mailbox.finish([row.id], outcome, outgoing));
+    await sender.handOver(outgoing, (sending) => opened.mailbox.finish([row.id], outcome, outgoing, sending));
   }
 
   /** The message is done and this is its answer. */
@@ -36,7 +41,7 @@ export class Replies {
     outcome: InboxOutcome,
     buttons?: readonly (readonly Button[])[],
   ): Promise<void> {
-    const where = this.where(row);
+    const where = this.#speakable(row);
     if (!where || text === "") return this.finish(row, outcome);
     const outgoing = outgoingText(text, { ...where, key: `in:${row.id}`, replyMode: "off" });
     const last = outgoing.at(-1);
@@ -49,7 +54,7 @@ export class Replies {
 
   /** A word in between that is worth nothing after a crash. */
   async say(row: InboxRow, text: string, name: string): Promise<void> {
-    const where = this.where(row);
+    const where = this.#speakable(row);
     if (!where) return;
     const { platform, to } = where;
     const payload = { type: "text" as const, text, silent: true };
@@ -60,7 +65,7 @@ export class Replies {
 
   /** Shows a question; answers with a way to change it afterwards. */
   async show(row: InboxRow, text: string, buttons: readonly (readonly Button[])[]): Promise<(text: string) => void> {
-    const where = this.where(row);
+    const where = this.#speakable(row);
     if (!where) return () => undefined;
     const { platform, to } = where;
     const { opened, sender } = this.#office;

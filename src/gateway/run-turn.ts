@@ -255,7 +255,8 @@ export class Turn {
     else if (event.type === "usage") index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
     else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
       const text = textOf(event.message.content ?? "").trim();
-      if (text === "" || !opened.app.config.display.interim_assistant_messages) return;
+      const unheard = this.#job.row.event.deliverTo === null;
+      if (text === "" || unheard || !opened.app.config.display.interim_assistant_messages) return;
       const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: live.streamId });
       this.#interim += 1;
       const rows = await opened.mailbox.enqueue(outgoingText(text, place));
@@ -318,8 +319,8 @@ export class Turn {
     const notice = words ? outgoingText(words, { ...this.#place(), key: `${this.#key}:notice` }) : [];
     const { row, absorbed } = this.#job;
     await indexSaved(this.#office, this.#chat.key);
-    const rows = await mailbox.finish([row.id], outcome, nowhere ? [] : [...notice, ...outgoing]);
-    this.#office.sender.add(rows);
+    const all = nowhere ? [] : [...notice, ...outgoing];
+    await this.#office.sender.handOver(all, (sending) => mailbox.finish([row.id], outcome, all, sending));
     if (absorbed) await mailbox.finish(absorbed, "merged");
     const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
     if (steered.length > 0) await mailbox.finish(steered, "steered");

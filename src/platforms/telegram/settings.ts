@@ -50,6 +50,8 @@ export interface TelegramSettings {
   readonly graceSeconds: number;
   /** Deafness that is reported as red. */
   readonly redSeconds: number;
+  /** How often Telegram is asked whether its deliveries to our webhook arrive. */
+  readonly webhookCheckSeconds: number;
 }
 
 const YES = ["1", "true", "yes", "on"];
@@ -99,5 +101,6 @@ export function readSettings({ setting, section }: Pick<PlatformContext, "settin
     pollSeconds: number("poll_seconds", 25),
     graceSeconds: number("grace_seconds", 10),
     redSeconds: number("red_seconds", 60),
+    webhookCheckSeconds: number("webhook_check_seconds", 30),
   };
 }

@@ -179,3 +179,25 @@ it("renders any template over any payload without throwing", () => {
     '1 1 {a.constructor} {"d":[1]}',
   );
 });
+
+it("proves by knocking that its door is open, and says so when it is not", async () => {
+  await connection.close();
+  let now = 1_000_000;
+  context = platformContext(webhookPlatform, {
+    homePath: dir,
+    env: { WEBHOOK_PORT: "0" },
+    section: { routes, probe_seconds: 0.05 },
+    now: () => now,
+  });
+  connection = await webhookPlatform.connect(context);
+  expect(connection.health()).toEqual({ state: "ok", provenAt: 1_000_000 });
+  now = 2_000_000;
+  expect(connection.health().state).toBe("red");
+  await expect.poll(() => connection.health()).toEqual({ state: "ok", provenAt: 2_000_000 });
+  context.stop();
+  await expect
+    .poll(async () => (await fetch(`${connection.accountName}/health`).catch(() => null))?.status)
+    .toBe(undefined);
+  now = 3_000_000;
+  expect(connection.health().state).toBe("red");
+});

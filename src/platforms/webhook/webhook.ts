@@ -9,6 +9,8 @@ import type {
 } from "../../core/platform.ts";
 import { readWebhookSettings, WEBHOOK_SETTINGS } from "./settings.ts";
 
+const PROBE_SECONDS = 30;
+
 async function answerTo(context: PlatformContext, to: Destination, message: OutboundMessage): Promise<SendResult> {
   const kept = await context.memory.get(to.chatId);
   if (kept === null) return { ok: false, kind: "refused", reason: "this route delivers its answers nowhere" };
@@ -22,6 +24,16 @@ async function answerTo(context: PlatformContext, to: Destination, message: Outb
   }
 }
 
+/** What is wrong with the own server; undefined when it answers. */
+async function knock(url: string, limitMs: number): Promise<string | undefined> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
+    return answer.ok ? undefined : `the webhook server answers ${answer.status}`;
+  } catch (error) {
+    return `the webhook server does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
 async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readWebhookSettings(context);
   const [{ webhookApp }, { listen }, { SubscriptionFile, subscriptionsPath }] = await Promise.all([
@@ -30,6 +42,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     import("./subscriptions.ts"),
   ]);
   let provenAt = context.now();
+  let problem: string | undefined;
   const app = await webhookApp({
     context,
     settings,
@@ -40,13 +53,26 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   });
   const server = await listen(app, { host: settings.host, port: settings.port, setting: "WEBHOOK_PORT" });
   context.log("info", `webhooks at ${server.url}/webhooks/ROUTE`);
-  const close = () => server.close(2_000);
+  // Deliveries may be rare: that the door is open is proven by knocking.
+  const probeMs = (Number(context.section.probe_seconds) || PROBE_SECONDS) * 1000;
+  const probe = setInterval(async () => {
+    problem = await knock(`${server.url}/health`, probeMs);
+    if (problem === undefined) provenAt = context.now();
+  }, probeMs);
+  probe.unref();
+  const close = () => {
+    clearInterval(probe);
+    return server.close(2_000);
+  };
   context.signal.addEventListener("abort", () => void close(), { once: true });
   return {
     account: "webhook",
     accountName: server.url,
     send: (to, message) => answerTo(context, to, message),
-    health: () => ({ state: "ok", provenAt }),
+    health: () => {
+      const deaf = context.now() - provenAt > 3 * probeMs;
+      return { state: deaf ? "red" : problem ? "degraded" : "ok", provenAt, ...(problem ? { reason: problem } : {}) };
+    },
     close,
   };
 }
