@@ -28,7 +28,7 @@ async function updateRow(turn: TurnScope, response: ModelResponse): Promise<void
   });
 }
 
-/** Called before the reply is stored: the provider counted the log as it stood when it was asked. */
+/** Called before the reply is stored: the provider counted the log as it stood when it was asked. Resolves when the row is. */
 export async function accountFor(turn: TurnScope, response: ModelResponse): Promise<void> {
   const { thread } = turn;
   const { engine } = thread.parts;
@@ -41,10 +41,10 @@ export async function accountFor(turn: TurnScope, response: ModelResponse): Prom
     totalTokens: prompt + usage.output,
   });
   thread.reported(prompt);
-  await updateRow(turn, response);
   const contextTokens = prompt + usage.output;
   turn.emit({ type: "usage", usage, cost, contextTokens, contextLength: engine.contextLength });
   warnOfPressure(turn, prompt);
+  await updateRow(turn, response);
 }
 
 /** Told to the person once a session; the model is never told, it would hurry. */

@@ -71,8 +71,21 @@ async function step(turn: TurnScope): Promise<TurnOutcome | undefined> {
     return interrupted(turn.unfinished);
   }
   if (outcome.kind === "failed") return afterFailure(turn, outcome);
-  await accountFor(turn, outcome.response);
-  await responseHook(turn, outcome, performance.now() - startedAt);
+  // Booked and answered together: a store that gathers its writes pays for one sync instead of two.
+  const booked = accountFor(turn, outcome.response);
+  const followed = afterResponse(turn, outcome, performance.now() - startedAt);
+  const [result, row] = await Promise.allSettled([followed, booked]);
+  if (result.status === "rejected") throw result.reason;
+  if (row.status === "rejected") throw row.reason;
+  return result.value;
+}
+
+async function afterResponse(
+  turn: TurnScope,
+  outcome: Extract<CallOutcome, { kind: "response" }>,
+  durationMs: number,
+): Promise<TurnOutcome | undefined> {
+  await responseHook(turn, outcome, durationMs);
   const judgement = turn.judge.judge({
     response: outcome.response,
     streamed: outcome.streamed,

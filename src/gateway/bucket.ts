@@ -13,6 +13,12 @@ export class Bucket {
     this.#tokens = burst;
   }
 
+  /** A message could leave at once. */
+  get ready(): boolean {
+    this.#fill();
+    return this.#tokens >= 1;
+  }
+
   /** Resolves when a message may leave, or when the signal fires. */
   async take(signal: AbortSignal): Promise<void> {
     this.#fill();

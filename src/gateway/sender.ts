@@ -1,19 +1,12 @@
 // Empties the outbox: one message at a time per chat, in order, no faster than the platform allows, each exactly once.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
-import type {
-  Destination,
-  OutboundFile,
-  OutboundMessage,
-  Platform,
-  PlatformConnection,
-  SendResult,
-} from "../core/platform.ts";
+import { sendRow } from "../app/send-row.ts";
+import type { Mailbox, NewOutgoing, OutboxRow } from "../core/mailbox.ts";
+import type { Destination, OutboundMessage, Platform, PlatformConnection, SendResult } from "../core/platform.ts";
 import { Bucket } from "./bucket.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_PAUSE_MS = 60_000;
-const KNOWN_MS = 3_600_000;
 const NOT_CONNECTED_MS = 500;
 const MAX_LANES = 2_000;
 
@@ -35,7 +28,11 @@ interface Lane {
   readonly edits: Map<string, () => Promise<SendResult | undefined>>;
   working: boolean;
   notBefore: number;
+  /** The row that was stored as on its way before anything left. */
+  prepared: number | null;
 }
+
+type Store = (sending?: { readonly mark: string | null }) => Promise<readonly OutboxRow[]>;
 
 export interface SenderParts {
   readonly mailbox: Mailbox;
@@ -69,6 +66,31 @@ export class Sender {
       lane.rows.push(row);
       void this.#work(row.platform, row.to, lane);
     }
+  }
+
+  /** Stores rows and sends them. Where the first can leave at once it is stored as on its way already: one write less. */
+  async handOver(outgoing: readonly NewOutgoing[], store: Store): Promise<void> {
+    const [first] = outgoing;
+    const lane = first ? this.#lane(first.platform, first.to) : undefined;
+    const connection = first ? this.#parts.line(first.platform)?.connection() : undefined;
+    if (!first || !lane || !connection || !this.#canLeave(first.platform, lane)) return this.add(await store());
+    // The chat is ours until the rows are known: nothing else may take the place that the mark was made for.
+    lane.working = true;
+    try {
+      const rows = await store({ mark: connection.mark?.(first.to) ?? null });
+      lane.prepared = rows.find((row) => row.state === "sending")?.id ?? null;
+      lane.rows.push(...rows.map((row) => ({ ...row, state: "queued" as const })));
+      lane.rows.sort((a, b) => a.id - b.id);
+    } finally {
+      lane.working = false;
+      void this.#work(first.platform, first.to, lane);
+    }
+  }
+
+  #canLeave(platform: string, lane: Lane): boolean {
+    if (lane.working || lane.rows.length > 0 || lane.edits.size > 0) return false;
+    if (lane.notBefore > this.#parts.now() || this.#parts.signal.aborted) return false;
+    return (lane.bucket?.ready ?? true) && (this.#totals.get(platform)?.ready ?? true);
   }
 
   /** The message's id when it is on the screen; null when it never will be. */
@@ -105,7 +127,7 @@ export class Sender {
       if (rate && !this.#totals.has(platform)) this.#totals.set(platform, new Bucket(rate.total, rate.total));
       // A short burst is fine everywhere; the average is what platforms watch.
       const bucket = rate ? new Bucket(rate.perChat, Math.max(3, rate.perChat)) : null;
-      lane = { rows: [], bucket, edits: new Map(), working: false, notBefore: 0 };
+      lane = { rows: [], bucket, edits: new Map(), working: false, notBefore: 0, prepared: null };
       this.#lanes.set(key, lane);
     }
     return lane;
@@ -164,9 +186,11 @@ export class Sender {
     }
     this.#inFlight += 1;
     try {
-      // A row that an earlier process left as `sending` may be on the screen already.
-      const inherited = row.state === "sending" && row.payload.type !== "edit";
-      const result = inherited ? await this.#recover(row, connection) : await this.#attempt(row, connection);
+      const { mailbox, signal, now, log } = this.#parts;
+      const remember = (mark: string | null) => this.#remember(row, mark);
+      const prepared = lane.prepared === row.id;
+      if (prepared) lane.prepared = null;
+      const result = await sendRow(row, connection, { mailbox, signal, now, log, remember, prepared });
       if (result.ok || result.kind === "refused") return await this.#end(row, result);
       if (result.kind === "unknown" && row.payload.type !== "edit")
         lane.rows[0] = { ...(lane.rows[0] ?? row), state: "sending" };
@@ -187,65 +211,11 @@ export class Sender {
     return false;
   }
 
-  async #attempt(row: OutboxRow, connection: PlatformConnection): Promise<SendResult> {
-    const { signal, mailbox } = this.#parts;
-    const mark = connection.mark?.(row.to) ?? null;
-    await mailbox.sending(row.id, mark);
-    this.#remember(row, mark);
-    const { payload } = row;
-    if (payload.type === "edit") return this.#lastWord(row, connection, payload);
-    const message = outbound(row);
-    if (!("path" in message)) return connection.send(row.to, message, signal);
-    if (connection.sendFile) return connection.sendFile(row.to, message, signal);
-    const text = `${message.caption ?? ""}\n[file: ${message.name}]`.trim();
-    return connection.send(row.to, { text, idempotencyKey: row.key }, signal);
-  }
-
   /** The mark of the attempt, for the search if its end stays unknown. */
   #remember(row: OutboxRow, mark: string | null): void {
     const lane = this.#lane(row.platform, row.to);
     const first = lane.rows[0];
     if (first?.id === row.id) lane.rows[0] = { ...first, mark };
-  }
-
-  async #lastWord(
-    row: OutboxRow,
-    connection: PlatformConnection,
-    payload: Extract<OutboxRow["payload"], { type: "edit" }>,
-  ): Promise<SendResult> {
-    const { signal } = this.#parts;
-    const { messageId, text, buttons } = payload;
-    const message = { text, ...(buttons ? { buttons } : {}) };
-    const edited = await connection.edit?.(row.to, messageId, message, signal);
-    if (edited && (edited.ok || edited.kind !== "refused")) return edited;
-    // The message is gone: its text is worth a message of its own.
-    return connection.send(row.to, { ...message, idempotencyKey: row.key }, signal);
-  }
-
-  /** A send whose end nobody saw: looked for first; sent again only when it is not there. */
-  async #recover(row: OutboxRow, connection: PlatformConnection): Promise<SendResult> {
-    const { mailbox, signal, now, log } = this.#parts;
-    const message = outbound(row);
-    let proof: Awaited<ReturnType<NonNullable<PlatformConnection["findSent"]>>> = { sent: "unknown" };
-    try {
-      if (connection.findSent) {
-        const known = new Set(await mailbox.knownMessages(row.platform, now() - KNOWN_MS));
-        const remember = async (mark: string) => {
-          await mailbox.sending(row.id, mark);
-          this.#remember(row, mark);
-        };
-        proof = await connection.findSent({ to: row.to, message, mark: row.mark, known, remember }, signal);
-      }
-    } catch (error) {
-      return { ok: false, kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
-    }
-    if (proof.sent === true) return { ok: true, messageId: proof.messageId };
-    if (proof.sent === false) return this.#attempt({ ...row, state: "queued" }, connection);
-    log("warning", `message ${row.key} may have been delivered before a restart; it is sent again with a note`);
-    if ("path" in message) return this.#attempt({ ...row, state: "queued" }, connection);
-    const text = `(Sent again after a restart; you may have this already.)\n\n${message.text}`;
-    await mailbox.sending(row.id, connection.mark?.(row.to) ?? null);
-    return connection.send(row.to, { ...message, text }, signal);
   }
 
   async #end(row: OutboxRow, result: SendResult): Promise<true> {
@@ -259,20 +229,4 @@ export class Sender {
     this.#waiters.delete(row.id);
     return true;
   }
-}
-
-function outbound(row: OutboxRow): OutboundMessage | OutboundFile {
-  const { payload, key } = row;
-  if (payload.type === "file") {
-    const { type: _, ...file } = payload;
-    return { ...file, idempotencyKey: key };
-  }
-  const { text, buttons } = payload;
-  return {
-    text,
-    ...(buttons ? { buttons } : {}),
-    ...("replyTo" in payload && payload.replyTo ? { replyTo: payload.replyTo } : {}),
-    ...("silent" in payload && payload.silent ? { silent: true } : {}),
-    idempotencyKey: key,
-  };
 }

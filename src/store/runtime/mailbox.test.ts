@@ -1,6 +1,6 @@
 // The gateway's mailbox: one row per key, answers written with the end of their question, nothing lost by a crash.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -47,6 +47,23 @@ afterEach(async () => {
 });
 
 describe("the mailbox", () => {
+  it("stores the first answer as on its way when it leaves at once, and a crash finds it so", async () => {
+    const [row] = await mailbox.accept("telegram", [event("1")]);
+    const sending = { mark: "41" };
+    const rows = await mailbox.finish([row?.id ?? 0], "answered", [answer("a"), answer("b")], sending);
+    expect(rows.map(({ state, mark, attempts }) => [state, mark, attempts])).toEqual([
+      ["sending", "41", 1],
+      ["queued", null, 0],
+    ]);
+    expect(await mailbox.finish([row?.id ?? 0], "answered", [answer("c")], sending)).toEqual([]);
+    await reopen();
+    const { outbox } = await mailbox.pending();
+    expect(outbox.map(({ key, state, mark }) => [key, state, mark])).toEqual([
+      ["a", "sending", "41"],
+      ["b", "queued", null],
+    ]);
+  });
+
   it("keeps one row per account, chat and message, in order", async () => {
     const first = await mailbox.accept("telegram", [event("1"), event("2"), event("1")]);
     expect(first.map((row) => row.event.messageId)).toEqual(["1", "2"]);
@@ -108,7 +125,7 @@ describe("the mailbox", () => {
 describe("the kernel lock", () => {
   it("is exclusive between processes and gone after kill -9", async () => {
     const path = join(folder, "gateway.lock");
-    const script = `const D = require("better-sqlite3"); const d = new D(${JSON.stringify(path)}); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1000);`;
+    const script = `const D = require("better-sqlite3"); const d = new D(${JSON.stringify(`${path}.db`)}); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise((resolve) => child.stdout.once("data", resolve));
     expect(takeKernelLock(path)).toBeNull();
@@ -118,5 +135,15 @@ describe("the kernel lock", () => {
     const lock = takeKernelLock(path);
     expect(lock).not.toBeNull();
     lock?.release();
+  });
+
+  it("does not mind what Hermes Agent v0.14 left under its name", () => {
+    const path = join(folder, "gateway.lock");
+    const left = '{"pid": 1, "kind": "hermes-gateway"}';
+    writeFileSync(path, left);
+    const lock = takeKernelLock(path);
+    expect(lock).not.toBeNull();
+    lock?.release();
+    expect(readFileSync(path, "utf8")).toBe(left);
   });
 });
