@@ -9,8 +9,6 @@ import { Pulse } from "./pulse.ts";
 import { readSettings, TELEGRAM_SETTINGS, type TelegramSettings } from "./settings.ts";
 import { startWebhookServer } from "./webhook.ts";
 
-const WEBHOOK_CHECK_MS = 30_000;
-
 async function whoAmI(line: Line): Promise<{ id: number; username: string }> {
   try {
     const me = await (await line.api()).getMe();
@@ -42,10 +40,10 @@ async function startPolling(running: Running, signal: AbortSignal): Promise<() =
 
 /** Telegram itself tells whether its deliveries arrive. */
 async function checkWebhook(running: Running, url: string): Promise<void> {
-  const { line, context, pulse } = running;
+  const { line, context, pulse, settings } = running;
   try {
     const info = await (await line.api()).getWebhookInfo();
-    const failing = (info.last_error_date ?? 0) * 1000 > context.now() - 2 * WEBHOOK_CHECK_MS;
+    const failing = (info.last_error_date ?? 0) * 1000 > context.now() - 2_000 * settings.webhookCheckSeconds;
     if (info.url !== url) pulse.miss("the webhook points elsewhere");
     else if (failing && info.pending_update_count > 0) pulse.miss(`deliveries fail: ${info.last_error_message ?? ""}`);
     else pulse.beat(context.now());
@@ -76,7 +74,7 @@ async function startWebhook(running: Running, signal: AbortSignal): Promise<() =
   const watch = async () => {
     while (!signal.aborted) {
       await checkWebhook(running, webhook.url);
-      await sleep(WEBHOOK_CHECK_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(settings.webhookCheckSeconds * 1000, undefined, { signal }).catch(() => undefined);
     }
   };
   const watching = watch();
@@ -92,7 +90,8 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const bot = await whoAmI(line);
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, context.signal]);
-  const quietMs = (settings.webhook ? 45 : settings.pollSeconds + settings.graceSeconds) * 1000;
+  const quietMs =
+    (settings.webhook ? 1.5 * settings.webhookCheckSeconds : settings.pollSeconds + settings.graceSeconds) * 1000;
   const pulse = new Pulse(() => context.now(), quietMs, Math.max(settings.redSeconds * 1000, quietMs));
   pulse.beat(context.now());
   let halt: () => Promise<void> = async () => undefined;
