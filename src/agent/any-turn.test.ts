@@ -1,6 +1,5 @@
 // Any script, any interrupt: each turn has one end, the log pairs, and a resumed conversation sends the same bytes.
 import fc from "fast-check";
-import { Type } from "typebox";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   type Bench,
@@ -17,6 +16,7 @@ import {
 import type { AgentEvent } from "../core/event.ts";
 import type { Message, ToolCall } from "../core/message.ts";
 import { projectMessages } from "../core/projection.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 

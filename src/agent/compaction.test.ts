@@ -1,5 +1,5 @@
 // Compaction inside a conversation: when it happens, what moves along, and when nothing may change.
-import { Type } from "typebox";
+
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type Bench,
@@ -16,6 +16,7 @@ import {
 import type { AgentEvent } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./no-memory.ts";

@@ -1,6 +1,5 @@
 // Turns from the outside: what a surface sees and what the store holds afterwards.
 import { createHash } from "node:crypto";
-import { Type } from "typebox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type Bench,
@@ -15,6 +14,7 @@ import {
   uses,
 } from "../../test/scripted.ts";
 import type { Message } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./no-memory.ts";

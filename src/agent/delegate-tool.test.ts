@@ -1,5 +1,5 @@
 // Delegation: every subagent has exactly one end, keeps to its limits, and its spend counts.
-import { Type } from "typebox";
+
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type Bench,
@@ -16,6 +16,7 @@ import {
 import { noHooks } from "../core/hook.ts";
 import type { JsonObject } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import type { ChildSpec } from "./child-run.ts";
 import { openConversation } from "./conversation.ts";

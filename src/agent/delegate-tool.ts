@@ -1,9 +1,10 @@
 // The delegate_task tool: hands tasks to subagents and brings back one result for each.
-import { Type } from "typebox";
+
 import type { Hooks } from "../core/hook.ts";
 import { nobody } from "../core/human.ts";
 import type { Memory } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
 import { defineTool, jsonResult, toolError } from "../core/tool.ts";

@@ -1,11 +1,11 @@
 // The tool runner seen through turns: overlap, order, limits, deadlines, hooks, policy.
 import { readFile } from "node:fs/promises";
-import { Type } from "typebox";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Bench, call, collect, endOf, openBench, says, scripted, uses } from "../../test/scripted.ts";
 import { noHooks } from "../core/hook.ts";
 import type { JsonObject } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { pageable } from "./result-limits.ts";

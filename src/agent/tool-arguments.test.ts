@@ -1,8 +1,8 @@
 // Arguments as models write them: what is repaired, what is refused, what is converted.
 import fc from "fast-check";
-import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { canonicalArguments, parseArguments } from "./tool-arguments.ts";

@@ -1,5 +1,5 @@
 // What stands around a turn: hooks, memory, titles, secrets.
-import { Type } from "typebox";
+
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type Bench,
@@ -16,6 +16,7 @@ import {
 } from "../../test/scripted.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { JsonObject } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./no-memory.ts";

@@ -1,5 +1,5 @@
 // How a turn recovers: length limits, empty replies, broken calls, budgets.
-import { Type } from "typebox";
+
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type Bench,
@@ -14,6 +14,7 @@ import {
   uses,
 } from "../../test/scripted.ts";
 import { textOf } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool, type Tool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import type { AgentSettings } from "./parts.ts";

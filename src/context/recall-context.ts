@@ -1,5 +1,6 @@
 // The tool that reaches what compaction took out of the window: search the whole conversation, or read turns again.
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../core/schema.ts";
 import type { SessionStore } from "../core/session.ts";
 import { defineTool, jsonResult, type Tool, type ToolResult, toolError } from "../core/tool.ts";
 import { clip, clipMiddle, oneLine } from "./clip.ts";

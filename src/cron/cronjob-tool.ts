@@ -1,10 +1,11 @@
 // The tool by which the model schedules work: one tool, seven actions, every change through the gate.
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import { UserError } from "../core/failure.ts";
 import type { Gate } from "../core/gate.ts";
 import type { Job, JobOrigin } from "../core/job.ts";
 import type { JobWish } from "../core/job-desk.ts";
 import type { JsonObject } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import type { JobActions } from "./job-actions.ts";
 

@@ -1,7 +1,8 @@
 // The tool by which the model keeps notes that outlive the conversation.
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Gate } from "../core/gate.ts";
 import type { JsonObject } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import type { MemoryService, NoteAction } from "./memory-service.ts";
 

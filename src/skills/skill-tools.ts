@@ -1,5 +1,6 @@
 // The three tools by which the model finds, reads and writes skills.
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
 import type { ManageArgs } from "./manage/plan.ts";
 import type { Answer } from "./view.ts";

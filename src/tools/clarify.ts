@@ -1,5 +1,5 @@
 // Asks the person a question and waits for the answer.
-import { Type } from "typebox";
+import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
 
 const MAX_CHOICES = 4;

@@ -2,10 +2,11 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Gate, GateContext } from "../core/gate.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { isSendable, takeMarkers } from "../core/outgoing-media.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 
 const WAIT_MS = 20_000;

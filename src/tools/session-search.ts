@@ -1,6 +1,7 @@
 // Finds past conversations: browse the latest, search for words, scroll through one. Answers from the index, without a model.
-import { Type } from "typebox";
+
 import { type Content, type JsonObject, textOf } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import type { MessageRow, SearchHit, SessionStore } from "../core/session.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
 

@@ -1,6 +1,7 @@
 // The task list of a conversation. Its state is the last list that the log holds, so resume and compaction keep it.
-import { Type } from "typebox";
+
 import { type Message, textOf } from "../core/message.ts";
+import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
 import { parseJson } from "../lib/parse-json.ts";
 

@@ -2,10 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Type } from "typebox";
 import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { Redactor } from "../../core/redactor.ts";
+import { Type } from "../../core/schema.ts";
 import {
   type Availability,
   defineTool,

@@ -1,6 +1,7 @@
 // patch: changes a passage of one file, or several files at once from a V4A patch, all or nothing.
-import { Type } from "typebox";
+
 import type { JsonObject } from "../../core/message.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import { type FileToolParts, located, refused, resolvePath } from "./file-tools.ts";

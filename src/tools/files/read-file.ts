@@ -1,7 +1,7 @@
 // read_file: a page of a text file with line numbers.
 import { basename, dirname, join } from "node:path";
-import { Type } from "typebox";
 import type { JsonObject } from "../../core/message.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { editDistance } from "../../lib/nearest.ts";
 import type { FileInfo } from "./file-access.ts";

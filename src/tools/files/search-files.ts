@@ -1,7 +1,7 @@
 // search_files: text in files or names of files, by ripgrep from the package or by grep and find elsewhere.
 import { isAbsolute, join, relative } from "node:path";
-import { Type } from "typebox";
 import type { JsonObject } from "../../core/message.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { type FileToolParts, located, refused, resolvePath, trustOf } from "./file-tools.ts";
 import { type Lines, ripgrepSearch } from "./line-search.ts";

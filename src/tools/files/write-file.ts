@@ -1,6 +1,7 @@
 // write_file: replaces a file, or makes one with its folders.
-import { Type } from "typebox";
+
 import type { JsonObject } from "../../core/message.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { type FileToolParts, located, refused, resolvePath } from "./file-tools.ts";
 import { checkSyntax } from "./syntax-check.ts";

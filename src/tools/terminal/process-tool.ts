@@ -1,6 +1,7 @@
 // process: looks after what terminal started in the background.
-import { Type } from "typebox";
+
 import type { JsonObject } from "../../core/message.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import type { ProcessRegistry, TrackedProcess } from "./process-registry.ts";
 

@@ -1,10 +1,10 @@
 // terminal: runs a shell command in the foreground, or starts one in the background.
 import { join } from "node:path";
-import { Type } from "typebox";
 import type { Gate } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { Redactor } from "../../core/redactor.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { stripAnsi } from "./ansi.ts";
 import { askForPath } from "./ask-for-path.ts";

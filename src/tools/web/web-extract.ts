@@ -1,6 +1,7 @@
 // The tool that reads web pages: checks each address, asks a service or reads by itself, and keeps answers short.
-import { Type } from "typebox";
+
 import type { JsonObject } from "../../core/message.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import type { WebPage, WebProvider } from "../../core/web.ts";
 import { condense, RAW_CHARS, REFUSED_CHARS } from "./condense.ts";

@@ -1,6 +1,7 @@
 // The tool that searches the web through whatever service is set up.
-import { Type } from "typebox";
+
 import type { Failure } from "../../core/failure.ts";
+import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import type { WebProvider } from "../../core/web.ts";
 import type { FoundHits, WebState } from "./web-state.ts";

@@ -1,0 +1,48 @@
+// JSON Schemas for tools, made with TypeBox's words and types but without its code, which takes longer to load than all
+// tools together. What is checked later is plain JSON Schema; TypeBox itself compiles it at the first call.
+import type { Type as TypeBox } from "typebox";
+
+type Words =
+  | "Array"
+  | "Boolean"
+  | "Integer"
+  | "Literal"
+  | "Null"
+  | "Number"
+  | "Object"
+  | "Optional"
+  | "String"
+  | "Union";
+
+type Options = { readonly [keyword: string]: unknown };
+
+const optional = new WeakSet<object>();
+
+function plain(type: string) {
+  return (options?: Options) => ({ type, ...options });
+}
+
+function asOptional(schema: object): object {
+  const copy = { ...schema };
+  optional.add(copy);
+  return copy;
+}
+
+function objectOf(properties: { readonly [name: string]: object }, options?: Options) {
+  const required = Object.keys(properties).filter((name) => !optional.has(properties[name] ?? {}));
+  return { type: "object", ...(required.length > 0 ? { required } : {}), properties, ...options };
+}
+
+/** The builders that our tools use; each gives exactly the JSON that TypeBox's own gives. */
+export const Type = {
+  Array: (items: object, options?: Options) => ({ type: "array", items, ...options }),
+  Boolean: plain("boolean"),
+  Integer: plain("integer"),
+  Literal: (value: string | number | boolean, options?: Options) => ({ type: typeof value, const: value, ...options }),
+  Null: plain("null"),
+  Number: plain("number"),
+  Object: objectOf,
+  Optional: asOptional,
+  String: plain("string"),
+  Union: (anyOf: readonly object[], options?: Options) => ({ anyOf, ...options }),
+} as unknown as Pick<typeof TypeBox, Words>;
