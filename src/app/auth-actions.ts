@@ -68,6 +68,16 @@ function requireKeys(place: Place): Place {
   });
 }
 
+/**
+ * The address that is in force for the provider: Hermes Agent v0.14 knows no other for a key from the file. With several
+ * places of the provider the key is not bound to one of them.
+ */
+function addressOf({ spec, named }: Place, env: Home["env"]): { baseUrl?: string } {
+  if (named || spec.extraHosts) return {};
+  const baseUrl = spec.urlVars?.map((name) => env[name]).find((url) => url) ?? spec.baseUrl;
+  return baseUrl === "" ? {} : { baseUrl };
+}
+
 function pickEntry(entries: readonly EntryView[], target: string, place: Place): EntryView {
   const byName = entries.filter((entry) => entry.id === target || entry.label === target);
   const entry = byName.length === 1 ? byName[0] : /^\d+$/.test(target) ? entries[Number(target) - 1] : undefined;
@@ -104,7 +114,11 @@ export async function openAuth(home: Home): Promise<AuthActions> {
     add: async (word, key) => {
       const place = requireKeys(placeOf(word, settings));
       if (!isUsableSecret(key.value)) throw new UserError("that is not a key: it is too short or a placeholder");
-      const added = await credentials.add(place.pool, { ...key, value: key.value.trim() });
+      const added = await credentials.add(place.pool, {
+        ...key,
+        ...addressOf(place, home.env),
+        value: key.value.trim(),
+      });
       return { provider: place.pool, label: added.label };
     },
     list: async (word) => {

@@ -47,6 +47,13 @@ describe("withFileLock", () => {
     expect(await readFile(counter, "utf8")).toBe("100");
   });
 
+  it("is not held up by the lock files of Hermes Agent v0.14, and leaves them alone", async () => {
+    const path = join(dir, "MEMORY.md");
+    await writeFile(`${path}.lock`, "");
+    expect(await withFileLock(path, async () => "done", { timeoutMs: 200 })).toBe("done");
+    expect(await readdir(dir)).toEqual(["MEMORY.md.lock"]);
+  });
+
   it("waits inside one process too and gives back the answer", async () => {
     const order: string[] = [];
     const path = join(dir, "f");
@@ -67,16 +74,16 @@ describe("withFileLock", () => {
     const path = join(dir, "f");
     const child = spawn(process.execPath, ["-e", "0"]);
     await new Promise((resolve) => child.on("close", resolve));
-    await writeFile(`${path}.lock`, JSON.stringify({ pid: child.pid, host: hostname(), token: "x" }));
+    await writeFile(`${path}.lease`, JSON.stringify({ pid: child.pid, host: hostname(), token: "x" }));
     expect(await withFileLock(path, async () => "ok", { timeoutMs: 2000 })).toBe("ok");
   });
 
   it("takes over a lock of another machine or unreadable lock only when it is old", async () => {
     const path = join(dir, "f");
-    await writeFile(`${path}.lock`, "half writ");
+    await writeFile(`${path}.lease`, "half writ");
     await expect(withFileLock(path, async () => "ok", { timeoutMs: 60 })).rejects.toThrow(LockTimeout);
     const old = new Date(Date.now() - 120_000);
-    await utimes(`${path}.lock`, old, old);
+    await utimes(`${path}.lease`, old, old);
     expect(await withFileLock(path, async () => "ok", { timeoutMs: 2000 })).toBe("ok");
   });
 
@@ -95,19 +102,19 @@ describe("withFileLock", () => {
       await writeFile(join(dir, name), JSON.stringify(owner));
       if (at) await utimes(join(dir, name), at, at);
     };
-    await put("swept.lock.0123456789abcdef", gone);
-    await put("swept.lock.1123456789abcdef.stale", gone);
-    await put("swept.lock.2123456789abcdef", { ...gone, host: "elsewhere" }, old);
-    await put("swept.lock.3123456789abcdef", mine);
-    await put("swept.lock.4123456789abcdef", { ...gone, host: "elsewhere" });
-    await put("swept.lock.notes", gone, old);
-    await put("other.lock.0123456789abcdef", gone, old);
+    await put("swept.lease.0123456789abcdef", gone);
+    await put("swept.lease.1123456789abcdef.stale", gone);
+    await put("swept.lease.2123456789abcdef", { ...gone, host: "elsewhere" }, old);
+    await put("swept.lease.3123456789abcdef", mine);
+    await put("swept.lease.4123456789abcdef", { ...gone, host: "elsewhere" });
+    await put("swept.lease.notes", gone, old);
+    await put("other.lease.0123456789abcdef", gone, old);
     await withFileLock(path, async () => undefined);
     expect((await readdir(dir)).sort()).toEqual([
-      "other.lock.0123456789abcdef",
-      "swept.lock.3123456789abcdef",
-      "swept.lock.4123456789abcdef",
-      "swept.lock.notes",
+      "other.lease.0123456789abcdef",
+      "swept.lease.3123456789abcdef",
+      "swept.lease.4123456789abcdef",
+      "swept.lease.notes",
     ]);
   });
 });

@@ -107,12 +107,13 @@ async function release(path: string, owner: Owner): Promise<void> {
 }
 
 /**
- * Runs `work` while no other process that uses the same path does. The lock file is `<path>.lock`; nested calls for
- * one path wait for themselves, so do not nest.
+ * Runs `work` while no other process that uses the same path does. The lock file is `<path>.lease`: Hermes Agent v0.14
+ * leaves an empty `<path>.lock` beside some files for good, whether it is locked or not. Nested calls for one path wait
+ * for themselves, so do not nest.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, options: FileLockOptions = {}): Promise<T> {
   const { timeoutMs = 10_000, staleMs = 60_000 } = options;
-  const lockPath = `${path}.lock`;
+  const lockPath = `${path}.lease`;
   const owner: Owner = { pid: process.pid, host: hostname(), token: randomBytes(8).toString("hex") };
   const deadline = Date.now() + timeoutMs;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -7,7 +7,16 @@ import { type PlainError, unpackError } from "./worker-protocol.ts";
 
 const METHODS: readonly (keyof Mailbox)[] = [
   ...(["accept", "pending", "begin", "finish", "enqueue", "sending", "sent", "postponed", "failed"] as const),
-  ...(["findOutgoing", "knownMessages", "failures", "getMemory", "setMemory", "counts", "prune"] as const),
+  ...([
+    "findOutgoing",
+    "knownMessages",
+    "newestMessages",
+    "failures",
+    "getMemory",
+    "setMemory",
+    "counts",
+    "prune",
+  ] as const),
 ];
 
 interface Waiting {

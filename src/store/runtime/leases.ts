@@ -10,12 +10,12 @@ export interface KernelLock {
 }
 
 /**
- * Null when another process holds it. The file stays behind, empty: its content means nothing, only the lock does.
- * One process must not open the same path twice, because closing one handle would drop the lock of the other.
+ * Null when another process holds it. The file, `<path>.db`, stays behind, empty: its content means nothing, only the
+ * lock does. Under `path` itself Hermes Agent v0.14 may have left a text of its own. One process must not open the same path twice, because closing one handle would drop the lock of the other.
  */
 export function takeKernelLock(path: string): KernelLock | null {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const db: Database = openDatabase(path, { busyTimeoutMs: 0 });
+  const db: Database = openDatabase(`${path}.db`, { busyTimeoutMs: 0 });
   try {
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {

@@ -89,6 +89,7 @@ export function createMailbox(
     findOutgoing: (key) => group.add((on) => outbox.rowByKey(on, key)),
     knownMessages: (platform, since) =>
       group.add((on) => [...inbox.receivedIds(on, platform, since), ...outbox.sentIds(on, platform, since)]),
+    newestMessages: (platform) => group.add((on) => outbox.newestIds(on, platform)),
     failures: (limit) => group.add((on) => outbox.failedRows(on, limit)),
     getMemory: (platform, key) =>
       group.add(

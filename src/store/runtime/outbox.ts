@@ -112,6 +112,17 @@ export function sentIds(db: Database, platform: string, since: number): string[]
     .map((row) => row.message_id);
 }
 
+/** Per chat: what arrived last, and what was sent last. */
+export function newestIds(db: Database, platform: string): { chatId: string; messageId: string }[] {
+  const newest = (table: string, condition: string) =>
+    `SELECT chat_id AS chatId, message_id AS messageId, MAX(id) FROM ${table} WHERE platform = ? ${condition} GROUP BY chat_id`;
+  const sql = `${newest("gateway_inbox", "")} UNION ALL ${newest("gateway_outbox", "AND message_id IS NOT NULL")}`;
+  return db
+    .prepare<{ chatId: string; messageId: string }>(sql)
+    .all(platform, platform)
+    .map(({ chatId, messageId }) => ({ chatId, messageId }));
+}
+
 export function failedRows(db: Database, limit: number): OutboxRow[] {
   return db
     .prepare<Row>(
