@@ -53,72 +53,111 @@ const call = async (provider: MemoryProvider, name: string, args: JsonObject) =>
     results: { fact_id: number; content: string; trust: number; source: string }[];
   };
 
+interface Fact {
+  readonly fact_id: number;
+  readonly content: string;
+  readonly trust: number;
+  readonly source: string | null;
+  readonly replaced_by: number | null;
+}
+
 describe("holographic", () => {
   async function start(entries: object = {}) {
     const provider = await openProvider("holographic", {}, { holographic: entries });
     await provider.initialize({ ...init, sessionId: "s1", hermesHome: folder });
     return provider;
   }
-  const store = (provider: MemoryProvider, args: JsonObject) => call(provider, "fact_store", args);
+  const ask = async (provider: MemoryProvider, name: string, args: JsonObject) =>
+    JSON.parse(await provider.handleToolCall(name, args)) as {
+      readonly [key: string]: unknown;
+      readonly fact_id: number;
+      readonly facts: Fact[];
+      readonly pairs: { older: Fact; newer: Fact }[];
+    };
+  const facts = (provider: MemoryProvider, action: string, args: JsonObject = {}) =>
+    ask(provider, "fact_store", { action, ...args });
 
-  it("keeps facts with time, source and trust, and finds them by their words", async () => {
+  it("keeps facts with time, source and trust, and finds them in other forms of their words", async () => {
     const provider = await start();
-    const added = await store(provider, {
-      action: "add",
-      content: "Ada deploys with Nomad on Fridays",
-      category: "project",
-    });
-    expect((await store(provider, { action: "add", content: "Ada deploys with Nomad on Fridays" })).status).toBe(
-      "known already",
-    );
-    const { results } = await store(provider, { action: "search", query: "how does Ada deploy?" });
-    expect(results).toMatchObject([{ fact_id: added.fact_id, trust: 0.5, source: "session s1", category: "project" }]);
-    expect(await provider.prefetch("when are deploys with nomad?", "s1")).toMatch(
-      /fact 1, trust 0\.50, \d{4}-\d\d-\d\d, session s1\] Ada deploys/,
+    const content = "Ada deploys with Nomad on Fridays";
+    const kept = await facts(provider, "keep", { content, category: "project" });
+    expect((await facts(provider, "keep", { content })).kept).toBe("it was known already");
+    const found = await facts(provider, "search", { query: "how did Ada deploy?" });
+    expect(found.facts).toMatchObject([
+      { fact_id: kept.fact_id, trust: 0.5, source: "session s1", category: "project" },
+    ]);
+    expect(await provider.prefetch("when is nomad used for deploying?", "s1")).toMatch(
+      /- Ada deploys with Nomad on Fridays \(fact 1: \d{4}-\d\d-\d\d, session s1, trust 0\.50\)/,
     );
     expect(await provider.prefetch("'); DROP TABLE facts; --", "s1")).toBe("");
-    expect(provider.systemPromptBlock()).toContain("1 facts are stored");
+    expect(provider.systemPromptBlock()).toContain("1 fact is stored");
+  });
+
+  it("weighs rare words above common ones, and recalls nothing for one word of many", async () => {
+    const provider = await start();
+    for (let day = 1; day <= 20; day++)
+      await facts(provider, "keep", { content: `The server had ${day}0 visitors on day ${day}` });
+    await facts(provider, "keep", { content: "The server password is rotated by Grace" });
+    const { facts: found } = await facts(provider, "search", { query: "server password" });
+    expect(found[0]?.content).toContain("Grace");
+    const wide = "Which server should we choose for the new shop in Rotterdam, and what does hosting cost?";
+    expect(await provider.prefetch(wide, "s1")).toBe("");
+  });
+
+  it("finds words of scripts without blanks", async () => {
+    const provider = await start();
+    await facts(provider, "keep", { content: "用户喜欢喝绿茶" });
+    await facts(provider, "keep", { content: "ผู้ใช้ชอบดื่มกาแฟดำ" });
+    const one = await facts(provider, "search", { query: "绿茶" });
+    expect(one.facts.map((fact) => fact.content)).toEqual(["用户喜欢喝绿茶"]);
+    const two = await facts(provider, "search", { query: "กาแฟ" });
+    expect(two.facts.map((fact) => fact.content)).toEqual(["ผู้ใช้ชอบดื่มกาแฟดำ"]);
   });
 
   it("lets the newest fact win and keeps the old one readable", async () => {
     const provider = await start();
-    const { fact_id: old } = await store(provider, { action: "add", content: "The office of Initech is in Berlin" });
-    const { fact_id: next } = await store(provider, {
-      action: "update",
-      fact_id: old,
+    const old = await facts(provider, "keep", { content: "The office of Initech is in Berlin" });
+    const next = await facts(provider, "correct", {
+      fact_id: old.fact_id,
       content: "The office of Initech is in Lisbon",
     });
-    const now = await store(provider, { action: "search", query: "Initech office" });
-    expect(now.results.map((fact) => fact.content)).toEqual(["The office of Initech is in Lisbon"]);
-    const all = await store(provider, { action: "search", query: "Initech office", history: true });
-    expect(all.results.find((fact) => fact.fact_id === old)).toMatchObject({ superseded_by: next });
-    expect((await store(provider, { action: "probe", entity: "Initech" })).results).toHaveLength(1);
+    expect(next.replaces).toBe(old.fact_id);
+    const now = await facts(provider, "search", { query: "Initech office" });
+    expect(now.facts.map((fact) => fact.content)).toEqual(["The office of Initech is in Lisbon"]);
+    const all = await facts(provider, "search", { query: "Initech office", replaced: true });
+    expect(all.facts.find((fact) => fact.fact_id === old.fact_id)).toMatchObject({ replaced_by: next.fact_id });
+    expect((await facts(provider, "about", { names: ["Initech"] })).facts).toHaveLength(1);
+    await facts(provider, "keep", { content: "The office of Initech is in Berlin" });
+    expect((await facts(provider, "about", { names: ["initech"] })).facts).toHaveLength(2);
+    expect((await facts(provider, "correct", { fact_id: 99, content: "x" })).error).toBe("there is no fact 99");
   });
 
-  it("sinks what is unhelpful below recall, and raises what helps", async () => {
+  it("sinks what misled below recall, and raises what helped", async () => {
     const provider = await start();
-    const { fact_id } = await store(provider, { action: "add", content: "The staging server is called Hopper" });
-    expect((await call(provider, "fact_feedback", { action: "helpful", fact_id })).trust).toBeCloseTo(0.55);
-    for (let round = 0; round < 3; round++) await call(provider, "fact_feedback", { action: "unhelpful", fact_id });
+    const { fact_id } = await facts(provider, "keep", { content: "The staging server is called Hopper" });
+    const rate = (helpful: boolean, id = fact_id) => ask(provider, "fact_feedback", { fact_id: id, helpful });
+    expect((await rate(true)).trust).toBeCloseTo(0.55);
+    for (let round = 0; round < 3; round++) await rate(false);
     expect(await provider.prefetch("staging server", "s1")).toBe("");
-    expect((await call(provider, "fact_feedback", { action: "helpful", fact_id: 99 })).error).toContain("no fact 99");
+    expect((await rate(true, 99)).error).toContain("no fact 99");
   });
 
-  it("connects what is mentioned together and finds what may conflict", async () => {
+  it("knows who is mentioned with whom, and what may contradict", async () => {
     const provider = await start();
-    await store(provider, { action: "add", content: "Grace Hopper leads Project Orion" });
-    await store(provider, { action: "add", content: "The budget of Project Orion is 10 million" });
-    await store(provider, { action: "add", content: "The budget of Project Orion is 12 million" });
-    const related = await store(provider, { action: "related", entity: "project orion" });
-    expect(JSON.stringify(related.results)).toContain("Grace Hopper");
-    const both = await store(provider, { action: "reason", entities: ["Grace Hopper", "Project Orion"] });
-    expect(both.results.map((fact) => fact.content)).toEqual(["Grace Hopper leads Project Orion"]);
-    const conflicts = await store(provider, { action: "contradict" });
-    expect(conflicts.results).toMatchObject([
-      { older_content: expect.stringContaining("10"), newer_content: expect.stringContaining("12") },
+    await facts(provider, "keep", { content: "Grace Hopper leads Project Orion" });
+    await facts(provider, "keep", { content: "The budget of Project Orion is 10 million" });
+    await facts(provider, "keep", { content: "The budget of Project Orion is 12 million" });
+    expect((await facts(provider, "beside", { names: ["project orion"] })).names).toEqual([
+      { name: "Grace Hopper", facts: 1 },
     ]);
-    expect((await store(provider, { action: "remove", fact_id: 1 })).removed).toBe(true);
-    expect((await store(provider, { action: "list" })).count).toBe(2);
+    const both = await facts(provider, "about", { names: ["Grace Hopper", "Project Orion"] });
+    expect(both.facts.map((fact) => fact.content)).toEqual(["Grace Hopper leads Project Orion"]);
+    expect((await facts(provider, "conflicts")).pairs).toMatchObject([
+      { older: { content: expect.stringContaining("10") }, newer: { content: expect.stringContaining("12") } },
+    ]);
+    expect((await facts(provider, "forget", { fact_id: 1 })).forgotten).toBe(true);
+    expect((await facts(provider, "list")).facts).toHaveLength(2);
+    expect((await facts(provider, "about", { names: ["Grace Hopper"] })).facts).toEqual([]);
   });
 
   it("hears of notes, extracts only when asked to, and tells reading from writing", async () => {
@@ -126,26 +165,77 @@ describe("holographic", () => {
     const said = [{ role: "user" as const, content: "I prefer tabs over spaces. Hello there." }];
     await quiet.onSessionEnd?.(said);
     await quiet.onMemoryWrite?.({ action: "add", target: "user", content: "Speaks Thai", metadata: {} });
-    expect(JSON.stringify(await store(quiet, { action: "list" }))).not.toContain("tabs");
+    expect(JSON.stringify(await facts(quiet, "list"))).not.toContain("tabs");
     const keen = await start({ auto_extract: "true" });
     await keen.onSessionEnd?.(said);
-    const listed = JSON.stringify(await store(keen, { action: "list" }));
+    const listed = JSON.stringify(await facts(keen, "list"));
     expect(listed).toContain("I prefer tabs over spaces.");
     expect(listed).toContain("Speaks Thai");
     expect(listed).not.toContain("Hello there");
     expect(keen.writes?.("fact_store", { action: "search" })).toBe(false);
-    expect(keen.writes?.("fact_store", { action: "add" })).toBe(true);
+    expect(keen.writes?.("fact_store", { action: "keep" })).toBe(true);
+    expect((await facts(keen, "keep")).error).toBe("keep needs content");
+    expect((await facts(keen, "constructor")).error).toContain("unknown action");
   });
 
-  it("opens a store that v0.14 wrote", async () => {
+  /** The table as v0.14 makes it, with an index that follows by triggers. */
+  function byReference(statements: string): void {
     const db = new Database(join(folder, "memory_store.db"));
-    db.exec(`CREATE TABLE facts (fact_id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE, category TEXT DEFAULT 'general', tags TEXT DEFAULT '', trust_score REAL DEFAULT 0.5, retrieval_count INTEGER DEFAULT 0, helpful_count INTEGER DEFAULT 0, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, hrr_vector BLOB);
-      CREATE VIRTUAL TABLE facts_fts USING fts5(content, tags, content=facts, content_rowid=fact_id);
-      CREATE TRIGGER facts_ai AFTER INSERT ON facts BEGIN INSERT INTO facts_fts(rowid, content, tags) VALUES (new.fact_id, new.content, new.tags); END;
-      INSERT INTO facts (content) VALUES ('An old fact about walruses');`);
+    db.exec(`CREATE TABLE IF NOT EXISTS facts (fact_id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE, category TEXT DEFAULT 'general', tags TEXT DEFAULT '', trust_score REAL DEFAULT 0.5, retrieval_count INTEGER DEFAULT 0, helpful_count INTEGER DEFAULT 0, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, hrr_vector BLOB);
+      CREATE VIRTUAL TABLE IF NOT EXISTS theirs USING fts5(content, tags, content=facts, content_rowid=fact_id);
+      CREATE TRIGGER IF NOT EXISTS on_insert AFTER INSERT ON facts BEGIN INSERT INTO theirs(rowid, content, tags) VALUES (new.fact_id, new.content, new.tags); END;
+      CREATE TRIGGER IF NOT EXISTS on_update AFTER UPDATE ON facts BEGIN
+        INSERT INTO theirs(theirs, rowid, content, tags) VALUES ('delete', old.fact_id, old.content, old.tags);
+        INSERT INTO theirs(rowid, content, tags) VALUES (new.fact_id, new.content, new.tags); END;
+      ${statements}`);
     db.close();
+  }
+
+  it("opens a store that v0.14 wrote, and sees what it writes later", async () => {
+    byReference("INSERT INTO facts (content) VALUES ('An old fact about walruses');");
+    expect(await (await start()).prefetch("what about walruses", "s")).toContain("An old fact about walruses");
+    byReference(
+      "INSERT INTO facts (content) VALUES ('Narwhals have one tusk'); UPDATE facts SET content = 'Seals have whiskers', updated_at = '2031-01-01 00:00:00' WHERE fact_id = 1;",
+    );
+    const later = await start();
+    expect(await later.prefetch("tusk of narwhals", "s")).toContain("Narwhals have one tusk");
+    expect(await later.prefetch("seals and whiskers", "s")).toContain("Seals have whiskers");
+    expect(await later.prefetch("walruses", "s")).toBe("");
+  });
+
+  it("leaves an index of v0.14 whole, whoever wrote first", async () => {
+    await facts(await start(), "keep", { content: "Kept before their index was there" });
+    byReference("");
     const provider = await start();
-    expect(await provider.prefetch("what about walruses", "s")).toContain("An old fact about walruses");
+    await ask(provider, "fact_feedback", { fact_id: 1, helpful: true });
+    await facts(provider, "keep", { content: "Kept with their index in place" });
+    const db = new Database(join(folder, "memory_store.db"));
+    expect(() => db.exec("INSERT INTO theirs(theirs) VALUES ('integrity-check')")).not.toThrow();
+    expect(db.prepare("SELECT rowid FROM theirs WHERE theirs MATCH 'kept'").all()).toHaveLength(2);
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    db.close();
+  });
+
+  it("reads its settings where v0.14 keeps them", async () => {
+    writeFileSync(
+      join(folder, "config.yaml"),
+      JSON.stringify({
+        memory: { provider: "holographic" },
+        plugins: { "hermes-memory-store": { default_trust: 0.8 } },
+      }),
+    );
+    const home = homeOf();
+    const parts = { models: () => Promise.reject(new Error("no models")), notice: () => undefined };
+    const { config, warnings } = await openSettings(home).load();
+    expect(warnings).toEqual([]);
+    const host = await PluginHost.open({ home, config, parts });
+    hosts.push(host);
+    await host.settle();
+    const provider = await host.memoryProvider("holographic");
+    if (!provider) throw new Error("missing");
+    await provider.initialize({ ...init, sessionId: "s1", hermesHome: folder });
+    await facts(provider, "keep", { content: "Trusted from the start" });
+    expect((await facts(provider, "list")).facts[0]?.trust).toBe(0.8);
   });
 });
 
@@ -173,7 +263,7 @@ describe("mem0", () => {
     expect(found.results).toMatchObject([{ memory: "Prefers short answers", score: 0.9 }]);
     expect((await call(provider, "mem0_profile", {})).result).toBe("Prefers short answers");
     expect(service.requests[0]).toMatchObject({
-      path: "/v1/memories/",
+      path: "/v3/memories/add/",
       body: {
         user_id: "ada",
         agent_id: "hermes",
@@ -181,7 +271,27 @@ describe("mem0", () => {
         messages: [{ role: "user", content: "Prefers short answers" }],
       },
     });
-    expect(service.requests[1]?.body).toMatchObject({ top_k: 3, filters: { AND: [{ user_id: "ada" }] } });
+    expect(service.requests[1]?.body).toEqual({
+      query: "answers",
+      top_k: 3,
+      rerank: true,
+      filters: { AND: [{ user_id: "ada" }] },
+    });
+    expect(service.requests[2]?.path).toBe("/v3/memories/?page=1&page_size=100");
+  });
+
+  it("talks to a server that has only the older routes", async () => {
+    service.older = true;
+    const provider = await start({}, "ada");
+    expect((await call(provider, "mem0_conclude", { conclusion: "Lives in Hanoi" })).result).toBe("Kept.");
+    expect((await call(provider, "mem0_search", { query: "hanoi" })).results).toHaveLength(1);
+    expect((await call(provider, "mem0_profile", {})).result).toBe("Lives in Hanoi");
+    expect(service.requests.map(({ path }) => path)).toEqual([
+      "/v3/memories/add/",
+      "/v1/memories/",
+      "/v2/memories/search/",
+      "/v2/memories/?page=1&page_size=100",
+    ]);
   });
 
   it("hands over turns in the background and waits for them when it is closed", async () => {

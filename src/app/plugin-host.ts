@@ -53,9 +53,14 @@ async function within<T>(work: Promise<T>, ms: number, problem: string): Promise
   }
 }
 
+/** Where v0.14 keeps the settings of a plugin, when that is not under its name. */
+const OLDER_PLACES: { readonly [name: string]: string } = { holographic: "hermes-memory-store" };
+
 function settingsOf(config: Config, plugin: FoundPlugin): JsonObject {
+  const { name } = plugin.manifest;
   const entries = config.plugins.entries as { readonly [name: string]: unknown };
-  const found = entries[plugin.key] ?? entries[plugin.manifest.name];
+  const older = (config.plugins as { readonly [key: string]: unknown })[OLDER_PLACES[name] ?? ""];
+  const found = entries[plugin.key] ?? entries[name] ?? older;
   return found !== null && typeof found === "object" && !Array.isArray(found) ? (found as JsonObject) : {};
 }
 

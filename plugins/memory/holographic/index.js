@@ -1,102 +1,159 @@
-// Memory provider `holographic`: structured facts in `memory_store.db`, with time, source and trust.
-import { FactStore } from "./store.js";
+// Memory provider `holographic`: facts in a SQLite file of this home, each with its time, its source and how far it is trusted.
+import { Facts } from "./facts.js";
 
-const CATEGORIES = ["user_pref", "project", "tool", "general"];
-const RECALLED = 5;
-const READING = new Set(["search", "probe", "related", "reason", "contradict", "list"]);
-/** Sentences in which people say something that lasts. */
+const FILE = "memory_store.db";
+const DEFAULTS = { trust: 0.5, minTrust: 0.3 };
+/** Into a turn go few facts, and none that share but one word of many with it. */
+const RECALL = { limit: 5, minShare: 0.2 };
+const READING = new Set(["search", "about", "beside", "conflicts", "list"]);
+
+/** What people say about themselves and their work that will still be true tomorrow. */
 const LASTING = [
-  [/\bI (?:prefer|like|love|hate|always|never|usually|use)\b.{3,200}/i, "user_pref"],
-  [/\bmy (?:name|birthday|favou?rite|timezone|editor|preferred)\b.{3,200}/i, "user_pref"],
-  [/\bwe (?:decided|agreed|chose|settled)\b.{3,200}/i, "project"],
+  { category: "user_pref", said: /\b(?:I|we) (?:always|never|usually|prefer|like|dislike|hate|love|use|work with)\b/i },
+  { category: "user_pref", said: /\b(?:call me|my (?:name|time ?zone|birthday|editor|language|favou?rite \w+) is)\b/i },
+  { category: "project", said: /\bwe(?:'ve| have)? (?:decided|agreed|chosen|settled|moved|switched)\b/i },
+];
+const LONGEST_SENTENCE = 300;
+
+const text = (description) => ({ type: "string", description });
+const TOOLS = [
+  {
+    name: "fact_store",
+    description:
+      "Facts that outlast this conversation: about the user, people, projects, decisions. Search before you answer from memory; keep what will matter later, one statement at a time; correct a fact instead of keeping its opposite beside it.",
+    parameters: {
+      type: "object",
+      properties: {
+        action: {
+          type: "string",
+          enum: ["keep", "search", "about", "beside", "conflicts", "correct", "forget", "list"],
+          description:
+            "keep a fact (content) · search (query) · about: all that is known of names (names) · beside: what else is mentioned with a name (names) · conflicts: facts that may contradict each other · correct (fact_id, content) · forget (fact_id) · list the newest",
+        },
+        content: text("The fact in one sentence that can be understood alone"),
+        query: text("What to look for"),
+        names: { type: "array", items: { type: "string" }, description: "People, places, projects, tools" },
+        fact_id: { type: "integer" },
+        category: { type: "string", enum: ["user_pref", "project", "tool", "general"] },
+        tags: text("Further words to find it by"),
+        replaced: { type: "boolean", description: "search: also facts that were corrected since" },
+        limit: { type: "integer", description: "10 when not given" },
+      },
+      required: ["action"],
+    },
+  },
+  {
+    name: "fact_feedback",
+    description: "Say whether a fact that you used was right. Wrong ones sink until they are no longer recalled.",
+    parameters: {
+      type: "object",
+      properties: { fact_id: { type: "integer" }, helpful: { type: "boolean" } },
+      required: ["fact_id", "helpful"],
+    },
+  },
 ];
 
-const FACT_STORE = {
-  name: "fact_store",
-  description:
-    "Structured long-term facts. add: keep a fact; search: by words; probe: everything about one entity; related: what is mentioned with it; reason: facts about several entities at once; contradict: facts that may conflict; update, remove, list. Look here before you answer questions about the user.",
-  parameters: {
-    type: "object",
-    properties: {
-      action: {
-        type: "string",
-        enum: ["add", "search", "probe", "related", "reason", "contradict", "update", "remove", "list"],
-      },
-      content: { type: "string", description: "The fact, for add and update" },
-      query: { type: "string", description: "Words to search for" },
-      entity: { type: "string", description: "For probe and related" },
-      entities: { type: "array", items: { type: "string" }, description: "For reason" },
-      fact_id: { type: "integer", description: "For update and remove" },
-      supersedes: { type: "integer", description: "For add: the fact that this one replaces" },
-      category: { type: "string", enum: CATEGORIES },
-      tags: { type: "string", description: "Comma-separated" },
-      trust_delta: { type: "number", description: "For update" },
-      min_trust: { type: "number", description: "Default 0.3" },
-      history: { type: "boolean", description: "For search: replaced facts too" },
-      limit: { type: "integer", description: "Default 10" },
-    },
-    required: ["action"],
+const FIELDS = [
+  { key: "db_path", description: "SQLite file inside the home", default: FILE },
+  {
+    key: "auto_extract",
+    description: "Keep lasting statements of yours when a session ends",
+    default: "false",
+    choices: ["true", "false"],
   },
-};
+  { key: "default_trust", description: "Trust of a new fact, 0 to 1", default: String(DEFAULTS.trust) },
+  { key: "min_trust_threshold", description: "Facts below this are not recalled", default: String(DEFAULTS.minTrust) },
+];
 
-const FACT_FEEDBACK = {
-  name: "fact_feedback",
-  description: "Rate a fact after using it: helpful when it was right, unhelpful when it was wrong or out of date.",
-  parameters: {
-    type: "object",
-    properties: {
-      action: { type: "string", enum: ["helpful", "unhelpful"] },
-      fact_id: { type: "integer" },
-    },
-    required: ["action", "fact_id"],
+function numberOf(value, fallback) {
+  const number = Number(value ?? fallback);
+  return Number.isFinite(number) ? number : fallback;
+}
+
+function need(args, ...names) {
+  for (const name of names) {
+    const value = args[name];
+    if (value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0))
+      throw new Error(`${args.action ?? "this"} needs ${name}`);
+  }
+}
+
+/** One function for each action; what it returns is the answer. */
+const ACTIONS = {
+  keep: (facts, args, { source }) => {
+    need(args, "content");
+    const { factId, isNew } = facts.keep(args.content, { category: args.category, tags: args.tags, source });
+    return { fact_id: factId, kept: isNew ? "as a new fact" : "it was known already" };
   },
+  search: (facts, args, { limit, minTrust }) => {
+    need(args, "query");
+    return {
+      facts: facts.search(args.query, { category: args.category, minTrust, limit, replaced: args.replaced === true }),
+    };
+  },
+  about: (facts, args, { limit }) => {
+    need(args, "names");
+    return { facts: facts.about(args.names, { limit }) };
+  },
+  beside: (facts, args, { limit }) => {
+    need(args, "names");
+    return { names: facts.beside(args.names[0], { limit }) };
+  },
+  conflicts: (facts, _, { limit }) => ({ pairs: facts.conflicts({ limit }) }),
+  correct: (facts, args, { source }) => {
+    need(args, "fact_id");
+    const { content, category, tags } = args;
+    const id = facts.correct(Number(args.fact_id), { content, category, tags, source });
+    if (id === undefined) throw new Error(`there is no fact ${args.fact_id}`);
+    return { fact_id: id, ...(id === Number(args.fact_id) ? {} : { replaces: Number(args.fact_id) }) };
+  },
+  forget: (facts, args) => {
+    need(args, "fact_id");
+    return { forgotten: facts.forget(Number(args.fact_id)) };
+  },
+  list: (facts, args, { limit }) => ({ facts: facts.list({ category: args.category, limit }), stored: facts.size }),
 };
-
-const isTrue = (value) => value === true || /^(1|true|yes|on)$/i.test(String(value ?? ""));
 
 /** @implements {import("hermes-ts/plugin").PluginMemoryProvider} */
 class HolographicMemory {
   name = "holographic";
   #ctx;
-  #store;
+  #facts;
   #source = "";
-  #minTrust;
 
   /** @param {import("hermes-ts/plugin").PluginContext} ctx */
   constructor(ctx) {
     this.#ctx = ctx;
-    this.#minTrust = Number(ctx.config.min_trust_threshold ?? 0.3);
   }
 
-  isAvailable() {
-    return true;
+  get #minTrust() {
+    return numberOf(this.#ctx.config.min_trust_threshold, DEFAULTS.minTrust);
   }
 
   async initialize(init) {
-    const path = String(this.#ctx.config.db_path ?? "memory_store.db").replace(/\$\{?HERMES_HOME\}?/, init.hermesHome);
-    const trust = Number(this.#ctx.config.default_trust ?? 0.5);
-    this.#store ??= new FactStore(this.#ctx.openDatabase(path), { defaultTrust: trust });
+    const { db_path, default_trust } = this.#ctx.config;
+    const path = String(db_path || FILE).replace(/^\$\{?HERMES_HOME\}?\/?/, "");
+    this.#facts ??= new Facts(this.#ctx.openDatabase(path), numberOf(default_trust, DEFAULTS.trust));
     this.#source = init.sessionId ? `session ${init.sessionId}` : init.platform;
   }
 
   systemPromptBlock() {
-    const total = this.#store?.count() ?? 0;
-    const state = total === 0 ? "The store is empty." : `${total} facts are stored.`;
-    return `# Facts\n${state} Keep lasting facts about people, projects, preferences and decisions with fact_store, look there before answering about them, and rate what you used with fact_feedback.`;
+    const size = this.#facts?.size ?? 0;
+    const stored = size === 0 ? "Nothing is stored yet." : `${size} ${size === 1 ? "fact is" : "facts are"} stored.`;
+    return `# Facts\n${stored} fact_store keeps and finds lasting facts; fact_feedback tells whether one was right.`;
   }
 
   async prefetch(query) {
-    const rows = this.#store?.search(query, { minTrust: this.#minTrust, limit: RECALLED }) ?? [];
-    if (rows.length === 0) return "";
+    const rows = this.#facts?.search(query, { ...RECALL, minTrust: this.#minTrust }) ?? [];
     const lines = rows.map((row) => {
-      const when = String(row.observed_at ?? row.created_at).slice(0, 10);
-      return `- [fact ${row.fact_id}, trust ${row.trust.toFixed(2)}, ${when}${row.source ? `, ${row.source}` : ""}] ${row.content}`;
+      const origin = [String(row.said_at).slice(0, 10), row.source, `trust ${row.trust.toFixed(2)}`];
+      return `- ${row.content} (fact ${row.fact_id}: ${origin.filter(Boolean).join(", ")})`;
     });
-    return `## Facts\n${lines.join("\n")}`;
+    return lines.length === 0 ? "" : ["## Facts that may matter here", ...lines].join("\n");
   }
 
   getToolSchemas() {
-    return [FACT_STORE, FACT_FEEDBACK];
+    return TOOLS;
   }
 
   /** Only what changes the store needs a person's word in a turn that has read untrusted text. */
@@ -105,90 +162,51 @@ class HolographicMemory {
   }
 
   async handleToolCall(name, args) {
-    if (!this.#store) return JSON.stringify({ error: "the fact store is not open" });
     try {
-      const answer = name === "fact_feedback" ? this.#feedback(args) : this.#act(args);
-      return JSON.stringify(answer);
+      return JSON.stringify(name === "fact_feedback" ? this.#rate(args) : this.#act(args));
     } catch (error) {
       return JSON.stringify({ error: error instanceof Error ? error.message : String(error) });
     }
   }
 
-  #feedback(args) {
-    const trust = this.#store.feedback(Number(args.fact_id), args.action === "helpful");
-    return trust === undefined ? { error: `there is no fact ${args.fact_id}` } : { fact_id: args.fact_id, trust };
+  #opened() {
+    if (!this.#facts) throw new Error("the facts are not open");
+    return this.#facts;
+  }
+
+  #rate(args) {
+    need({ ...args, action: "fact_feedback" }, "fact_id", "helpful");
+    const trust = this.#opened().rate(Number(args.fact_id), args.helpful === true);
+    if (trust === undefined) throw new Error(`there is no fact ${args.fact_id}`);
+    return { fact_id: Number(args.fact_id), trust };
   }
 
   #act(args) {
-    const store = this.#store;
-    const limit = Math.min(100, Math.max(1, Number(args.limit ?? 10)));
-    const { category } = args;
-    const listed = (results) => ({ results, count: results.length });
-    switch (args.action) {
-      case "add": {
-        if (!args.content) return { error: "add needs content" };
-        const supersedes = args.supersedes === undefined ? undefined : Number(args.supersedes);
-        const details = { category, tags: args.tags, source: this.#source, supersedes };
-        const { factId, known } = store.add(args.content, details);
-        return { fact_id: factId, status: known ? "known already" : "added" };
-      }
-      case "search": {
-        if (!args.query) return { error: "search needs query" };
-        const minTrust = Number(args.min_trust ?? this.#minTrust);
-        return listed(store.search(args.query, { category, minTrust, limit, history: args.history === true }));
-      }
-      case "probe":
-        return args.entity ? listed(store.about([args.entity], { category, limit })) : { error: "probe needs entity" };
-      case "related":
-        return args.entity ? listed(store.related(args.entity, { limit })) : { error: "related needs entity" };
-      case "reason":
-        return args.entities?.length
-          ? listed(store.about(args.entities, { category, limit }))
-          : { error: "reason needs entities" };
-      case "contradict":
-        return listed(store.conflicts({ category, limit }));
-      case "update": {
-        const changes = { content: args.content, category, tags: args.tags, trustDelta: args.trust_delta };
-        const id = store.update(Number(args.fact_id), { ...changes, source: this.#source });
-        return id === undefined ? { error: `there is no fact ${args.fact_id}` } : { updated: true, fact_id: id };
-      }
-      case "remove":
-        return { removed: store.remove(Number(args.fact_id)) };
-      case "list":
-        return listed(store.list({ category, minTrust: Number(args.min_trust ?? 0), limit }));
-      default:
-        return { error: `unknown action "${args.action}"` };
-    }
+    const act = Object.hasOwn(ACTIONS, args.action) ? ACTIONS[args.action] : undefined;
+    if (!act) throw new Error(`unknown action "${args.action}"; use one of: ${Object.keys(ACTIONS).join(", ")}`);
+    const limit = Math.min(100, Math.max(1, Math.trunc(numberOf(args.limit, 10))));
+    return act(this.#opened(), args, { limit, minTrust: this.#minTrust, source: this.#source });
   }
 
-  async onMemoryWrite(write) {
-    if (write.action === "remove") return;
-    this.#store?.add(write.content, { category: write.target === "user" ? "user_pref" : "general", source: "notes" });
+  /** The notes of the program are facts too. */
+  async onMemoryWrite({ action, target, content }) {
+    if (action === "remove") return;
+    this.#facts?.keep(content, { category: target === "user" ? "user_pref" : "general", source: "notes" });
   }
 
   async onSessionEnd(messages) {
-    if (!isTrue(this.#ctx.config.auto_extract)) return;
-    for (const message of messages) {
-      if (message.role !== "user" || typeof message.content !== "string") continue;
-      for (const sentence of message.content.split(/(?<=[.!?])\s+|\n+/)) {
-        const found = LASTING.find(([pattern]) => pattern.test(sentence));
-        if (found && sentence.length < 400) this.#store?.add(sentence, { category: found[1], source: this.#source });
+    if (String(this.#ctx.config.auto_extract ?? "false") !== "true") return;
+    for (const { role, content } of messages) {
+      if (role !== "user" || typeof content !== "string") continue;
+      for (const sentence of content.split(/(?<=[.!?。！？])\s*|\n+/)) {
+        const kind = sentence.length <= LONGEST_SENTENCE && LASTING.find(({ said }) => said.test(sentence));
+        if (kind) this.#facts?.keep(sentence, { category: kind.category, source: this.#source });
       }
     }
   }
 
   getConfigSchema() {
-    return [
-      { key: "db_path", description: "SQLite file inside the home", default: "memory_store.db" },
-      {
-        key: "auto_extract",
-        description: "Keep lasting statements at the end of a session",
-        default: "false",
-        choices: ["true", "false"],
-      },
-      { key: "default_trust", description: "Trust of a new fact, 0 to 1", default: "0.5" },
-      { key: "min_trust_threshold", description: "Facts below this are not recalled", default: "0.3" },
-    ];
+    return FIELDS;
   }
 }
 

@@ -14,6 +14,7 @@ export class Resting extends Error {
 export class Mem0Client {
   #failures = 0;
   #restsUntil = 0;
+  #olderOnly = false;
 
   /** @param {{ apiKey: string, baseUrl: string, now?: () => number }} options */
   constructor(options) {
@@ -26,17 +27,33 @@ export class Mem0Client {
     return this.#restsUntil > this.now();
   }
 
+  /** Whose memories are meant stands inside the filters, never beside them. */
   search(query, filters, { topK, rerank }) {
-    return this.#post("/v2/memories/search/", { query, filters, top_k: topK, rerank }).then(entriesOf);
+    return this.#either("search/", "/v2/memories/search/", { query, filters, top_k: topK, rerank }).then(entriesOf);
   }
 
+  /** The newest hundred. */
   all(filters) {
-    return this.#post("/v2/memories/", { filters, page: 1, page_size: 100 }).then(entriesOf);
+    const page = "?page=1&page_size=100";
+    return this.#either(page, `/v2/memories/${page}`, { filters }).then(entriesOf);
   }
 
-  /** `infer: false` keeps the words as they are. */
+  /** The service answers at once and works on it afterwards. `infer: false` keeps the words as they are. */
   add(messages, ids, { infer }) {
-    return this.#post("/v1/memories/", { messages, ...ids, infer, version: "v2", output_format: "v1.1" });
+    return this.#either("add/", "/v1/memories/", { messages, ...ids, infer });
+  }
+
+  /** Version 3 of the service; a server of one's own that has only the older routes is asked there from then on. */
+  async #either(route, older, body) {
+    if (!this.#olderOnly) {
+      try {
+        return await this.#post(`/v3/memories/${route}`, body);
+      } catch (error) {
+        if (error.status !== 404 && error.status !== 405) throw error;
+        this.#olderOnly = true;
+      }
+    }
+    return this.#post(older, body);
   }
 
   async #post(path, body) {
@@ -45,7 +62,11 @@ export class Mem0Client {
     try {
       response = await fetch(this.baseUrl + path, {
         method: "POST",
-        headers: { authorization: `Token ${this.apiKey}`, "content-type": "application/json" },
+        headers: {
+          authorization: `Token ${this.apiKey}`,
+          accept: "application/json",
+          "content-type": "application/json",
+        },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(REQUEST_MS),
       });
@@ -58,7 +79,10 @@ export class Mem0Client {
     if (response.ok || (response.status < 500 && response.status !== 429 && response.status !== 408))
       this.#failures = 0;
     else this.#failed();
-    if (!response.ok) throw new Error(`Mem0 answered ${response.status}: ${detailOf(text)}`);
+    if (!response.ok)
+      throw Object.assign(new Error(`Mem0 answered ${response.status}: ${detailOf(text)}`), {
+        status: response.status,
+      });
     try {
       return text === "" ? null : JSON.parse(text);
     } catch {

@@ -121,6 +121,7 @@ export const agentKeys = {
     disabled: list([], "Plugins that are never loaded"),
     hook_timeout: whole(5, "Seconds for one hook of a plugin", { min: 1, max: 300 }),
     entries: freeMap("Settings of plugins, by plugin"),
+    "hermes-memory-store": freeMap("Settings of the memory provider holographic, where v0.14 keeps them"),
   }),
   mcp_servers: named("MCP servers, by name", mcpServer(), { open: true }),
 } as const;

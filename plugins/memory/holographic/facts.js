@@ -1,0 +1,314 @@
+// Facts in SQLite. The table `facts` is shared with Hermes Agent v0.14; what is ours stands beside it under names of its own:
+// where a fact came from and what took its place, and by which words and names it is found.
+import { nameKey, namesIn, wordsOf } from "./words.js";
+
+const SHARED = `CREATE TABLE IF NOT EXISTS facts (
+  fact_id INTEGER PRIMARY KEY AUTOINCREMENT,
+  content TEXT NOT NULL UNIQUE,
+  category TEXT DEFAULT 'general',
+  tags TEXT DEFAULT '',
+  trust_score REAL DEFAULT 0.5,
+  retrieval_count INTEGER DEFAULT 0,
+  helpful_count INTEGER DEFAULT 0,
+  created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+  updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+  hrr_vector BLOB
+)`;
+
+const OURS = [
+  `CREATE TABLE IF NOT EXISTS fact_notes (
+    fact_id INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    said_at TEXT NOT NULL,
+    used_at TEXT,
+    replaced_by INTEGER,
+    read_as TEXT NOT NULL
+  )`,
+  "CREATE TABLE IF NOT EXISTS fact_words (word TEXT, fact_id INTEGER, PRIMARY KEY (word, fact_id)) WITHOUT ROWID",
+  "CREATE INDEX IF NOT EXISTS fact_words_by_fact ON fact_words (fact_id)",
+  `CREATE TABLE IF NOT EXISTS fact_names (
+    name_key TEXT, fact_id INTEGER, name TEXT NOT NULL, PRIMARY KEY (name_key, fact_id)
+  ) WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS fact_names_by_fact ON fact_names (fact_id)",
+];
+
+const VIEW = `SELECT fact_id, content, category, tags, round(trust_score, 3) AS trust, source, replaced_by,
+    coalesce(said_at, created_at) AS said_at, retrieval_count AS recalled
+  FROM facts LEFT JOIN fact_notes USING (fact_id)`;
+
+/** A fact that was replaced is kept for the record; this little trust also hides it from v0.14. */
+const REPLACED_TRUST = 0.05;
+const RISE = 0.05;
+const FALL = 0.1;
+/** A word that this many facts have in common tells none of them apart. */
+const COMMON = 2_000;
+const YEAR_MS = 31_557_600_000;
+/** From this share of common words on, two facts about one name may contradict each other. */
+const ALIKE = 0.4;
+
+const within = (value, low = 0, high = 1) => Math.min(high, Math.max(low, value));
+const marks = (list) => list.map(() => "?").join(",");
+
+export class Facts {
+  #db;
+  #trust;
+
+  /**
+   * @param {import("hermes-ts/plugin").PluginDatabase} db
+   * @param {number} trust of a new fact
+   */
+  constructor(db, trust) {
+    this.#db = db;
+    this.#trust = within(trust);
+    db.exec(SHARED);
+    for (const statement of OURS) db.exec(statement);
+    this.#readOthers();
+    this.#mendForeignIndexes();
+  }
+
+  /** Facts that v0.14 wrote or changed since we last looked. */
+  #readOthers() {
+    const rows = this.#db.all(
+      `SELECT fact_id, content, tags, created_at, updated_at FROM facts LEFT JOIN fact_notes USING (fact_id)
+       WHERE read_as IS NULL OR read_as <> updated_at`,
+    );
+    if (rows.length === 0) return;
+    this.#db.transaction(() => {
+      for (const row of rows) this.#note(row, { source: "", at: String(row.created_at) });
+    });
+  }
+
+  /**
+   * An index of v0.14 over `facts` follows by triggers. Where it was made after facts of ours, a trigger would later
+   * take out what never went in, and SQLite calls that a broken file: so it is made complete first.
+   */
+  #mendForeignIndexes() {
+    const indexes = this.#db.all(
+      "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%' AND sql LIKE '%content=%facts%'",
+    );
+    for (const { name } of indexes) {
+      const [quoted, sizes] = [name, `${name}_docsize`].map((word) => `"${word.replaceAll('"', '""')}"`);
+      const { missing } = this.#db.get(
+        `SELECT (SELECT count(*) FROM facts) <> (SELECT count(*) FROM ${sizes}) AS missing`,
+      );
+      if (missing) this.#db.run(`INSERT INTO ${quoted} (${quoted}) VALUES ('rebuild')`);
+    }
+  }
+
+  /** Writes down what is ours about a fact; what was known of its origin stays. */
+  #note({ fact_id, content, tags, updated_at }, { source, at }) {
+    this.#db.run(
+      `INSERT INTO fact_notes (fact_id, source, said_at, read_as) VALUES (?, ?, ?, ?)
+       ON CONFLICT (fact_id) DO UPDATE SET read_as = excluded.read_as`,
+      fact_id,
+      source,
+      at,
+      String(updated_at),
+    );
+    for (const table of ["fact_words", "fact_names"]) this.#db.run(`DELETE FROM ${table} WHERE fact_id = ?`, fact_id);
+    for (const word of wordsOf(`${content} ${tags ?? ""}`))
+      this.#db.run("INSERT INTO fact_words (word, fact_id) VALUES (?, ?)", word, fact_id);
+    for (const { key, name } of namesIn(content))
+      this.#db.run("INSERT INTO fact_names (name_key, fact_id, name) VALUES (?, ?, ?)", key, fact_id, name);
+  }
+
+  /** Every change goes through here, so that our own are not taken for those of others. */
+  #change(factId, assignments, ...values) {
+    const sql = `UPDATE facts SET ${assignments}, updated_at = CURRENT_TIMESTAMP WHERE fact_id = ? RETURNING updated_at`;
+    const row = this.#db.get(sql, ...values, factId);
+    if (row) this.#db.run("UPDATE fact_notes SET read_as = ? WHERE fact_id = ?", String(row.updated_at), factId);
+    return row !== undefined;
+  }
+
+  get size() {
+    return Number(this.#db.get("SELECT count(*) AS size FROM facts").size);
+  }
+
+  get(factId) {
+    return this.#db.get(`${VIEW} WHERE fact_id = ?`, factId);
+  }
+
+  /** Keeps a fact. The same words again make the old fact hold again; `replaces` is kept, and sinks. */
+  keep(content, { category = "general", tags = "", source = "", replaces } = {}) {
+    const text = content.trim();
+    if (text === "") throw new Error("a fact needs words");
+    const at = new Date().toISOString();
+    return this.#db.transaction(() => {
+      const same = this.#db.get("SELECT fact_id FROM facts WHERE content = ?", text);
+      const row =
+        same ??
+        this.#db.get(
+          `INSERT INTO facts (content, category, tags, trust_score) VALUES (?, ?, ?, ?)
+           RETURNING fact_id, content, tags, updated_at`,
+          text,
+          category,
+          tags,
+          this.#trust,
+        );
+      const factId = Number(row.fact_id);
+      if (same) this.#holdsAgain(factId, at);
+      else this.#note(row, { source, at });
+      if (replaces !== undefined && replaces !== factId) this.#replace(replaces, factId);
+      return { factId, isNew: !same };
+    });
+  }
+
+  #holdsAgain(factId, at) {
+    const { replaced_by } = this.get(factId);
+    if (replaced_by !== null) this.#change(factId, "trust_score = max(trust_score, ?)", this.#trust);
+    this.#db.run("UPDATE fact_notes SET replaced_by = NULL, said_at = ? WHERE fact_id = ?", at, factId);
+  }
+
+  #replace(oldId, newId) {
+    if (!this.#change(oldId, "trust_score = min(trust_score, ?)", REPLACED_TRUST)) return;
+    this.#db.run("UPDATE fact_notes SET replaced_by = ? WHERE fact_id = ?", newId, oldId);
+  }
+
+  /** What the facts share with the query: rare words weigh more. From nothing (0) to every word (1). */
+  #shares(words) {
+    const total = this.size;
+    const rows = this.#db.all(`SELECT word, fact_id FROM fact_words WHERE word IN (${marks(words)})`, ...words);
+    const holders = new Map();
+    for (const { word, fact_id } of rows) holders.set(word, [...(holders.get(word) ?? []), fact_id]);
+    const rare = [...holders].filter(([, ids]) => ids.length <= COMMON);
+    const weigh = (count) => Math.log(1 + total / count);
+    // A word that no fact has counts as much as the rarest: an answer must not hang on the one common word.
+    const whole = words.reduce((sum, word) => sum + weigh(holders.get(word)?.length ?? 1), 0);
+    const shares = new Map();
+    for (const [, ids] of rare.length > 0 ? rare : holders)
+      for (const id of ids) shares.set(id, (shares.get(id) ?? 0) + weigh(ids.length) / whole);
+    return shares;
+  }
+
+  /** Best first: how much of the query a fact has, how far it is trusted, how long ago it was said. */
+  search(query, { category, minTrust = 0, minShare = 0, limit = 10, replaced = false } = {}) {
+    const words = wordsOf(query).slice(0, 64);
+    if (words.length === 0) return [];
+    const shares = [...this.#shares(words)].filter(([, share]) => share >= minShare);
+    const likely = new Map(shares.sort((a, b) => b[1] - a[1]).slice(0, 200));
+    const rows = this.#db.all(
+      `${VIEW} WHERE fact_id IN (SELECT value FROM json_each(?))`,
+      JSON.stringify([...likely.keys()]),
+    );
+    const found = rows.flatMap((row) => {
+      if (category && row.category !== category) return [];
+      if (!replaced && (row.replaced_by !== null || row.trust < minTrust)) return [];
+      const years = Math.max(0, Date.now() - Date.parse(row.said_at)) / YEAR_MS;
+      const share = likely.get(row.fact_id) ?? 0;
+      return [{ row, score: (share * (0.4 + 0.6 * row.trust)) / (1 + 0.25 * (years || 0)) }];
+    });
+    found.sort((a, b) => b.score - a.score || b.row.fact_id - a.row.fact_id);
+    return this.#recalled(found.slice(0, limit).map(({ row }) => row));
+  }
+
+  #recalled(rows) {
+    const at = new Date().toISOString();
+    this.#db.transaction(() => {
+      for (const { fact_id } of rows) {
+        this.#db.run("UPDATE facts SET retrieval_count = retrieval_count + 1 WHERE fact_id = ?", fact_id);
+        this.#db.run("UPDATE fact_notes SET used_at = ? WHERE fact_id = ?", at, fact_id);
+      }
+    });
+    return rows;
+  }
+
+  /** Facts that speak of all of these names; by their words where nothing goes by such a name. */
+  about(names, { limit = 10 } = {}) {
+    const keys = [...new Set(names.map(nameKey))];
+    const rows = this.#db.all(
+      `${VIEW} WHERE replaced_by IS NULL AND fact_id IN (
+         SELECT fact_id FROM fact_names WHERE name_key IN (${marks(keys)}) GROUP BY fact_id HAVING count(*) = ?
+       ) ORDER BY trust DESC, said_at DESC LIMIT ?`,
+      ...keys,
+      keys.length,
+      limit,
+    );
+    if (rows.length > 0) return this.#recalled(rows);
+    const said = (row) => keys.every((key) => nameKey(row.content).includes(key));
+    return this.search(keys.join(" "), { limit: 50 }).filter(said).slice(0, limit);
+  }
+
+  /** Other names in the facts that speak of this one, the most frequent first. */
+  beside(name, { limit = 10 } = {}) {
+    return this.#db.all(
+      `SELECT min(other.name) AS name, count(*) AS facts FROM fact_names AS own
+         JOIN fact_names AS other ON other.fact_id = own.fact_id AND other.name_key <> own.name_key
+         JOIN fact_notes AS note ON note.fact_id = own.fact_id
+       WHERE own.name_key = ? AND note.replaced_by IS NULL
+       GROUP BY other.name_key ORDER BY facts DESC, name LIMIT ?`,
+      nameKey(name),
+      limit,
+    );
+  }
+
+  /** Pairs about one name in nearly the same words. One of the two may no longer be true. */
+  conflicts({ limit = 10 } = {}) {
+    const rows = this.#db.all(
+      `SELECT own.fact_id AS older, other.fact_id AS newer FROM fact_names AS own
+         JOIN fact_names AS other ON other.name_key = own.name_key AND other.fact_id > own.fact_id
+       WHERE (SELECT count(*) FROM fact_notes WHERE fact_id IN (own.fact_id, other.fact_id) AND replaced_by IS NULL) = 2
+       GROUP BY older, newer ORDER BY newer DESC LIMIT ?`,
+      COMMON,
+    );
+    const known = new Map();
+    const fact = (id) => {
+      const before = known.get(id) ?? this.get(id);
+      known.set(id, { ...before, words: before.words ?? new Set(wordsOf(before.content)) });
+      return known.get(id);
+    };
+    const pairs = rows.map((row) => ({ older: fact(row.older), newer: fact(row.newer) }));
+    return pairs
+      .map(({ older, newer }) => ({ older: brief(older), newer: brief(newer), alike: alike(older.words, newer.words) }))
+      .filter((pair) => pair.alike >= ALIKE && pair.alike < 1)
+      .sort((a, b) => b.alike - a.alike)
+      .slice(0, limit)
+      .map(({ older, newer }) => ({ older, newer }));
+  }
+
+  /** Other words are a new fact in the old one's place; the rest is changed where it stands. Undefined: no such fact. */
+  correct(factId, { content, category, tags, source }) {
+    const row = this.get(factId);
+    if (!row) return undefined;
+    const next = { category: category ?? row.category, tags: tags ?? row.tags };
+    const text = content?.trim();
+    if (text && text !== row.content) return this.keep(text, { ...next, source, replaces: factId }).factId;
+    this.#change(factId, "category = ?, tags = ?", next.category, next.tags);
+    return factId;
+  }
+
+  /** The trust it has now; what misled falls faster than what helped rises. Undefined: no such fact. */
+  rate(factId, helpful) {
+    const row = this.get(factId);
+    if (!row) return undefined;
+    const trust = within(row.trust + (helpful ? RISE : -FALL));
+    this.#change(factId, "trust_score = ?, helpful_count = helpful_count + ?", trust, helpful ? 1 : 0);
+    return trust;
+  }
+
+  forget(factId) {
+    return this.#db.transaction(() => {
+      for (const table of ["fact_words", "fact_names", "fact_notes"])
+        this.#db.run(`DELETE FROM ${table} WHERE fact_id = ?`, factId);
+      return this.#db.run("DELETE FROM facts WHERE fact_id = ?", factId).changes > 0;
+    });
+  }
+
+  list({ category, limit = 10 } = {}) {
+    const only = category ? "WHERE category = ?" : "";
+    return this.#db.all(
+      `${VIEW} ${only} ORDER BY said_at DESC, fact_id DESC LIMIT ?`,
+      ...(category ? [category] : []),
+      limit,
+    );
+  }
+}
+
+/** How many of the words of both are in both. */
+function alike(one, other) {
+  const shared = [...one].filter((word) => other.has(word)).length;
+  return shared / (one.size + other.size - shared || 1);
+}
+
+function brief({ fact_id, content, said_at }) {
+  return { fact_id, content, said_at };
+}
