@@ -144,7 +144,7 @@ export class Turn {
     const text = "♻️ I was restarted while I worked on this; I go on now.";
     const payload = { type: "text" as const, text, silent: true };
     const key = `${this.#key}:restarted`;
-    const outgoing = { key, platform: this.#platform.name, to: this.#to, payload };
+    const outgoing = { key, platform: this.#platform.name, to: this.#to, payload, ephemeral: true };
     sender.add(await opened.mailbox.enqueue([outgoing]));
   }
 
