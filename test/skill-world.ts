@@ -50,6 +50,7 @@ function worldOf(
     expand: (text) => text.replace(/^~/, "/home/ada"),
     variable: async (name) => kept.stored.get(name) ?? options.env?.[name],
     storeVariable: async (name, value) => void kept.stored.set(name, value),
+    protect: () => undefined,
     declare: (_, name, value) => {
       if (name === "OPENAI_API_KEY") return false;
       kept.declared.set(name, value);

@@ -128,7 +128,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   opened.models = models;
   const skills = new SkillsDoor(async () => (await import("./open-skills.ts")).openSkills(services));
   const guards = await openGuards(home, config, {
-    declared: (conversationId) => skills.passthrough(conversationId),
+    skills,
     yolo: options.yolo ?? false,
     judge: smartJudge(models),
     hooks,

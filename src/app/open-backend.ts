@@ -7,6 +7,7 @@ import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
 import { containerEnv, terminalEnv } from "../security/child-env.ts";
 import type { Backend } from "../tools/terminal/backend.ts";
+import type { Belongings } from "../tools/terminal/remote-belongings.ts";
 import type { Door } from "../tools/terminal/remote-command.ts";
 import type { SharedDoor } from "../tools/terminal/remote-shared.ts";
 import type { RemoteBackend as Remote } from "../tools/terminal/remote-shell.ts";
@@ -19,6 +20,8 @@ export interface BackendPlace {
   readonly cwd: string;
   /** Variables that loaded skills pass on; asked before every command. */
   declared(): { readonly [name: string]: string };
+  /** Files with credentials that loaded skills declared, below the home. */
+  credentials?(): readonly string[];
 }
 
 /** The environment of commands: everything but secrets, plus what the person lets through by name. */
@@ -73,7 +76,18 @@ async function openLocal(home: Home, config: Config, place: BackendPlace): Promi
   });
 }
 
-async function openSsh(home: Home, config: Config): Promise<Backend> {
+/** What loaded skills need elsewhere; their files keep their place below `folder`, the home of Hermes there. */
+function belongings(home: Home, place: BackendPlace, folder: string): Belongings {
+  const root = realpathSync(home.path);
+  return {
+    variables: place.declared(),
+    files: (place.credentials?.() ?? [])
+      .filter((path) => existsSync(path) && isInside(realpathSync(path), root))
+      .map((path) => ({ from: realpathSync(path), to: join(folder, relative(home.path, path)) })),
+  };
+}
+
+async function openSsh(home: Home, config: Config, place: BackendPlace): Promise<Backend> {
   const { terminal } = config;
   const [{ RemoteBackend }, { SshDoor }] = await Promise.all([
     import("../tools/terminal/remote-shell.ts"),
@@ -90,6 +104,7 @@ async function openSsh(home: Home, config: Config): Promise<Backend> {
     }),
     cwd: remoteFolder(terminal, ""),
     values: containerEnv(home.env, { values: {}, forward: terminal.env_passthrough as readonly string[] }),
+    belongings: () => belongings(home, place, ".hermes"),
   });
   return started(backend);
 }
@@ -140,8 +155,14 @@ function hostUser(terminal: TerminalConfig): { uid: number; gid: number } | unde
   return terminal.docker_run_as_host_user && uid !== undefined && gid !== undefined ? { uid, gid } : undefined;
 }
 
-async function openContainer(home: Home, config: Config, cwd: string, containers: Containers): Promise<Backend> {
+async function openContainer(
+  home: Home,
+  config: Config,
+  place: BackendPlace,
+  containers: Containers,
+): Promise<Backend> {
   const { terminal } = config;
+  const { cwd } = place;
   const [{ RemoteBackend }, { SharedDoor }, door] = await Promise.all([
     import("../tools/terminal/remote-shell.ts"),
     import("../tools/terminal/remote-shared.ts"),
@@ -151,7 +172,10 @@ async function openContainer(home: Home, config: Config, cwd: string, containers
   const shared = containers.get(key) ?? new SharedDoor(door);
   containers.set(key, shared);
   const start = terminal.docker_mount_cwd_to_workspace || hostUser(terminal) ? "/workspace" : "/root";
+  // The person's own account has no home of its own there: what is private goes where it vanishes with the container.
+  const folder = hostUser(terminal) ? "/tmp/.hermes" : "/root/.hermes";
   const backend = new RemoteBackend({
+    belongings: () => belongings(home, place, folder),
     door: shared.handle(),
     cwd: remoteFolder(terminal, start),
     values: containerEnv(home.env, {
@@ -182,8 +206,8 @@ export function backendOpener(home: Home, config: Config): (place: BackendPlace)
   const containers: Containers = new Map();
   return async (place) => {
     if (backend === "local") return openLocal(home, config, place);
-    if (backend === "ssh") return openSsh(home, config);
-    if (backend === "docker") return openContainer(home, config, place.cwd, containers);
+    if (backend === "ssh") return openSsh(home, config, place);
+    if (backend === "docker") return openContainer(home, config, place, containers);
     throw new UserError(
       `terminal.backend "${backend}" is not available yet; there are local, ssh and docker (also podman)`,
       { cure: "Choose one of them: hermes config set terminal.backend local" },

@@ -13,6 +13,7 @@ import type { Home } from "./home.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { backendOpener } from "./open-backend.ts";
 import { openSettings } from "./settings.ts";
+import type { SkillsDoor } from "./skills-door.ts";
 import { urlPolicy } from "./url-policy.ts";
 import { Workspaces } from "./workspaces.ts";
 
@@ -32,8 +33,8 @@ export interface GuardOptions {
   readonly approvalMs?: number;
   /** Decides in smart mode before the person is asked. */
   readonly judge?: Judge;
-  /** Variables that loaded skills pass to a conversation's commands. */
-  declared?(conversationId: string): { readonly [name: string]: string };
+  /** Variables and files that loaded skills bring to a conversation's commands. */
+  readonly skills?: Pick<SkillsDoor, "passthrough" | "credentialFiles">;
 }
 
 /** The gate with the switches that a person has: `/yolo` and a fresh start. */
@@ -114,7 +115,12 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
     gate: lazyGate(() => openGate(home, config, { ...options, hooks, urls })),
     scan: await openScan(),
     workspaces: new Workspaces(
-      (cwd, id) => openBackend({ cwd, declared: () => options.declared?.(id) ?? {} }),
+      (cwd, id) =>
+        openBackend({
+          cwd,
+          declared: () => options.skills?.passthrough(id) ?? {},
+          credentials: () => options.skills?.credentialFiles(id) ?? [],
+        }),
       redactor,
       { idleMs: config.terminal.lifetime_seconds * 1000 },
     ),

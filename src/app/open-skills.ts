@@ -1,5 +1,5 @@
 // The skills of a home with what they need of the other parts: settings, the gate, secrets, a shell, forgiving edits.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
@@ -94,7 +94,17 @@ async function onPath(path: string, name: string): Promise<boolean> {
   return false;
 }
 
-function secrets(services: Services): Pick<SkillWorld, "variable" | "storeVariable" | "declare"> {
+const MAX_CREDENTIALS = 256 * 1024;
+
+/** Long words in a file with credentials: values of JSON, of `NAME=value` lines, or words of their own. Addresses stay readable. */
+function secretsInFile(path: string): string[] {
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (!info?.isFile() || info.size > MAX_CREDENTIALS) return [];
+  const words = readFileSync(path, "utf8").match(/[\w+/=.~-]{20,}/g) ?? [];
+  return [...new Set(words)].filter((word) => !word.startsWith("//") && /\d/.test(word) && !/^\d+$/.test(word));
+}
+
+function secrets(services: Services): Pick<SkillWorld, "variable" | "storeVariable" | "declare" | "protect"> {
   const { home, redactor } = services;
   const blocked = new Set([...knownEnvNames].filter(isSecretEnvName));
   return {
@@ -110,6 +120,9 @@ function secrets(services: Services): Pick<SkillWorld, "variable" | "storeVariab
       if (terminalEnv({ [name]: value }, { blocked, declared: [name] })[name] === undefined) return false;
       redactor.learn(value);
       return true;
+    },
+    protect: (path) => {
+      for (const value of secretsInFile(path)) redactor.learn(value);
     },
   };
 }

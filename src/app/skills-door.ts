@@ -22,4 +22,9 @@ export class SkillsDoor {
   passthrough(conversationId: string): { readonly [name: string]: string } {
     return this.#opened?.passthrough(conversationId) ?? {};
   }
+
+  /** Files with credentials that they declared. */
+  credentialFiles(conversationId: string): readonly string[] {
+    return this.#opened?.credentialFiles(conversationId) ?? [];
+  }
 }

@@ -118,7 +118,10 @@ export class SkillService implements Skills {
 
   #noteCredentials(conversationId: string, files: readonly string[]): void {
     const known = this.#credentials.get(conversationId) ?? new Set<string>();
-    for (const file of files) known.add(file);
+    for (const file of files) {
+      if (!known.has(file)) this.#world.protect(file);
+      known.add(file);
+    }
     this.#credentials.set(conversationId, known);
   }
 

@@ -44,6 +44,8 @@ export interface SkillWorld {
   storeVariable(name: string, value: string): Promise<void>;
   /** Lets the conversation's commands see a variable; false when the name is the program's own secret. */
   declare(conversationId: string, name: string, value: string): boolean;
+  /** Masks everywhere what looks like a secret in a file with credentials. */
+  protect(path: string): void;
   shell(
     command: string,
     options: { readonly cwd: string; readonly timeoutMs: number; readonly signal: AbortSignal },

@@ -23,7 +23,10 @@ function body(wish: RemoteCommand): string {
   const run = wish.pty
     ? `if command -v script >/dev/null; then script -qefc ${quoted} /dev/null; else eval ${quoted}; fi`
     : `eval ${quoted}`;
-  const restore = wish.state === "none" ? "" : '[ -r "$__h_d/state" ] && . "$__h_d/state" 2>/dev/null\n';
+  const restore =
+    wish.state === "none"
+      ? ""
+      : '[ -r "$__h_d/state" ] && . "$__h_d/state" 2>/dev/null; [ -r "$__h_d/own" ] && . "$__h_d/own" 2>/dev/null\n';
   const go = wish.cwd === "" ? "" : `cd -- ${shellQuote(wish.cwd)} || exit 126\n`;
   if (wish.state !== "keep") return `${restore}${go}${run}`;
   return `${restore}${go}${run}\n__h_c=$?; pwd -P > "$__h_d/cwd.$$"; ${EXPORTS} > "$__h_d/new.$$"; exit $__h_c`;

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
+import { type Belongings, BelongingsCarrier } from "./remote-belongings.ts";
 import { type Door, type RemoteEnd, RunningCommand } from "./remote-command.ts";
 import { EXPORTS } from "./remote-script.ts";
 import { shellQuote } from "./shell-state.ts";
@@ -15,6 +16,8 @@ export interface RemoteOptions {
   readonly cwd: string;
   /** Variables handed over on purpose. They travel on the line, never in arguments. */
   readonly values: { readonly [name: string]: string };
+  /** What loaded skills need there; asked before every command. */
+  belongings?(): Belongings;
 }
 
 export class RemoteBackend implements Backend {
@@ -22,6 +25,7 @@ export class RemoteBackend implements Backend {
   readonly #options: RemoteOptions;
   readonly #folder = `/tmp/hermes-${randomBytes(12).toString("hex")}`;
   readonly #live = new Set<RunningCommand>();
+  readonly #carrier: BelongingsCarrier;
   #starting: Promise<void> | undefined;
   #cwd: string;
   #home = "/";
@@ -29,6 +33,7 @@ export class RemoteBackend implements Backend {
   constructor(options: RemoteOptions) {
     this.#options = options;
     this.#cwd = options.cwd;
+    this.#carrier = new BelongingsCarrier(() => options.belongings?.() ?? { variables: {}, files: [] });
   }
 
   get name(): string {
@@ -100,8 +105,26 @@ export class RemoteBackend implements Backend {
     return running;
   }
 
+  /** A line for the output when something could not be brought; the command runs all the same. */
+  async #bring(): Promise<string> {
+    const missing = await this.#carrier.bring(async (command, input) => {
+      const running = this.#launch({ command, cwd: "", input: true, state: "none" }, () => undefined);
+      running.write(input);
+      running.closeInput();
+      const timer = setTimeout(() => void running.stop(), START_MS);
+      const end = await running.ended;
+      clearTimeout(timer);
+      return end.exitCode === 0;
+    });
+    return missing.length === 0
+      ? ""
+      : `[not brought to ${this.#options.door.place}, it is too large or something is in its place there: ${missing.join(", ")}]\n`;
+  }
+
   async run(request: ExecRequest): Promise<ExecResult> {
     await this.start();
+    const note = request.stateless ? "" : await this.#bring();
+    if (note !== "") request.output.push(Buffer.from(note));
     const running = this.#launch(
       {
         command: request.command,
@@ -146,6 +169,8 @@ export class RemoteBackend implements Backend {
 
   async spawn(request: SpawnRequest): Promise<RunningProcess> {
     await this.start();
+    const note = await this.#bring();
+    if (note !== "") request.onOutput(note);
     const running = this.#launch(
       {
         command: request.command,
@@ -175,7 +200,12 @@ export class RemoteBackend implements Backend {
     await Promise.all([...this.#live].map((running) => running.stop()));
     if (this.#starting) {
       const running = this.#launch(
-        { command: `rm -rf ${this.#folder}`, cwd: "", input: false, state: "none" },
+        {
+          command: [`rm -rf ${this.#folder}`, this.#carrier.leaving()].join("; ").replace(/; $/, ""),
+          cwd: "",
+          input: false,
+          state: "none",
+        },
         () => undefined,
       );
       await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 3_000).unref())]);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,6 +11,7 @@ import { remoteFiles } from "../files/remote-files.ts";
 import type { ExecRequest } from "./backend.ts";
 import { OutputCapture } from "./output-capture.ts";
 import { ProcessRegistry } from "./process-registry.ts";
+import type { Belongings } from "./remote-belongings.ts";
 import { RemoteBackend } from "./remote-shell.ts";
 import { SshDoor } from "./ssh.ts";
 
@@ -22,7 +23,9 @@ let folder: ReturnType<typeof tempFolder>;
 let backend: RemoteBackend;
 const clientEnv = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: tmpdir() };
 
-function open(overrides: { port?: number; values?: { [name: string]: string } } = {}): RemoteBackend {
+function open(
+  overrides: { port?: number; values?: { [name: string]: string }; belongings?: () => Belongings } = {},
+): RemoteBackend {
   return new RemoteBackend({
     door: new SshDoor({
       host: "127.0.0.1",
@@ -34,6 +37,7 @@ function open(overrides: { port?: number; values?: { [name: string]: string } } 
     }),
     cwd: folder.path,
     values: overrides.values ?? {},
+    ...(overrides.belongings ? { belongings: overrides.belongings } : {}),
   });
 }
 
@@ -90,6 +94,37 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     await backend.close();
     backend = open({ values: { GREETING: "it's here" } });
     expect((await run('echo "$GREETING"; echo "[$VITEST]"')).output).toBe("it's here\n[]\n");
+  });
+
+  it("brings what skills need: variables and files, when they are new or changed, and takes the files away again", async () => {
+    await backend.close();
+    const token = join(folder.path, "token.json");
+    writeFileSync(token, '{"token":"one"}');
+    const there = `hermes-test-${process.pid}-${Date.now()}`;
+    const variables: { [name: string]: string } = {};
+    const files: { from: string; to: string }[] = [];
+    backend = open({ belongings: () => ({ variables, files }) });
+    expect((await run('echo "[$GIF_KEY]"')).output).toBe("[]\n");
+    variables.GIF_KEY = "it's $HOME `x`";
+    files.push({ from: token, to: `${there}/sub dir/token.json` });
+    const look = `echo "[$GIF_KEY]"; cat ~/${there}/sub\\ dir/token.json; stat -c ' %a' ~/${there}/sub\\ dir/token.json`;
+    expect((await run(look)).output).toBe(`[it's $HOME \`x\`]\n{"token":"one"} 600\n`);
+    expect(processes()).not.toContain("it's $HOME");
+    variables.GIF_KEY = "two";
+    writeFileSync(token, '{"token":"changed"}');
+    expect((await run(look)).output).toBe('[two]\n{"token":"changed"} 600\n');
+    // Somebody else's file stays as it is, and the person is told.
+    await run(`mkdir -p ~/${there} && echo theirs > ~/${there}/other.json`);
+    files.push({ from: token, to: `${there}/other.json` });
+    const refused = (await run(`cat ~/${there}/other.json`)).output;
+    expect(refused).toContain("not brought to");
+    expect(refused).toContain("theirs");
+    await backend.close();
+    backend = open();
+    expect((await run(`ls -R ~/${there}; echo "[$GIF_KEY]"`)).output).toMatch(
+      /other\.json(?![\s\S]*token\.json)[\s\S]*\[\]/,
+    );
+    await run(`rm -rf ~/${there}`);
   });
 
   it("uses one connection for many commands", async () => {
