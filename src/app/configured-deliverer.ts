@@ -1,5 +1,7 @@
 // The deliverer outside the gateway: through the running gateway when there is one, else by itself.
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
@@ -13,6 +15,7 @@ import { platformEntries } from "./platforms.ts";
 /** These take requests and have no chats to send to. */
 const NO_CHATS = ["api_server", "webhook"];
 const ANSWER_MS = 10_000;
+const OUTBOX_MS = 90_000;
 
 /** The running gateway's word; null when none runs. */
 async function byGateway(app: App, target: DeliveryTarget, message: DeliveryMessage): Promise<JsonObject | null> {
@@ -35,25 +38,56 @@ async function remember(app: App, target: DeliveryTarget, message: DeliveryMessa
   if (entry) await mirror(app.store, entry.session_id, message.mirrorFrom, message.text);
 }
 
+/** By itself, when it gets hold of the outbox. */
+async function alone(app: App, platform: Platform, target: DeliveryTarget, message: DeliveryMessage): Promise<Alone> {
+  const { lockOutbox } = await import("./gateway-actions.ts");
+  const lock = await lockOutbox(app.home);
+  if (!lock) return { busy: true };
+  try {
+    const { sendAlone } = await import("./send-alone.ts");
+    const problem = await sendAlone(app, platform, target, message);
+    if (problem === undefined) await remember(app, target, message);
+    return { busy: false, problem };
+  } finally {
+    lock.release();
+  }
+}
+
+type Alone = { readonly busy: true } | { readonly busy: false; readonly problem: string | undefined };
+
+/** With one key all along: an answer that got lost, or a gateway that died over it, does not make a second message. */
 async function send(
   app: App,
   platform: Platform,
   target: DeliveryTarget,
   message: DeliveryMessage,
 ): Promise<string | undefined> {
-  const answer = await byGateway(app, target, message);
-  if (answer) {
-    const problem = answer.problem ?? answer.error;
-    return typeof problem === "string" ? problem : undefined;
+  const keyed = { ...message, key: message.key ?? randomUUID() };
+  const deadline = Date.now() + OUTBOX_MS;
+  for (;;) {
+    const answer = await byGateway(app, target, keyed);
+    if (answer) {
+      const problem = answer.problem ?? answer.error;
+      return typeof problem === "string" ? problem : undefined;
+    }
+    if (!platform.openSender) return `${platform.label} is reached through the gateway: hermes gateway start`;
+    const result = await alone(app, platform, target, keyed);
+    if (!result.busy) return result.problem;
+    if (Date.now() > deadline) return "another program of this home has the outbox and does not answer";
+    await sleep(200);
   }
-  if (!platform.openSender) return `${platform.label} is reached through the gateway: hermes gateway start`;
-  const { sendAlone } = await import("./send-alone.ts");
+}
+
+/** What earlier processes could not send; nothing when somebody else has the outbox. */
+async function flush(app: App, platforms: ReadonlyMap<string, Platform>): Promise<void> {
+  const { lockOutbox } = await import("./gateway-actions.ts");
+  const lock = await lockOutbox(app.home);
+  if (!lock) return;
   try {
-    const problem = await sendAlone(app, platform, target, message);
-    if (problem === undefined) await remember(app, target, message);
-    return problem;
-  } catch (error) {
-    return app.redact(error instanceof Error ? error.message : String(error));
+    const { sendWaiting } = await import("./send-alone.ts");
+    await sendWaiting(app, platforms);
+  } finally {
+    lock.release();
   }
 }
 
@@ -67,6 +101,13 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
     if (state?.ok) return undefined;
     return `${name} is not set up here${state ? `: ${state.reason}` : ""} (hermes gateway setup)`;
   };
+  // One at a time: a process holds the outbox once, and a chat gets its messages in order.
+  let line: Promise<unknown> = Promise.resolve();
+  const inLine = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = line.then(work);
+    line = turn.catch(() => undefined);
+    return turn;
+  };
   return {
     known: () => [...new Set([...PLATFORM_NAMES, ...platforms.keys()])],
     problem,
@@ -77,7 +118,8 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
       const platform = platforms.get(target.platform);
       const trouble = problem(target.platform);
       if (trouble !== undefined || !platform) return trouble ?? `There is no platform "${target.platform}".`;
-      return send(app, platform, target, message);
+      return inLine(() => send(app, platform, target, message));
     },
+    flush: () => inLine(() => flush(app, platforms)),
   };
 }

@@ -24,6 +24,8 @@ export interface CronBook {
 /** Jobs, ready to run. */
 export interface Cron extends CronBook {
   readonly scheduler: Scheduler;
+  /** Sends results that an earlier process could not send. */
+  flush(): Promise<void>;
   /** For the gateway: ticks on every full minute until it is stopped. */
   ticker(): CronTicker;
 }

@@ -30,6 +30,20 @@ export async function lockGateway(home: Home): Promise<GatewayLock | null> {
   return takeKernelLock(lockPath(home));
 }
 
+/**
+ * The right to send what stands in the outbox: the gateway has it while it runs, other programs for a moment. Null when
+ * somebody else still has it after `waitMs`. A process holds it once at a time.
+ */
+export async function lockOutbox(home: Home, waitMs = 0): Promise<GatewayLock | null> {
+  const { takeKernelLock } = await import("../store/runtime/leases.ts");
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const lock = takeKernelLock(join(home.path, "outbox.lock"));
+    if (lock || Date.now() >= deadline) return lock;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 /** The lock decides, not a file with a number in it. */
 export async function isGatewayRunning(home: Home): Promise<boolean> {
   const lock = await lockGateway(home);

@@ -120,11 +120,12 @@ export async function openCron(
   const notice = (text: string) => services.notice(text);
   const scheduler = new Scheduler({
     ...{ file, ledger, owners, zone, now, notice },
-    run: (job, _run, signal) => runJob(job, parts, signal),
+    run: (job, run, signal) => runJob(job, run, parts, signal),
     alert: (run, job) => sendAlert(run, job, parts),
     maxParallel: Number(app.config.cron.max_parallel_jobs) || 0,
   });
-  return { ...book, scheduler, ticker: () => new CronTicker({ scheduler, ledger, owners, now, notice }) };
+  const flush = async () => (await services.cron.deliverer()).flush?.();
+  return { ...book, scheduler, flush, ticker: () => new CronTicker({ scheduler, ledger, owners, now, notice }) };
 }
 
 /** The cronjob tool of one conversation; the jobs are opened at its first call. */

@@ -1,22 +1,21 @@
-// One message to a chat without a gateway: signs in, sends, signs out.
-import { randomUUID } from "node:crypto";
-import { basename, join } from "node:path";
+// Messages to chats without a gateway: through the same outbox, by a sender that signs in, sends and signs out.
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../core/failure.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
-import type { Mailbox } from "../core/mailbox.ts";
-import { mediaKindOf } from "../core/outgoing-media.ts";
-import type { Platform, PlatformConnection, PlatformContext, SendResult } from "../core/platform.ts";
-import { splitText } from "../core/split-text.ts";
-
+import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
+import type { Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
 import type { App } from "./app.ts";
+import { deliveryRows, JOB_KEYS } from "./delivery-rows.ts";
 import { settingsOf } from "./platform-settings.ts";
+import { sendRow } from "./send-row.ts";
 
 const TRIES = 3;
 const LONGEST_PAUSE_MS = 15_000;
 const SEND_MS = 120_000;
 
 /** What a platform gets when nothing is to be received. */
-export function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: AbortSignal): PlatformContext {
+function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: AbortSignal): PlatformContext {
   const nobody = async () => {
     throw new Error("only the gateway receives");
   };
@@ -29,6 +28,7 @@ export function senderContext(app: App, platform: Platform, mailbox: Mailbox, si
       get: (key) => mailbox.getMemory(platform.name, key),
       set: (key, value) => mailbox.setMemory(platform.name, key, value),
     },
+    newest: () => mailbox.newestMessages(platform.name),
     log: () => undefined,
     lost: () => undefined,
     now: Date.now,
@@ -37,65 +37,138 @@ export function senderContext(app: App, platform: Platform, mailbox: Mailbox, si
   };
 }
 
-/** Opens the platform for sending, hands it over, and closes it again. Rejects when it cannot be signed in to. */
-export async function withSender<T>(
-  app: App,
-  platform: Platform,
-  work: (connection: PlatformConnection, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (!platform.openSender) throw new Error(`${platform.label} has nothing to send by`);
+async function withMailbox<T>(app: App, work: (mailbox: Mailbox) => Promise<T>): Promise<T> {
   const { openMailbox } = await import("../store/open-mailbox.ts");
   const { mailbox } = await openMailbox(join(app.home.path, "runtime.db"), "in-process");
-  const signal = AbortSignal.timeout(SEND_MS);
   try {
-    const connection = await platform.openSender(senderContext(app, platform, mailbox, signal));
-    try {
-      return await work(connection, signal);
-    } finally {
-      await connection.close();
-    }
+    return await work(mailbox);
   } finally {
     await mailbox.close();
   }
 }
 
-/** Repeats only what surely was not delivered. */
-async function attempt(send: () => Promise<SendResult>): Promise<string | undefined> {
-  for (let round = 1; ; round++) {
-    const result = await send();
-    if (result.ok) return undefined;
-    if (result.kind === "unknown") return `it may or may not have been delivered: ${result.reason}`;
-    if (result.kind === "refused" || round === TRIES) return result.reason;
-    await sleep(Math.min(result.retryAfterMs ?? 1_000 * round, LONGEST_PAUSE_MS));
+/** Opens the platform for sending, hands it over, and closes it again. Rejects when it cannot be signed in to. */
+async function withSender<T>(
+  app: App,
+  platform: Platform,
+  mailbox: Mailbox,
+  work: (connection: PlatformConnection, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (!platform.openSender) throw new Error(`${platform.label} has nothing to send by`);
+  const signal = AbortSignal.timeout(SEND_MS);
+  const connection = await platform.openSender(senderContext(app, platform, mailbox, signal));
+  try {
+    return await work(connection, signal);
+  } finally {
+    await connection.close();
   }
 }
 
-/** Undefined when everything was delivered, else what went wrong. */
+/** Sends the row until it has an end or time is up; undefined when it was delivered. */
+async function sendUntilDone(
+  first: OutboxRow,
+  connection: PlatformConnection,
+  place: Place,
+): Promise<string | undefined> {
+  const { mailbox, signal } = place;
+  let row = first;
+  const remember = (mark: string | null) => {
+    row = { ...row, mark };
+  };
+  for (let round = 1; ; round++) {
+    const result = await sendRow(row, connection, { mailbox, signal, now: Date.now, log: () => undefined, remember });
+    if (result.ok) {
+      await mailbox.sent(row.id, result.messageId);
+      return undefined;
+    }
+    if (result.kind === "refused") {
+      await mailbox.failed(row.id, result.reason);
+      return result.reason;
+    }
+    if (result.kind === "unknown" && row.payload.type !== "edit") row = { ...row, state: "sending" };
+    else await mailbox.postponed(row.id, result.reason);
+    if (round === TRIES || signal.aborted) return result.reason;
+    const pause = (result.kind === "retry" ? result.retryAfterMs : undefined) ?? 1_000 * round;
+    await sleep(Math.min(pause, LONGEST_PAUSE_MS), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+interface Place {
+  readonly mailbox: Mailbox;
+  readonly signal: AbortSignal;
+}
+
+/** In order; what cannot be sent now holds up what follows it in the same chat. */
+async function sendRows(rows: readonly OutboxRow[], connection: PlatformConnection, place: Place) {
+  const problems = new Map<string, string>();
+  const stuck = new Map<string, string>();
+  for (const row of rows) {
+    const earlier = stuck.get(row.to.chatId);
+    const problem = earlier ?? (await sendUntilDone(row, connection, place));
+    if (problem === undefined) continue;
+    problems.set(row.key, problem);
+    stuck.set(row.to.chatId, problem);
+  }
+  return problems;
+}
+
+/** Rows of jobs that another process left, and those named here; the rest is the gateway's. */
+async function waitingRows(mailbox: Mailbox, keys: ReadonlySet<string>): Promise<readonly OutboxRow[]> {
+  const { outbox } = await mailbox.pending();
+  return outbox.filter((row) => keys.has(row.key) || row.key.startsWith(JOB_KEYS));
+}
+
+/**
+ * Sends by itself what the gateway would. Only whoever holds the outbox may call this. What could not be sent for now
+ * stays there when it is a job's; anything else is given up, because whoever asked is told so.
+ */
 export async function sendAlone(
   app: App,
   platform: Platform,
   target: DeliveryTarget,
   message: DeliveryMessage,
 ): Promise<string | undefined> {
-  const to = { chatId: target.chatId, ...(target.threadId ? { threadId: target.threadId } : {}) };
-  const key = `alone:${randomUUID()}`;
-  const parts =
-    message.text.trim() === "" ? [] : splitText(message.text, { max: platform.maxLength, unit: platform.lengthUnit });
-  return withSender(app, platform, async (connection, signal) => {
-    for (const [index, text] of parts.entries()) {
-      const problem = await attempt(() => connection.send(to, { text, idempotencyKey: `${key}:${index}` }, signal));
-      if (problem !== undefined) return problem;
-    }
-    for (const [index, path] of message.media.entries()) {
-      const file = { kind: mediaKindOf(path, message.mediaWish), path, name: basename(path) };
-      const idempotencyKey = `${key}:f${index}`;
-      const problem = connection.sendFile
-        ? await attempt(async () => (await connection.sendFile?.(to, { ...file, idempotencyKey }, signal)) ?? NO_FILES)
-        : NO_FILES.reason;
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
+  const wanted = deliveryRows(platform, target, message);
+  const keys = new Set(wanted.map(({ key }) => key));
+  return withMailbox(app, async (mailbox) => {
+    await mailbox.enqueue(wanted);
+    const rows = (await waitingRows(mailbox, keys)).filter((row) => row.platform === platform.name);
+    const problems = await bySender(app, platform, { mailbox, rows });
+    const own = [...keys].flatMap((key) => problems.get(key) ?? []);
+    const [problem] = own;
+    if (problem === undefined || message.jobId !== undefined)
+      return problem && `${problem}; it is sent when that works`;
+    for (const row of rows) if (keys.has(row.key) && problems.has(row.key)) await mailbox.failed(row.id, problem);
+    return problem;
   });
 }
 
-const NO_FILES = { ok: false, kind: "refused", reason: "this platform takes no files" } as const;
+/** Sends what jobs left in the outbox. Only whoever holds the outbox may call this. */
+export async function sendWaiting(app: App, platforms: ReadonlyMap<string, Platform>): Promise<void> {
+  await withMailbox(app, async (mailbox) => {
+    const all = await waitingRows(mailbox, new Set());
+    for (const platform of platforms.values()) {
+      const rows = all.filter((row) => row.platform === platform.name);
+      if (rows.length > 0 && platform.openSender) await bySender(app, platform, { mailbox, rows });
+    }
+  });
+}
+
+async function bySender(
+  app: App,
+  platform: Platform,
+  work: { readonly mailbox: Mailbox; readonly rows: readonly OutboxRow[] },
+): Promise<ReadonlyMap<string, string>> {
+  const { mailbox, rows } = work;
+  if (rows.length === 0) return new Map();
+  try {
+    return await withSender(app, platform, mailbox, (connection, signal) =>
+      sendRows(rows, connection, { mailbox, signal }),
+    );
+  } catch (error) {
+    const reason = app.redact(error instanceof Error ? error.message : String(error));
+    // Settings that cannot work will not work later either.
+    if (error instanceof UserError) for (const row of rows) await mailbox.failed(row.id, reason);
+    return new Map(rows.map((row) => [row.key, reason]));
+  }
+}

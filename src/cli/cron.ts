@@ -131,6 +131,7 @@ async function run(context: CliContext): Promise<number> {
     process.once("SIGINT", stop);
     try {
       const ended = await cron.scheduler.runNow(job.id);
+      await cron.flush();
       print(context, ended, receipt(ended, cron.zone()));
       return ended.state === "ran" ? 0 : 1;
     } finally {
@@ -143,6 +144,7 @@ async function tick(context: CliContext): Promise<number> {
   return withCron(context.home, onNotice(context), async (cron) => {
     const report = await cron.scheduler.tick();
     await cron.scheduler.idle();
+    await cron.flush();
     const { started, missed, abandoned } = report;
     return print(context, report, `${started} run, ${missed} missed, ${abandoned} abandoned.`);
   });

@@ -170,6 +170,8 @@ export interface DeliveryMessage {
   readonly mediaWish?: MediaWish;
   /** Where the agent was that sent it (`cli`, `telegram`): the chat's own session then remembers the message. */
   readonly mirrorFrom?: string;
+  /** The same for every attempt at this delivery: however often it is asked for, by whichever process, it is sent once. */
+  readonly key?: string;
   /** Wait so long for the platform's word; without it a durably queued message counts as sent. */
   readonly waitMs?: number;
 }
@@ -200,4 +202,6 @@ export interface Deliverer {
   chats?(): Promise<readonly KnownChat[]>;
   /** Undefined when it was sent or durably queued, else one sentence about what went wrong. */
   send(target: DeliveryTarget, message: DeliveryMessage): Promise<string | undefined>;
+  /** Sends what earlier processes left behind; absent where that happens by itself. */
+  flush?(): Promise<void>;
 }

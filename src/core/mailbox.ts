@@ -113,6 +113,8 @@ export interface Mailbox {
   findOutgoing(key: string): Promise<OutboxRow | null>;
   /** Ids of messages that the platform is known to have: received ones and sent ones, since then. */
   knownMessages(platform: string, since: number): Promise<readonly string[]>;
+  /** The newest message of each chat that is accounted for, received or sent. */
+  newestMessages(platform: string): Promise<readonly { readonly chatId: string; readonly messageId: string }[]>;
   /** The newest failures, for the person. */
   failures(limit: number): Promise<readonly OutboxRow[]>;
   getMemory(platform: string, key: string): Promise<string | null>;

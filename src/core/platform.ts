@@ -196,6 +196,8 @@ export interface PlatformContext {
   receiveAll(events: readonly InboundEvent[]): Promise<void>;
   /** A small durable value of this platform, for example the offset of the last poll. */
   readonly memory: { get(key: string): Promise<string | null>; set(key: string, value: string): Promise<void> };
+  /** The newest known message of each chat: by it a connection that does not listen knows where its messages begin. */
+  newest?(): Promise<readonly { readonly chatId: string; readonly messageId: string }[]>;
   /** One line for the log; secrets are removed. */
   log(level: "info" | "warning" | "error", text: string): void;
   /** The connection is beyond repair: the gateway closes it and connects anew, with growing pauses. */

@@ -89,15 +89,19 @@ async function runWithModel(job: Job, parts: RunJobParts, signal: AbortSignal): 
 }
 
 /** Sends to every target; answers with what went wrong, all of it in one line. */
-async function deliver(job: Job, content: string, parts: RunJobParts): Promise<{ sent: number; error?: string }> {
+async function deliver(
+  job: Job,
+  message: { readonly content: string; readonly key: string },
+  parts: RunJobParts,
+): Promise<{ sent: number; error?: string }> {
   if (isLocalOnly(job.deliver)) return { sent: 0 };
   const deliverer = await parts.deliverer();
   const { targets, errors } = await resolveTargets(job, deliverer);
-  const { text, media } = takeMedia(content);
+  const { text, media } = takeMedia(message.content);
   const body = parts.wrap ? wrapped(job, text) : text;
   const failed = [...errors];
   for (const target of targets) {
-    const problem = await deliverer.send(target, { text: body, media, jobId: job.id });
+    const problem = await deliverer.send(target, { text: body, media, jobId: job.id, key: message.key });
     if (problem !== undefined) failed.push(`${target.platform}: ${problem}`);
   }
   const sent = targets.length - (failed.length - errors.length);
@@ -105,7 +109,12 @@ async function deliver(job: Job, content: string, parts: RunJobParts): Promise<{
 }
 
 /** Runs, saves the document, delivers. A failure is told to the job's targets, else as a notice. */
-export async function runJob(job: Job, parts: RunJobParts, signal: AbortSignal): Promise<JobResult> {
+export async function runJob(
+  job: Job,
+  run: { readonly id: number },
+  parts: RunJobParts,
+  signal: AbortSignal,
+): Promise<JobResult> {
   let ending: Ending;
   try {
     ending = await (job.no_agent ? runWithoutModel : runWithModel)(job, parts, signal);
@@ -120,7 +129,8 @@ export async function runJob(job: Job, parts: RunJobParts, signal: AbortSignal):
   }
   const document = await writeDocument(parts.output, job, { ...ending.text, at: parts.now(), zone: parts.zone() });
   const content = ending.error === undefined ? ending.message : failureText(job, ending.error);
-  const delivery = content === undefined ? { sent: 0 } : await deliver(job, content, parts);
+  const key = String(run.id);
+  const delivery = content === undefined ? { sent: 0 } : await deliver(job, { content, key }, parts);
   if (ending.error !== undefined && delivery.sent === 0) parts.notice(failureText(job, ending.error));
   else if (delivery.error !== undefined)
     parts.notice(`The result of the job "${job.name}" was not delivered (${delivery.error}). It is in ${document}`);
@@ -137,7 +147,8 @@ export async function runJob(job: Job, parts: RunJobParts, signal: AbortSignal):
 /** Tells about a run that ended without telling anybody; where no chat can be reached, a document and a notice. */
 export async function sendAlert(run: JobRun, job: Job | undefined, parts: RunJobParts): Promise<string | undefined> {
   const text = alertText(run, job, parts.zone());
-  const delivery = job ? await deliver(job, text, { ...parts, wrap: false }) : { sent: 0 };
+  const alert = { content: text, key: `${run.id}:alert` };
+  const delivery = job ? await deliver(job, alert, { ...parts, wrap: false }) : { sent: 0 };
   if (delivery.sent > 0) return delivery.error;
   parts.notice(text);
   if (job)

@@ -1,12 +1,9 @@
 // Sending on request, outside any turn: results of scheduled jobs, notices, messages to a home channel.
-import { randomUUID } from "node:crypto";
-import { basename } from "node:path";
 import { resolveChat } from "../app/channel-directory.ts";
+import { deliveryRows } from "../app/delivery-rows.ts";
 import type { Deliverer, DeliveryMessage, DeliveryTarget, KnownChat } from "../core/job.ts";
 import type { Mailbox, NewOutgoing } from "../core/mailbox.ts";
-import { mediaKindOf } from "../core/outgoing-media.ts";
 import type { Destination, Platform } from "../core/platform.ts";
-import { outgoingText } from "./answer.ts";
 import type { LinkState } from "./platform-link.ts";
 import type { Sender } from "./sender.ts";
 
@@ -68,19 +65,7 @@ export class Deliveries implements Deliverer {
     const problem = this.problem(target.platform);
     const platform = this.#parts.platforms.get(target.platform);
     if (problem || !platform) return problem ?? `There is no platform "${target.platform}".`;
-    const to = { chatId: target.chatId, ...(target.threadId ? { threadId: target.threadId } : {}) };
-    const key = `${message.jobId === undefined ? "message" : `job:${message.jobId}`}:${randomUUID()}`;
-    const texts = message.text.trim() === "" ? [] : outgoingText(message.text, { platform, to, key, replyMode: "off" });
-    const files = message.media.map((path, index): NewOutgoing => {
-      const kind = mediaKindOf(path, message.mediaWish);
-      return {
-        key: `${key}:f${index}`,
-        platform: platform.name,
-        to,
-        payload: { type: "file", kind, path, name: basename(path) },
-      };
-    });
-    return this.#dispatch([...texts, ...files], target, message);
+    return this.#dispatch(deliveryRows(platform, target, message), target, message);
   }
 
   /** Queued durably; the platform's word is waited for only when the message says so. */

@@ -1,13 +1,15 @@
 // The gateway's process: the lock, the log, the control socket, signals, and an exit code that says why it ended.
 import { appendFile, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { EXIT, lockGateway, serveControl, writeState } from "../app/gateway-actions.ts";
+import { EXIT, type GatewayLock, lockGateway, lockOutbox, serveControl, writeState } from "../app/gateway-actions.ts";
 import type { Home } from "../app/home.ts";
 import { openGateway } from "../app/open-gateway.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { Gateway } from "./gateway.ts";
 
 const LOG_BYTES = 5_000_000;
+/** A program beside the gateway sends for two minutes at most. */
+const OUTBOX_WAIT_MS = 150_000;
 
 export interface RunOptions {
   /** Lines for the person at the terminal. */
@@ -66,13 +68,28 @@ class Endings {
   }
 }
 
-/** Runs until told to stop. The exit code is one of `EXIT`. */
-export async function runGateway(home: Home, options: RunOptions): Promise<number> {
+/** The only gateway of this home, and the only one who sends; or the exit code when that cannot be. */
+async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock | { readonly code: number }> {
   const lock = await lockGateway(home);
   if (!lock) {
-    options.out("A gateway is already running for this home. See: hermes gateway status");
-    return EXIT.alreadyRunning;
+    out("A gateway is already running for this home. See: hermes gateway status");
+    return { code: EXIT.alreadyRunning };
   }
+  const outbox = await lockOutbox(home, OUTBOX_WAIT_MS);
+  const release = () => {
+    outbox?.release();
+    lock.release();
+  };
+  if (outbox) return { release };
+  release();
+  out("Another program of this home is sending messages and does not end; try again.");
+  return { code: EXIT.failed };
+}
+
+/** Runs until told to stop. The exit code is one of `EXIT`. */
+export async function runGateway(home: Home, options: RunOptions): Promise<number> {
+  const held = await takeLocks(home, options);
+  if ("code" in held) return held.code;
   const file = new LogFile(join(home.path, "logs", "gateway.log"));
   const endings = new Endings();
   const opened = await openGateway(home, { onNotice: (text) => log("warning", text) });
@@ -90,11 +107,17 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
         .catch(() => undefined),
     restart: () => endings.end(EXIT.restart, "restart"),
   });
+  // Before the start no platform is known, and everything would be refused.
+  let ready: () => void = () => undefined;
+  const started = new Promise<void>((resolve) => {
+    ready = resolve;
+  });
   const control = await serveControl(home, {
     status: async () => ({ ...(await gateway.status()), pid: process.pid, cron: ticker?.health ?? null }),
     stop: () => endings.end(EXIT.ok, "stopped by command"),
     restart: () => endings.end(EXIT.restart, "restart"),
     deliver: async ({ target, message }) => {
+      await started;
       const sending = gateway.deliveries.send(
         target as unknown as DeliveryTarget,
         message as unknown as DeliveryMessage,
@@ -105,6 +128,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
   let ticker: ReturnType<Awaited<ReturnType<typeof opened.app.cron>>["ticker"]> | undefined;
   try {
     await gateway.start();
+    ready();
     ticker = (await opened.app.cron()).ticker();
     ticker.start();
     const { platforms } = await gateway.status();
@@ -127,6 +151,6 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     await control.close();
     await opened.close();
     await file.flush();
-    lock.release();
+    held.release();
   }
 }

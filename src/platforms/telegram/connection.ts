@@ -67,6 +67,12 @@ export class TelegramConnection implements PlatformConnection {
     for (const [scope, id] of pairs) this.#saw(scope, id);
   }
 
+  /** Messages that are accounted for by somebody else. */
+  learn(messages: readonly { readonly chatId: string; readonly messageId: string }[]): void {
+    for (const { chatId, messageId } of messages)
+      if (/^\d+$/.test(messageId)) this.#saw(scopeOf(chatId), Number(messageId));
+  }
+
   /** Resolves when the updates are on disk. */
   async take(updates: readonly Update[]): Promise<void> {
     const { context, bot, settings } = this.#parts;

@@ -1,11 +1,13 @@
 // Was a message delivered before the program died? Telegram has no way to read back, but it has edits that change nothing.
 //
 // Message ids only grow, and one chat is written to by one message at a time. So the lost message, if it exists, is the
-// bot's newest one in the chat. A silent placeholder with a button is sent first: its id is above everything older. Then
-// the ids below it, down to the mark, that are not accounted for, are asked one by one by an edit of their buttons to
-// those of the lost message. "Not modified" says: a message of the bot with these buttons stands here; it is set to the
-// text in question, which changes nothing if it is the lost one, and turns a left-over of the bot into the answer if not.
-// An edit that succeeds has met a left-over of another kind, such as the placeholder of an earlier search: it is removed.
+// bot's first one in the chat above the mark; whatever else of the bot stands there are placeholders of searches that
+// were cut off. A silent placeholder with a button is sent first: its id is above everything older. Then the ids from
+// the mark up to it that are not accounted for are asked one by one, by an edit of their buttons to those of the lost
+// message. "Not modified" says: a message of the bot with these buttons stands here; it is set to the text in question,
+// which changes nothing if it is the lost one, and turns a left-over of the bot into the answer if not. An edit that
+// succeeds has met a placeholder: it is removed, as are all that follow. The order matters: a placeholder that lost its
+// button to an edit and was not removed, because the program died in between, looks like the lost message.
 // If nothing is found, the placeholder becomes the answer. In each case the answer is on the screen exactly once.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Destination, OutboundMessage, SendProof, SendResult, UnknownSend } from "../../core/platform.ts";
@@ -77,13 +79,13 @@ export async function findSentText(
   const placeholder = earlier ?? (await placePlaceholder(prober, unknown));
   if (placeholder === null) return { sent: false };
   const ids: string[] = [];
-  for (let id = Number(placeholder) - 1; id > after && ids.length <= MAX_PROBES; id--)
+  for (let id = after + 1; id < Number(placeholder) && ids.length <= MAX_PROBES; id++)
     if (!known.has(String(id)) && !prober.accounted(to, id)) ids.push(String(id));
   if (ids.length > MAX_PROBES) {
     await prober.delete(to, placeholder);
     return { sent: "unknown" };
   }
-  for (const messageId of ids) {
+  for (const [index, messageId] of ids.entries()) {
     if (prober.accounted(to, Number(messageId))) continue;
     const found = await settled(() => prober.probe(to, messageId, message), signal);
     if (!found.ok) continue;
@@ -93,6 +95,11 @@ export async function findSentText(
     }
     const written = await settled(() => prober.edit(to, messageId, message), signal);
     if (!written.ok) continue;
+    for (const later of ids.slice(index + 1)) {
+      if (prober.accounted(to, Number(later))) continue;
+      const stray = await settled(() => prober.probe(to, later, message), signal);
+      if (stray.ok) await prober.delete(to, later);
+    }
     await prober.delete(to, placeholder);
     return { sent: true, messageId };
   }

@@ -180,6 +180,18 @@ describe("a message whose end nobody saw", () => {
     expect(shown(telegram)).toEqual(["older", "the answer"]);
   });
 
+  it("is not taken for a placeholder that an earlier search had begun to remove", async () => {
+    const { telegram, connection: first } = await connect({});
+    await first.send(to, { text: "older", idempotencyKey: "a" }, signal);
+    const mark = first.mark?.(to) ?? null;
+    await first.send(to, message, signal);
+    // Its button is gone already.
+    await first.send(to, { text: "…", idempotencyKey: "b" }, signal);
+    const connection = await later(telegram, first);
+    expect(await connection.findSent?.({ to, message, mark, known: new Set() }, signal)).toMatchObject({ sent: true });
+    expect(shown(telegram)).toEqual(["older", "the answer"]);
+  });
+
   it("goes on with the placeholder of a search that was cut off", async () => {
     const { telegram, connection: first } = await connect({});
     await first.send(to, { text: "older", idempotencyKey: "a" }, signal);

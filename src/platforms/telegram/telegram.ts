@@ -113,7 +113,10 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   const bot = await whoAmI(line);
   const pulse = new Pulse(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   pulse.beat(context.now());
-  return new TelegramConnection({ line, bot, settings, context, pulse, stop: async () => undefined });
+  const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop: async () => undefined });
+  // Not `remember`: what was heard long ago may lie before messages of the bot that nobody accounts for any more.
+  connection.learn((await context.newest?.()) ?? []);
+  return connection;
 }
 
 export const telegramPlatform: Platform = {

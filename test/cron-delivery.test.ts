@@ -1,0 +1,121 @@
+// Results of jobs that run outside the gateway reach their chats: by the gateway's outbox or by themselves, each once.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FakeTelegram } from "./fake-telegram.ts";
+import { hermesProgram, runHermes } from "./hermes.ts";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+const KILLS = Number(process.env.HERMES_CRON_KILLS ?? 8);
+const CHAT = 42;
+
+let home: TempHome;
+let telegram: FakeTelegram;
+
+beforeEach(async () => {
+  home = tempHome();
+  telegram = await new FakeTelegram({ latencyMs: 20 }).start();
+  mkdirSync(join(home.path, "scripts"));
+  // Each run says a number of its own.
+  writeFileSync(join(home.path, "scripts", "count.sh"), 'echo "result #$$$(date +%s%N)#"\n');
+});
+afterEach(async () => {
+  await hermes("gateway", "stop");
+  await telegram.close();
+  home.remove();
+});
+
+const env = () => ({ TZ: "UTC", TELEGRAM_BOT_TOKEN: telegram.token, TELEGRAM_API_ROOT: telegram.url });
+const hermes = (...args: string[]) => runHermes(args, { home: home.path, env: env() });
+
+async function makeJob(deliver = `telegram:${CHAT}`): Promise<void> {
+  const made = await hermes(
+    ...["cron", "create", "every 1d", "--script", "count.sh", "--no-agent"],
+    ...["--name", "Count", "--deliver", deliver],
+  );
+  expect(made.stderr).toBe("");
+}
+
+const texts = () => telegram.fromBot(CHAT).map((message) => message.text);
+const numbers = () => texts().flatMap((words) => /#(\d+)#/.exec(words)?.[1] ?? []);
+
+describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
+  it("sends the result itself when no gateway runs, and listens to nothing", async () => {
+    await makeJob();
+    const run = await hermes("cron", "run", "Count");
+    expect([run.code, run.stderr]).toEqual([0, "Running Count …\n"]);
+    expect(texts()).toHaveLength(1);
+    expect(texts()[0]).toContain("Scheduled job: Count");
+    expect(telegram.calls.map(({ method }) => method)).not.toContain("getUpdates");
+    const history = JSON.parse((await hermes("cron", "history", "--json")).stdout);
+    expect(history).toMatchObject([{ state: "ran", deliveryError: null }]);
+  });
+
+  it("leaves it to a gateway that runs, which goes on listening", async () => {
+    await makeJob();
+    expect((await hermes("gateway", "start")).code).toBe(0);
+    expect((await hermes("cron", "run", "Count")).code).toBe(0);
+    await telegram.until(() => texts().length === 1, 20_000);
+    await hermes("gateway", "stop");
+    expect((await hermes("cron", "run", "Count")).code).toBe(0);
+    expect(new Set(numbers()).size).toBe(2);
+  });
+
+  it("says what is wrong with the chat, and keeps the result", async () => {
+    await makeJob();
+    telegram.fault = "refuse";
+    const run = await hermes("cron", "run", "Count");
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain("not delivered");
+    telegram.fault = "none";
+    // It stayed in the outbox: the next look sends it.
+    await hermes("cron", "tick");
+    expect(numbers()).toHaveLength(1);
+    await hermes("cron", "tick");
+    expect(numbers()).toHaveLength(1);
+  });
+});
+
+it(`is sent once, whatever ${KILLS} kills come between`, { timeout: 60_000 + KILLS * 8_000 }, async () => {
+  await makeJob();
+  const began = performance.now();
+  await hermes("cron", "run", "Count");
+  const usual = performance.now() - began;
+  for (let kill = 0; kill < KILLS; kill++) {
+    const child = spawn(process.execPath, [hermesProgram(), "cron", "run", "Count"], {
+      env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, ...env() },
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    const calls = telegram.calls.length;
+    // Every third dies anywhere, the others while they talk to Telegram.
+    if (kill % 3 === 0) await Promise.race([ended, sleep(usual * Math.random() * 1.2)]);
+    else {
+      while (telegram.calls.length === calls && child.exitCode === null) await sleep(2);
+      await Promise.race([ended, sleep(Math.random() * 120)]);
+    }
+    child.kill("SIGKILL");
+    await ended;
+  }
+  await hermes("cron", "tick");
+  await hermes("cron", "tick");
+  const history = await hermes("cron", "history", "--limit", "1000", "--json");
+  const runs = JSON.parse(history.stdout) as { readonly state: string; readonly alert: string }[];
+  const sent = numbers();
+  const noted = texts().filter((words) => words.startsWith("(Sent again")).length;
+  process.stdout.write(
+    `${KILLS} kills: ${runs.length} runs, ${sent.length} results sent, ${noted} again with a note\n`,
+  );
+  expect(sent.length - new Set(sent).size).toBe(0);
+  expect(noted).toBe(0);
+  expect(new Set(sent).size).toBeGreaterThanOrEqual(runs.filter(({ state }) => state === "ran").length);
+  // An alert whose sender died is told again when its lease is over; by then it has its old key.
+  const alerts = texts().filter((words) => words.includes("was cut off"));
+  const abandoned = runs.filter(({ state }) => state === "abandoned");
+  expect(new Set(alerts).size).toBe(alerts.length);
+  expect(alerts.length).toBeLessThanOrEqual(abandoned.length);
+  expect(alerts.length).toBeGreaterThanOrEqual(abandoned.filter(({ alert }) => alert === "sent").length);
+});
