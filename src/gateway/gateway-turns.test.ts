@@ -1,6 +1,6 @@
 // What a chat sees while a turn runs: queues, interruptions, questions, growing answers.
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, text } from "../../test/fake-llm.ts";
+import { calls, hang, text } from "../../test/fake-llm.ts";
 import { closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
 
 afterEach(closeWorlds);
@@ -23,17 +23,16 @@ describe("while a turn runs", () => {
   });
 
   it("interrupts for a newer message and stops on /stop", async () => {
-    const w = await world({
-      script: ((_, index) =>
-        index === 0 || index === 2 ? { hang: "before_headers", text: "" } : text("quick")) as Script,
-    });
+    const isLong = (request: { messages: readonly { text?: string }[] }) =>
+      /^(more )?long work$/.test(String(request.messages.at(-1)?.text));
+    const w = await world({ script: ((request) => (isLong(request) ? hang() : text("quick"))) as Script });
     w.telegram.say(1, "long work");
     await w.llm.arrived(1);
     w.telegram.say(1, "rather this");
     await w.telegram.until(() => texts(w, 1).includes("quick"));
     expect(texts(w, 1)[0]).toMatch(/^⚡/);
     w.telegram.say(1, "more long work");
-    await w.llm.arrived(3);
+    await w.telegram.until(() => w.llm.requests.filter(isLong).length === 2);
     w.telegram.say(1, "/stop");
     await w.telegram.until(() => texts(w, 1).includes("Stopped."));
     expect((await w.gateway.status()).activeTurns).toBe(0);
