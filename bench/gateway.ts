@@ -201,6 +201,7 @@ try {
   const quiet = await idle();
   const full = await measured("all at once", allAtOnce);
   const talk = await measured("talking", talking);
+  const settled = await gateway.probe("gc");
   missed = printTable(
     `gateway: ${CHATS} chats, ${RATE} turns begin in a second, an answer of ${PIECES} pieces; talking the model takes ${MODEL_MS / 1000} s`,
     [
@@ -211,6 +212,7 @@ try {
       }),
       ...linesOf(full),
       ...linesOf(talk),
+      plain("heap after a collection", mb(settled.heap)),
       plain("messages without a mark, side calls", `${world.strays.length}, ${world.sideCalls}`),
       plain("lag of the measuring side p99", `${Math.max(0, ownLag.percentile(99) / 1e6 - 10).toFixed(1)} ms`),
     ],

@@ -52,6 +52,9 @@ export interface OpenGatewayOptions {
   onNotice?(text: string): void;
 }
 
+/** With many chats at once the files are looked at no more often than this. */
+const REFRESH_MS = 250;
+
 async function hygieneDue(
   app: App,
   sessionId: string,
@@ -91,8 +94,14 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
   let envRevision = 0;
-  const refreshEnv = async () => {
-    if (await app.refreshEnv()) envRevision += 1;
+  let refreshing: { readonly at: number; readonly work: Promise<void> } | undefined;
+  const refreshEnv = (): Promise<void> => {
+    if (refreshing && performance.now() - refreshing.at < REFRESH_MS) return refreshing.work;
+    const work = app.refreshEnv().then((changed) => {
+      if (changed) envRevision += 1;
+    });
+    refreshing = { at: performance.now(), work };
+    return work;
   };
   return {
     app,

@@ -19,6 +19,13 @@ export class Bucket {
     return this.#tokens >= 1;
   }
 
+  /** Takes a place that is free now; false when none is. */
+  tryTake(): boolean {
+    if (!this.ready) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
   /** Resolves when a message may leave, or when the signal fires. */
   async take(signal: AbortSignal): Promise<void> {
     this.#fill();

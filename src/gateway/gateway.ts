@@ -31,7 +31,7 @@ import { within } from "./within.ts";
 const DAY_MS = 86_400_000;
 const KEEP_MS = 7 * DAY_MS;
 const CHORES_MS = 300_000;
-const AGENTS = { most: 128, idleMs: 3_600_000 };
+const AGENTS = { most: 1_024, idleMs: 3_600_000 };
 
 export interface GatewayOptions {
   log(level: "info" | "warning" | "error", text: string): void;

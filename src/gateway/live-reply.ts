@@ -1,6 +1,6 @@
 // What a chat sees while a turn runs: the answer as it grows, one bubble of tool progress, the typing sign.
 import type { Mailbox } from "../core/mailbox.ts";
-import type { Destination, Platform, PlatformConnection } from "../core/platform.ts";
+import type { Destination, Platform } from "../core/platform.ts";
 import { withoutMarkers } from "./media.ts";
 import type { Sender } from "./sender.ts";
 
@@ -18,7 +18,6 @@ export interface LiveParts {
   readonly mailbox: Mailbox;
   readonly sender: Sender;
   readonly platform: Platform;
-  connection(): PlatformConnection | undefined;
   readonly to: Destination;
   /** Prefix of the keys of what is shown here. */
   readonly key: string;
@@ -107,7 +106,8 @@ export class LiveReply {
   typing(on: boolean): void {
     clearInterval(this.#typing);
     if (!on || !this.#parts.platform.capabilities.typing) return;
-    const show = () => void this.#parts.connection()?.typing?.(this.#parts.to);
+    const { sender, platform, to } = this.#parts;
+    const show = () => sender.typing(platform.name, to);
     show();
     this.#typing = setInterval(show, TYPING_MS);
     this.#typing.unref();

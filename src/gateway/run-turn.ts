@@ -217,7 +217,6 @@ export class Turn {
       mailbox: office.opened.mailbox,
       sender: office.sender,
       platform: this.#platform,
-      connection: () => office.connection(row.platform),
       to: this.#to,
       key: this.#key,
       settings: liveSettings(office, this.#platform),

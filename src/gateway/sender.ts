@@ -9,6 +9,8 @@ const DAY_MS = 86_400_000;
 const MAX_PAUSE_MS = 60_000;
 const NOT_CONNECTED_MS = 500;
 const MAX_LANES = 2_000;
+/** Signs of typing that a platform gets in a second: with many turns at once they would eat up its limits. */
+const TYPING_RATE = 10;
 
 export interface Line {
   readonly platform: Platform;
@@ -46,6 +48,7 @@ export class Sender {
   readonly #parts: SenderParts;
   readonly #lanes = new Map<string, Lane>();
   readonly #totals = new Map<string, Bucket>();
+  readonly #typing = new Map<string, Bucket>();
   readonly #waiters = new Map<number, Waiter[]>();
   #inFlight = 0;
 
@@ -98,6 +101,16 @@ export class Sender {
     return new Promise((resolve) => {
       this.#waiters.set(row.id, [...(this.#waiters.get(row.id) ?? []), { resolve }]);
     });
+  }
+
+  /** Shows that an answer is being written, unless very many are. */
+  typing(platform: string, to: Destination): void {
+    let bucket = this.#typing.get(platform);
+    if (!bucket) {
+      bucket = new Bucket(TYPING_RATE, TYPING_RATE);
+      this.#typing.set(platform, bucket);
+    }
+    if (bucket.tryTake()) void this.#parts.line(platform)?.connection()?.typing?.(to);
   }
 
   /** Changes a message on the screen soon; a newer change of the same message takes the place of one that waits. */

@@ -3,21 +3,19 @@
 /** `signal` fires when nothing was heard for so long. 0 means no limit. */
 export class Silence {
   readonly #controller = new AbortController();
-  readonly #ms: number;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(ms: number) {
-    this.#ms = ms;
-    this.reset();
+    if (ms > 0) this.#timer = setTimeout(() => this.#controller.abort(), ms);
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
+  /** A sign of life; called for every piece of an answer. */
   reset(): void {
-    clearTimeout(this.#timer);
-    if (this.#ms > 0) this.#timer = setTimeout(() => this.#controller.abort(), this.#ms);
+    this.#timer?.refresh();
   }
 
   end(): void {
