@@ -124,6 +124,10 @@ class Discord {
       const roles = this.members.get(member[1] ?? "");
       return roles ? [200, { roles }] : [404, { code: 10_007, message: "Unknown Member" }];
     }
+    const guilds = [...new Set([...this.channels.values()].map((channel) => String(channel.guild_id)))];
+    if (path === "/users/@me/guilds") return [200, guilds.map((id) => ({ id, name: `Server ${id}` }))];
+    const listed = /^\/guilds\/(\d+)\/channels$/.exec(path);
+    if (listed) return [200, [...this.channels.values()].filter((channel) => channel.guild_id === listed[1])];
     const channel = /^\/channels\/(\d+)(.*)$/.exec(path);
     if (channel) return this.#inChannel(method, channel[1] ?? "", channel[2] ?? "", call);
     return [200, {}];

@@ -155,6 +155,27 @@ describe("receiving", () => {
   });
 });
 
+describe("beside the gateway", () => {
+  it("sends and lists channels by REST alone, and tells a wrong token", async () => {
+    discord.addChannel({ id: "702", type: 15, guild_id: GUILD, name: "ideas" });
+    discord.addChannel({ id: "703", type: 2, guild_id: GUILD, name: "Voice" });
+    const env = { DISCORD_BOT_TOKEN: discord.token, DISCORD_API_ROOT: discord.url };
+    context = platformContext(platform, { homePath: dir, env, memory });
+    connection = await platform.openSender?.(context);
+    const sent = await connection?.send({ chatId: CHANNEL }, { text: "News", idempotencyKey: "k" }, never);
+    expect(sent).toMatchObject({ ok: true });
+    const guild = `Server ${GUILD}`;
+    expect(await connection?.channels?.()).toEqual([
+      { id: CHANNEL, name: "general", kind: "channel", guild },
+      { id: "702", name: "ideas", kind: "forum", guild },
+    ]);
+    expect(discord.logins).toEqual([]);
+    const wrong = { ...env, DISCORD_BOT_TOKEN: "AAAA.BBBB.CCCC" };
+    const refused = platform.openSender?.(platformContext(platform, { homePath: dir, env: wrong, memory }));
+    await expect(refused).rejects.toThrow("does not know this bot token");
+  });
+});
+
 describe("sending", () => {
   const to = { chatId: CHANNEL };
   const said = (text: string, key = text) => ({ text, idempotencyKey: key });

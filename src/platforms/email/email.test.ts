@@ -163,6 +163,23 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(context.events[0]?.text).toContain("Not kept");
   });
 
+  it("sends without reading", async () => {
+    const env = {
+      EMAIL_ADDRESS: "bot@mail.test",
+      EMAIL_PASSWORD: servers.password,
+      EMAIL_IMAP_HOST: "127.0.0.1",
+      EMAIL_IMAP_PORT: "1",
+      EMAIL_SMTP_HOST: "127.0.0.1",
+      EMAIL_SMTP_PORT: String(servers.smtpPort),
+    };
+    context = platformContext(emailPlatform, { homePath: dir, env, memory });
+    connection = await emailPlatform.openSender?.(context);
+    const letter = { text: "From the terminal", idempotencyKey: "alone" };
+    expect(await connection?.send({ chatId: "eve@mail.test" }, letter, never)).toMatchObject({ ok: true });
+    await expect.poll(() => servers.inboxOf("eve").length).toBeGreaterThan(0);
+    expect((await newest("eve")).text).toContain("From the terminal");
+  });
+
   it("says when the line is gone, and what became of a letter", async () => {
     await connect({ EMAIL_POLL_INTERVAL: "1" });
     expect(connection?.health().state).toBe("ok");
