@@ -16,6 +16,8 @@ import { commandEnvironment } from "./open-backend.ts";
 import type { Services } from "./services.ts";
 import { shippedFolder } from "./shipped-folder.ts";
 
+declare const __HERMES_VERSION__: string | undefined;
+
 const MAX_SNIPPET_OUTPUT = 64 * 1024;
 
 function expander(services: Services): (text: string) => string {
@@ -127,14 +129,22 @@ function secrets(services: Services): Pick<SkillWorld, "variable" | "storeVariab
   };
 }
 
+/** The built program's version and the time of its code; undefined for sources and for folders of the person's own. */
+function buildOf(home: Services["home"]): string | undefined {
+  if (typeof __HERMES_VERSION__ !== "string" || home.env.HERMES_BUNDLED_SKILLS) return undefined;
+  return `${__HERMES_VERSION__} ${statSync(import.meta.dirname).mtimeMs}`;
+}
+
 export function openSkills(services: Services): SkillService {
   const { home, gate } = services;
+  const build = buildOf(home);
   const expand = expander(services);
   return new SkillService({
     home: home.path,
     system: process.platform,
     gate,
     bundled: shippedFolder(home, "skills"),
+    ...(build === undefined ? {} : { bundledBuild: build }),
     settings: () => settingsOf(services, expand),
     pluginSkills: () => services.plugins?.skills ?? [],
     expand,

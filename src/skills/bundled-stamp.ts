@@ -1,4 +1,4 @@
-// Whether the bundled skills changed since they were last brought in: by names, times and sizes, without reading them.
+// Whether the bundled skills changed since they were last brought in: by the build they came with, else by times and sizes.
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -18,10 +18,13 @@ function stampOf(home: string, source: string): string {
   return hash.digest("hex");
 }
 
-/** Does nothing when the program brings the same skills as last time. */
-export async function syncWhenChanged(home: string, source: string): Promise<void> {
+/**
+ * Does nothing when the program brings the same skills as last time. `build` names the program's version and build: then
+ * one small file is compared and the skills are not looked at.
+ */
+export async function syncWhenChanged(home: string, source: string, build?: string): Promise<void> {
   const path = join(home, "cache", STAMP_FILE);
-  const stamp = stampOf(home, source);
+  const stamp = build === undefined ? stampOf(home, source) : JSON.stringify([build, source, home]);
   if ((await readFile(path, "utf8").catch(() => "")) === stamp) return;
   await syncBundled(home, source);
   await atomicWrite(path, stamp);

@@ -81,3 +81,13 @@ it("hashes in the order of path components", () => {
   writeFileSync(join(home.path, "h/a.md"), "2");
   expect(hashFolder(join(home.path, "h"))).toBe("04f8277efbbc6d24e0335cb968261fa9");
 });
+
+it("looks at nothing while the build is the same, and brings everything with the next one", async () => {
+  await syncWhenChanged(home.path, bundled(), "1.0 a");
+  expect(existsSync(file("one"))).toBe(true);
+  source.skill("tools/later");
+  await syncWhenChanged(home.path, bundled(), "1.0 a");
+  expect(existsSync(file("later"))).toBe(false);
+  await syncWhenChanged(home.path, bundled(), "1.0 b");
+  expect(existsSync(file("later"))).toBe(true);
+});

@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SkillEntry, SkillListing, SkillProblem, SkillRoot } from "../core/skill.ts";
-import { findIndexFiles, type IndexFile, placeOf } from "./find.ts";
+import { findIndexFiles, type IndexFile, placeOf, type Survey, survey } from "./find.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 import { type ParsedSkill, parseSkill, runsOn } from "./parse.ts";
 import { type IndexedSkill, readSnapshot, SNAPSHOT_FILE, type Snapshot, writeSnapshot } from "./snapshot.ts";
@@ -172,8 +172,7 @@ export class Catalog {
   }
 
   /** The home's part of the index: from the snapshot when no file changed, else read anew and kept. */
-  async #homeIndex(): Promise<Snapshot> {
-    const files = findIndexFiles(this.homeRoot);
+  async #homeIndex(files: readonly IndexFile[]): Promise<Snapshot> {
     const path = join(this.#options.home, SNAPSHOT_FILE);
     const kept = await readSnapshot(path, files);
     if (kept) return kept;
@@ -184,13 +183,19 @@ export class Catalog {
     return snapshot;
   }
 
+  /** What the state of the roots depends on, as it is now. */
+  surveys(): Survey[] {
+    return this.roots().map((root) => survey(root.path));
+  }
+
   /** What the prompt shows, before the conversation's tools are considered. */
-  async forIndex(platform?: string): Promise<Snapshot> {
-    const home = await this.#homeIndex();
+  async forIndex(surveys: readonly Survey[], platform?: string): Promise<Snapshot> {
+    const filesOf = (root: string) => surveys.find((one) => one.root === root)?.files ?? [];
+    const home = await this.#homeIndex(filesOf(this.homeRoot));
     const skills = [...home.skills];
     const categories = { ...home.categories };
     for (const root of this.roots().slice(1)) {
-      const found = await this.#scanRoot(root, findIndexFiles(root.path));
+      const found = await this.#scanRoot(root, filesOf(root.path));
       skills.push(...found.skills.map(indexed));
       for (const [name, description] of found.categories) categories[name] ??= description;
     }

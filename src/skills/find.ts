@@ -22,11 +22,22 @@ export interface IndexFile {
   readonly rel: string;
   readonly path: string;
   readonly mtimeNs: bigint;
+  readonly mtimeMs: number;
   readonly size: number;
+}
+
+/** Everything that decides which skills a root has. */
+export interface Survey {
+  readonly root: string;
+  /** Every folder that was looked into. */
+  readonly folders: readonly { readonly path: string; readonly mtimeMs: number }[];
+  readonly files: readonly IndexFile[];
 }
 
 interface Walk {
   readonly found: IndexFile[];
+  /** Folders with their times, when they are wanted. */
+  readonly folders?: { path: string; mtimeMs: number }[];
   /** Real paths of linked folders on the way: a link that leads back is not followed. */
   readonly linked: Set<string>;
 }
@@ -52,10 +63,17 @@ function isFolder(entry: Dirent, path: string, walk: Walk): boolean {
 
 function note(walk: Walk, path: string, rel: string): void {
   const info = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (info?.isFile()) walk.found.push({ rel, path, mtimeNs: info.mtimeNs, size: Number(info.size) });
+  if (!info?.isFile()) return;
+  const { mtimeNs } = info;
+  // The same rounding as statSync without bigint.
+  const mtimeMs = Number(mtimeNs / 1_000_000_000n) * 1_000 + Number(mtimeNs % 1_000_000_000n) / 1_000_000;
+  walk.found.push({ rel, path, mtimeNs, mtimeMs, size: Number(info.size) });
 }
 
 function walkInto(walk: Walk, dir: string, rel: string, depth: number): void {
+  // The time first: what changes while we read shows up at the next look.
+  const mtimeMs = walk.folders ? statSync(dir, { throwIfNoEntry: false })?.mtimeMs : undefined;
+  if (mtimeMs !== undefined) walk.folders?.push({ path: dir, mtimeMs });
   const entries = entriesOf(dir);
   const isSkill = entries.some((entry) => entry.name === "SKILL.md");
   for (const entry of entries) {
@@ -68,11 +86,20 @@ function walkInto(walk: Walk, dir: string, rel: string, depth: number): void {
   }
 }
 
+const byPath = (a: IndexFile, b: IndexFile): number => (a.rel < b.rel ? -1 : a.rel > b.rel ? 1 : 0);
+
 /** Every SKILL.md and DESCRIPTION.md below a root, sorted by path. Synchronous: 500 skills take a few milliseconds. */
 export function findIndexFiles(root: string): IndexFile[] {
   const walk: Walk = { found: [], linked: new Set() };
   walkInto(walk, root, "", 0);
-  return walk.found.sort((a, b) => (a.rel < b.rel ? -1 : a.rel > b.rel ? 1 : 0));
+  return walk.found.sort(byPath);
+}
+
+/** The same, with the folders that were looked into. */
+export function survey(root: string): Survey {
+  const walk = { found: [], folders: [], linked: new Set<string>() };
+  walkInto(walk, root, "", 0);
+  return { root, folders: walk.folders, files: (walk.found as IndexFile[]).sort(byPath) };
 }
 
 /** `a/b/name/SKILL.md` → category `a/b`, folder `name`; a skill directly under the root is its own category. */

@@ -28,6 +28,7 @@ import { searchSkills } from "./search.ts";
 import type { SkillPort } from "./skill-tools.ts";
 import { SkillUsage } from "./usage.ts";
 import { type Answer, type Library, resolveSkill, viewSkill } from "./view.ts";
+import { WarmIndex } from "./warm-index.ts";
 import type { SkillWorld } from "./world.ts";
 
 /** Whose conversation the tools serve. */
@@ -46,6 +47,7 @@ export class SkillService implements Skills {
   readonly #usage: SkillUsage;
   readonly #provenance: Provenance;
   readonly #quarantine: Quarantine;
+  readonly #warm: WarmIndex;
   readonly #credentials = new Map<string, Set<string>>();
   readonly #declared = new Map<string, Map<string, string>>();
   #ready: Promise<void> | undefined;
@@ -66,6 +68,7 @@ export class SkillService implements Skills {
     this.#usage = new SkillUsage(skillsDir, () => this.#foreignNames());
     this.#provenance = new Provenance(skillsDir);
     this.#quarantine = new Quarantine(skillsDir);
+    this.#warm = new WarmIndex(given.home);
   }
 
   #declare(given: SkillWorld, conversationId: string, name: string, value: string): boolean {
@@ -85,9 +88,9 @@ export class SkillService implements Skills {
 
   /** Once per process: the bundled skills are brought in. Trouble with them is told, and stops nothing. */
   ready(): Promise<void> {
-    const { bundled, home } = this.#world;
+    const { bundled, bundledBuild, home } = this.#world;
     this.#ready ??= bundled
-      ? syncWhenChanged(home, bundled).catch((error: unknown) =>
+      ? syncWhenChanged(home, bundled, bundledBuild).catch((error: unknown) =>
           this.#world.notice(
             `bundled skills could not be brought up to date: ${error instanceof Error ? error.message : String(error)}`,
           ),
@@ -103,7 +106,16 @@ export class SkillService implements Skills {
 
   async index(view: SkillView): Promise<string> {
     await this.ready();
-    return promptIndex(await this.#catalog.forIndex(view.platform), view);
+    const { toolNames, toolsets, platform = "" } = view;
+    const off = [...this.#world.settings().disabled(view.platform)].sort();
+    const key = [[...toolNames].sort(), [...toolsets].sort(), platform, off, this.#world.system];
+    const roots = this.#catalog.roots().map((root) => root.path);
+    const kept = await this.#warm.find(roots, key);
+    if (kept !== undefined) return kept;
+    const surveys = this.#catalog.surveys();
+    const text = promptIndex(await this.#catalog.forIndex(surveys, view.platform), view);
+    await this.#warm.keep(surveys, key, text);
+    return text;
   }
 
   async commands(options: { readonly platform?: string } = {}): Promise<ReadonlyMap<string, SkillEntry>> {

@@ -33,6 +33,8 @@ export interface SkillWorld {
   readonly gate: Gate;
   /** The skills that come with the program; null when they are missing or not wanted. */
   readonly bundled: string | null;
+  /** Version and build of the program they came with; undefined when they may change without a new one. */
+  readonly bundledBuild?: string;
   settings(): SkillSettings;
   /** Single skills of plugins: `plugin:name` and the path of its SKILL.md. */
   pluginSkills(): readonly { readonly name: string; readonly path: string }[];

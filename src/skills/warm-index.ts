@@ -1,0 +1,77 @@
+// The finished index of skills, kept with the times of everything it was made from. Nothing is opened to see whether it holds.
+import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { parseJson } from "../lib/parse-json.ts";
+import type { Survey } from "./find.ts";
+
+const FILE = "skills-index.json";
+const VERSION = 1;
+const MAX_TEXTS = 8;
+/** A file that changed so shortly ago could change again without a new time. */
+const SETTLED_MS = 200;
+
+interface Kept {
+  readonly version: number;
+  readonly roots: readonly string[];
+  /** Folder and time. A new, lost or renamed entry changes it. */
+  readonly folders: readonly (readonly [string, number])[];
+  /** File, time and size. An edit in place changes nothing else. */
+  readonly files: readonly (readonly [string, number, number])[];
+  readonly texts: { readonly [key: string]: string };
+}
+
+function holds(kept: Kept): boolean {
+  for (const [path, time] of kept.folders) {
+    if (statSync(path, { throwIfNoEntry: false })?.mtimeMs !== time) return false;
+  }
+  for (const [path, time, size] of kept.files) {
+    const info = statSync(path, { throwIfNoEntry: false });
+    if (info?.mtimeMs !== time || info.size !== size) return false;
+  }
+  return true;
+}
+
+export class WarmIndex {
+  readonly #path: string;
+
+  constructor(home: string) {
+    this.#path = join(home, "cache", FILE);
+  }
+
+  /** What was kept for these roots and this view; undefined when anything changed since. */
+  async find(roots: readonly string[], view: unknown): Promise<string | undefined> {
+    const kept = await this.#read();
+    if (!kept || kept.roots.join("\0") !== roots.join("\0")) return undefined;
+    const text = kept.texts[keyOf(view)];
+    return text !== undefined && holds(kept) ? text : undefined;
+  }
+
+  /** Other views of the same state stay; an unwritable home only costs time. */
+  async keep(surveys: readonly Survey[], view: unknown, text: string): Promise<void> {
+    const now = Date.now();
+    const folders = surveys.flatMap((survey) => survey.folders.map(({ path, mtimeMs }) => [path, mtimeMs] as const));
+    const files = surveys.flatMap((survey) =>
+      survey.files.map(({ path, mtimeMs, size }) => [path, mtimeMs, size] as const),
+    );
+    if ([...folders, ...files].some(([, time]) => now - time < SETTLED_MS)) return;
+    const roots = surveys.map((survey) => survey.root);
+    const before = await this.#read();
+    const same = before && JSON.stringify([before.folders, before.files]) === JSON.stringify([folders, files]);
+    const older = same ? Object.entries(before.texts).slice(1 - MAX_TEXTS) : [];
+    const texts = { ...Object.fromEntries(older), [keyOf(view)]: text };
+    const kept: Kept = { version: VERSION, roots, folders, files, texts };
+    await atomicWrite(this.#path, JSON.stringify(kept)).catch(() => undefined);
+  }
+
+  async #read(): Promise<Kept | undefined> {
+    const kept = parseJson(await readFile(this.#path, "utf8").catch(() => "")) as Kept | undefined | null;
+    return kept?.version === VERSION && Array.isArray(kept.folders) && Array.isArray(kept.files) ? kept : undefined;
+  }
+}
+
+function keyOf(view: unknown): string {
+  return createHash("sha256").update(JSON.stringify(view)).digest("hex").slice(0, 32);
+}
