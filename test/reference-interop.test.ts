@@ -234,7 +234,7 @@ describe("a home of Hermes Agent v0.14", () => {
     for (const [query, id] of [
       ["docker-compose", FIRST],
       ["备份", CHAT],
-      ["Giraffe", SECOND],
+      ["schöne", SECOND],
     ] as const) {
       expect((await hermes<Hit[]>(home, "sessions", "search", query, "--json")).map((hit) => hit.session_id)).toEqual([
         id,

@@ -98,5 +98,6 @@ export const QUERIES: readonly string[] = [
   "备份",
   "サーバー",
   "shown",
+  "ß",
   "emoji",
 ];

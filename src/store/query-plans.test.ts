@@ -150,8 +150,9 @@ async function useSearch(store: SqliteSessionStore): Promise<void> {
     { sourceFilter: ["cli"], excludeSources: ["tool"], roleFilter: ["user"], userId: "u", sessionIds: ["s5"] },
   ];
   for (const filter of filters) {
-    for (const query of ["docker", "备份", "数据库", "docker 备份", "docker OR 备份 NOT 数据库"]) {
+    for (const query of ["docker", "größe", "备份", "数据库", "docker 备份", "docker OR 备份 NOT 数据库"]) {
       await store.searchMessages(query, filter);
+      await store.searchMessages(query, { ...filter, offset: 5 });
     }
   }
   await store.setIndexLayout("compact");

@@ -8,7 +8,7 @@ const MARKS = /[\u0300-\u036f]/g;
 const REGEX_SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
 /** Lower case without diacritics, as the word index folds. CJK is left alone: Hangul would fall apart. */
-function fold(text: string): string {
+export function fold(text: string): string {
   const lower = text.toLowerCase();
   return NON_ASCII.test(lower) ? lower.normalize("NFD").replace(MARKS, "").normalize("NFC") : lower;
 }

@@ -8,7 +8,8 @@ export interface TextColumns {
 }
 
 const ESCAPED = /\\u[0-9a-fA-F]{4}/;
-const ESCAPES = /\\u([0-9a-fA-F]{4})/g;
+/** Arguments of tools are JSON within JSON: their backslashes may be doubled. */
+const ESCAPES = /\\+u([0-9a-fA-F]{4})/g;
 
 /** JSON written in ASCII becomes readable. */
 export function unescapeJson(json: string): string {

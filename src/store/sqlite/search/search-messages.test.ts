@@ -187,6 +187,34 @@ describe("a hit", () => {
   });
 });
 
+describe("JSON that v0.14 wrote in ASCII", () => {
+  const ascii = (value: unknown) =>
+    JSON.stringify(value).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const parts = (text: string) => `\u0000json:${ascii([{ type: "text", text }])}`;
+
+  test("is found by words with letters beyond ASCII, in any case, whole or by their beginning", () => {
+    const german = add(parts("eine Schöne Giraffe in Köln"));
+    const russian = add(parts("Привет, мир: приветствие"));
+    const plain = add("schöne Grüße");
+    expect(ids("schöne")).toEqual([german, plain]);
+    expect(ids("köln AND giraffe")).toEqual([german]);
+    expect(ids("привет")).toEqual([russian]);
+    expect(ids("приветств*")).toEqual([russian]);
+    expect(ids("ветств")).toEqual([]);
+    expect(ids("schöne NOT giraffe")).toEqual([plain]);
+    expect(search("köln")[0]?.snippet).toContain("in >>>Köln<<<");
+  });
+
+  test("is found in the arguments of tools, page by page after the others", () => {
+    const calls = (word: string) => ascii([{ function: { name: "say", arguments: ascii({ text: word }) } }]);
+    const hidden = [1, 2, 3].map((n) => add(`call ${n}`, { tool_calls: calls("Größe") }));
+    const plain = add("die Größe");
+    const page = (offset: number) => search("größe", { limit: 2, offset }).map((hit) => hit.id);
+    expect([page(0), page(2), page(4)]).toEqual([[plain, hidden[2]], [hidden[1], hidden[0]], []]);
+    expect(search("größe", { limit: 2, offset: 1 })[0]?.snippet).toContain(">>>Größe<<<");
+  });
+});
+
 describe("CJK", () => {
   for (const mode of ["with the side index", "without it"]) {
     describe(mode, () => {

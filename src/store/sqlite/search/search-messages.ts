@@ -5,6 +5,7 @@ import { isLocked } from "../error-code.ts";
 import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../index-health.ts";
 import type { FtsTable } from "../index-layout.ts";
 import { type CjkSearch, isTrigramOnly, type ShortWordIndex, searchCjk } from "./cjk-search.ts";
+import { mayBeEscaped, searchEscaped } from "./escaped-search.ts";
 import { type Filters, filtersOf } from "./filters.ts";
 import { BRIEF, type FullRow, HIT_COLUMNS, type HitColumns, hitOf, isStructured, readRow, snippetOf } from "./hit.ts";
 import { flatExpression, matchExpression } from "./match-expression.ts";
@@ -44,6 +45,10 @@ function matchTable(request: Request, table: FtsTable, expression: string): Rank
     .all(expression, ...filters.values, page.limit, page.offset);
 }
 
+function isTooDeep(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("fts5: ");
+}
+
 /** By rank. The snippet of structured content is made from its readable parts instead of its JSON. */
 function searchRanked(request: Request, table: FtsTable): SearchHit[] {
   const { db, query } = request;
@@ -51,7 +56,7 @@ function searchRanked(request: Request, table: FtsTable): SearchHit[] {
   try {
     rows = matchTable(request, table, matchExpression(query));
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith("fts5: ")) throw error;
+    if (!isTooDeep(error)) throw error;
     rows = matchTable(request, table, flatExpression(query));
   }
   const leaves = positiveLeaves(query);
@@ -87,8 +92,35 @@ function searchCjkWith(request: Request, side: SideIndex | undefined): SearchHit
   return asHits(request, searchCjk(search, request.query));
 }
 
+/** How many rows the word index finds, on all pages. */
+function countRanked({ db, query, filters }: Request): number {
+  const row = db
+    .prepare<{ n: number }>(
+      `SELECT count(*) AS n FROM messages_fts CROSS JOIN messages m ON m.id = messages_fts.rowid CROSS JOIN sessions s ON s.id = m.session_id
+       WHERE messages_fts MATCH ?${filters.sql}`,
+    )
+    .get(matchExpression(query), ...filters.values);
+  return row?.n ?? 0;
+}
+
+/** By rank; after the last of them, what stands in escapes. */
+function searchWords(request: Request): SearchHit[] {
+  const { db, query, filters, page } = request;
+  const hits = searchRanked(request, "messages_fts");
+  if (hits.length >= page.limit || !mayBeEscaped(query)) return hits;
+  const before = hits.length > 0 || page.offset === 0 ? page.offset + hits.length : countRanked(request);
+  const rest = { limit: page.limit - hits.length, offset: Math.max(0, page.offset - before) };
+  try {
+    return [...hits, ...asHits(request, searchEscaped(db, query, filters, rest))];
+  } catch (error) {
+    // A query that is too deep for FTS5 with the further spellings.
+    if (!isTooDeep(error)) throw error;
+    return hits;
+  }
+}
+
 function searchIndexed(request: Request, side: SideIndex | undefined): SearchHit[] {
-  if (!leavesOf(request.query).some((leaf) => hasCjk(leaf.text))) return searchRanked(request, "messages_fts");
+  if (!leavesOf(request.query).some((leaf) => hasCjk(leaf.text))) return searchWords(request);
   try {
     return searchCjkWith(request, side);
   } catch (error) {

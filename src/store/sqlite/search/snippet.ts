@@ -1,5 +1,5 @@
 // The passage around a match, for rows whose text the index cannot quote: same markers and length as FTS5 snippets.
-import { wordPattern } from "./evaluate.ts";
+import { fold, wordPattern } from "./evaluate.ts";
 import { hasCjk, type Leaf } from "./parse-query.ts";
 
 const TOKENS = 40;
@@ -13,14 +13,15 @@ interface Span {
 }
 
 function spansOf(text: string, leaves: readonly Leaf[]): Span[] {
-  const lower = text.toLowerCase();
-  // Lower case can change the length of rare letters; then positions would lie, so search the text as it is.
-  const searched = lower.length === text.length ? lower : text;
+  // Lower case and lost accents can change the length of rare letters; then positions would lie, so the text stays as it is.
+  const sameLength = (changed: string) => (changed.length === text.length ? changed : undefined);
+  const searched = sameLength(text.toLowerCase()) ?? text;
+  const folded = sameLength(fold(text)) ?? searched;
   const spans: Span[] = [];
   for (const leaf of leaves) {
     const literal = leaf.text.toLowerCase();
     if (!hasCjk(literal)) {
-      for (const match of searched.matchAll(wordPattern(leaf, "gu"))) {
+      for (const match of folded.matchAll(wordPattern(leaf, "gu"))) {
         spans.push({ start: match.index, end: match.index + match[0].length });
       }
     }
