@@ -26,10 +26,10 @@ interface Compiled {
   readonly data: Buffer;
 }
 
-/** The cache file: length of the index, the index as JSON, then source and code of each chunk. */
+/** The cache file: length of the index, the index as JSON, then code and source of each chunk. */
 interface Cache {
   readonly file: number;
-  readonly index: ReadonlyMap<string, readonly [at: number, source: number, data: number]>;
+  readonly index: ReadonlyMap<string, readonly [at: number, data: number, source: number]>;
 }
 
 const chunks = new Map<string, Chunk>();
@@ -43,10 +43,13 @@ function cacheFiles(): string[] {
   return [join(folder, "cache", name), join(homedir(), ".cache", "hermes-ts", name)];
 }
 
+/** One buffer for every chunk: V8 is done with it when the script exists. Code stands first, where V8 wants it aligned. */
+let scratch = Buffer.allocUnsafeSlow(512 * 1024);
+
 function readAt(file: number, at: number, size: number): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(size);
-  if (readSync(file, buffer, 0, size, at) !== size) throw new Error("the code cache is cut off");
-  return buffer;
+  if (size > scratch.length) scratch = Buffer.allocUnsafeSlow(size);
+  if (readSync(file, scratch, 0, size, at) !== size) throw new Error("the code cache is cut off");
+  return scratch.subarray(0, size);
 }
 
 /** Throws when the file is cut off. */
@@ -57,9 +60,9 @@ function openCache(path: string): Cache {
     const sizes = JSON.parse(readAt(file, 4, start - 4).toString("latin1")) as [string, number, number][];
     const index = new Map<string, readonly [number, number, number]>();
     let at = start;
-    for (const [name, source, data] of sizes) {
-      index.set(name, [at, source, data]);
-      at += source + data;
+    for (const [name, data, source] of sizes) {
+      index.set(name, [at, data, source]);
+      at += data + source;
     }
     if (at !== fstatSync(file).size) throw new Error("the code cache is cut off");
     return { file, index };
@@ -84,9 +87,9 @@ function fromCache(name: string): Compiled | undefined {
   if (cache === undefined) cache = findCache();
   const place = cache?.index.get(name);
   if (!cache || !place) return undefined;
-  const [at, source, data] = place;
-  const bytes = readAt(cache.file, at, source + data);
-  return { source: bytes.toString("latin1", 0, source), data: bytes.subarray(source) };
+  const [at, data, source] = place;
+  const bytes = readAt(cache.file, at, data + source);
+  return { source: bytes.toString("latin1", data), data: bytes.subarray(0, data) };
 }
 
 /** What this run compiled is kept for the next one, with what was kept before. */
@@ -94,14 +97,14 @@ function writeCache(): void {
   const parts = new Map<string, Compiled>();
   for (const name of cache?.index.keys() ?? []) {
     const kept = scripts.has(name) ? undefined : fromCache(name);
-    if (kept) parts.set(name, kept);
+    if (kept) parts.set(name, { source: kept.source, data: Buffer.from(kept.data) });
   }
   for (const [name, { source, script }] of scripts) parts.set(name, { source, data: script.createCachedData() });
-  const sizes = [...parts].map(([name, { source, data }]) => [name, source.length, data.length]);
+  const sizes = [...parts].map(([name, { source, data }]) => [name, data.length, source.length]);
   const index = Buffer.from(JSON.stringify(sizes), "latin1");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(index.length);
-  const bodies = [...parts.values()].flatMap(({ source, data }) => [Buffer.from(source, "latin1"), data]);
+  const bodies = [...parts.values()].flatMap(({ source, data }) => [data, Buffer.from(source, "latin1")]);
   const file = Buffer.concat([length, index, ...bodies]);
   for (const path of cacheFiles()) {
     const draft = `${path}.${process.pid}.tmp`;
