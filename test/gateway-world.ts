@@ -16,6 +16,8 @@ export interface World {
   gateway: Gateway;
   opened: OpenedGateway;
   restart(): Promise<void>;
+  /** The gateway's clock goes forward. */
+  later(ms: number): void;
 }
 
 const worlds: World[] = [];
@@ -25,7 +27,7 @@ async function startGateway(
   home: TempHome,
   telegram: FakeTelegram,
   env: { [name: string]: string },
-  log: string[],
+  watch: { readonly log: string[]; readonly now: () => number },
 ): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
   const host = {
     env: {
@@ -41,7 +43,8 @@ async function startGateway(
   };
   const opened = await openGateway(openHome([], host).home, { host: "in-process" });
   const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
-  const gateway = new Gateway(opened, { log: (level, line) => log.push(`${level}: ${line}`), times });
+  const log = (level: string, line: string) => watch.log.push(`${level}: ${line}`);
+  const gateway = new Gateway(opened, { log, times, now: watch.now });
   await gateway.start();
   return { gateway, opened };
 }
@@ -70,7 +73,9 @@ export async function world(
   const telegram = await new FakeTelegram(options.telegram).start();
   const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
   const log: string[] = [];
-  const started = await startGateway(home, telegram, env, log);
+  let ahead = 0;
+  const watch = { log, now: () => Date.now() + ahead };
+  const started = await startGateway(home, telegram, env, watch);
   const made: World = {
     home,
     llm,
@@ -80,7 +85,10 @@ export async function world(
     restart: async () => {
       await made.gateway.stop(2_000);
       await made.opened.close();
-      Object.assign(made, await startGateway(home, telegram, env, log));
+      Object.assign(made, await startGateway(home, telegram, env, watch));
+    },
+    later: (ms) => {
+      ahead += ms;
     },
   };
   worlds.push(made);

@@ -81,6 +81,8 @@ export interface App {
   refreshEnv(): Promise<boolean>;
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): Promise<void>;
+  /** True while a background process of this conversation runs. */
+  hasProcesses(conversationId: string): boolean;
   /** News of background processes, for the surface to show and to pass on to the agent. Returns the way to stop it. */
   onProcessEvent(listener: (notice: ProcessNotice) => void): () => void;
   /** Scheduled jobs and who runs them; their code is loaded at the first call. */

@@ -91,6 +91,20 @@ function cronDoor(late: () => { readonly app: App; readonly services: Services }
   return door;
 }
 
+/** What surfaces ask of a program while it runs. */
+function liveDoors(
+  services: Services,
+  registry: Registry,
+): Pick<App, "setYolo" | "refreshEnv" | "hasProcesses" | "onProcessEvent"> {
+  const { gate, workspaces } = services;
+  return {
+    setYolo: (sessionId, on) => gate.setYolo(sessionId, on),
+    refreshEnv: async () => (await import("./env-refresh.ts")).refreshEnv(services, registry),
+    hasProcesses: (id) => workspaces.processes.list(id).some((process) => process.endedAt === null),
+    onProcessEvent: (listener) => workspaces.onProcessEvent(listener),
+  };
+}
+
 /** Takes the steps one after the other, once, however often it is called. */
 function onceInOrder(steps: readonly (() => unknown)[]): () => Promise<void> {
   let closing: Promise<void> | undefined;
@@ -149,10 +163,8 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     hooks,
     warnings: warnings.map((warning) => warning.message),
     redact: (text) => services.redactor.redact(text),
-    refreshEnv: async () => (await import("./env-refresh.ts")).refreshEnv(services, registry),
-    setYolo: (sessionId, on) => services.gate.setYolo(sessionId, on),
     ...doorsOf({ services, registry, builtins }),
-    onProcessEvent: (listener) => services.workspaces.onProcessEvent(listener),
+    ...liveDoors(services, registry),
     cron: () => cron.open(),
     deliverBy: (deliverer) => cron.deliverBy(deliverer),
     close: onceInOrder([

@@ -38,6 +38,8 @@ export interface OpenedGateway {
   speechProblem(): Promise<string | undefined>;
   /** Runs the shell command of a quick command: no model, 30 seconds, no secrets in or out. Its output. */
   runQuickCommand(command: string): Promise<string>;
+  /** Removes what people sent longer ago than that from the cache. */
+  sweepMedia(olderThanMs: number): Promise<void>;
   /** Sets the place for scheduled results in `.env`. */
   setHomeChannel(
     variable: string,
@@ -122,12 +124,18 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       return found.ok ? undefined : found.reason;
     },
     runQuickCommand: async (command) => (await import("./quick-command.ts")).runQuickCommand(app, command),
+    sweepMedia: async (maxAgeMs) => {
+      const { sweepSpills } = await import("./spill-sweep.ts");
+      for (const kind of ["images", "audio", "videos", "documents"])
+        await sweepSpills(join(home.path, "cache", kind), { maxAgeMs, maxBytes: Number.POSITIVE_INFINITY });
+    },
     pairing: openPairing(home.path),
     platforms: (state) => Promise.all(platformEntries.map((entry) => entry.load(app, state))),
     settings: (platform, names) => settingsOf(app, platform, names),
     hygieneDue: (sessionId, known) => hygieneDue(app, sessionId, known),
     setHomeChannel: async (variable, to) => {
       await setHomeChannel(home, variable, to);
+      refreshing = undefined;
       await refreshEnv();
     },
     close: async () => {

@@ -31,7 +31,9 @@ export async function entryFor(
   }
   if (known.resume_pending) return { entry: known, notice: null, fresh: false };
   const policy = office.resetPolicy(source);
-  const reason = known.suspended ? "suspended" : resetReason(office.index.lastActive(known), policy, office.now());
+  const due = known.suspended ? "suspended" : resetReason(office.index.lastActive(known), policy, office.now());
+  // A session whose processes still run has not come to its end.
+  const reason = due !== "suspended" && office.processes.alive(key) ? null : due;
   if (!reason) return { entry: known, notice: null, fresh: false };
   const { store, config } = office.opened.app;
   await office.agents.drop(key);
@@ -58,6 +60,7 @@ export async function indexSaved(office: Office, key: string): Promise<void> {
 /** Tells hooks of every kind that the chat is in another session now. */
 export async function sessionReset(office: Office, entry: SessionEntry, source: Source): Promise<void> {
   const { platform, userId } = source;
+  await office.hooks.run("session:end", { platform, user_id: userId, session_key: entry.session_key });
   await office.hooks.run("session:reset", { platform, user_id: userId, session_key: entry.session_key });
   await office.opened.app.hooks.run("on_session_reset", { session_id: entry.session_id, platform });
 }

@@ -192,6 +192,7 @@ describe("a turn that a restart cut off", () => {
     await w.gateway.stop(50);
     await w.restart();
     await w.llm.arrived(2);
+    await answered(w, 1);
     await w.gateway.stop(50);
     await w.restart();
     await w.telegram.until(() => texts(w, 1).includes("finished"));
@@ -217,6 +218,8 @@ describe("keys", () => {
       w.llm.requests.filter(({ tools }) => tools.length > 0).map(({ headers }) => headers.authorization);
     expect(keys()).toEqual(["Bearer first-key-12345678"]);
     writeFileSync(join(w.home.path, ".env"), "MODEL_KEY=second-key-12345678\nTELEGRAM_ALLOWED_USERS=1,9\n");
+    // The file is looked at four times a second at most.
+    await new Promise((resolve) => setTimeout(resolve, 300));
     w.telegram.say(1, "b");
     await answered(w, 1, 2);
     expect(keys()).toEqual(["Bearer first-key-12345678", "Bearer second-key-12345678"]);

@@ -1,4 +1,6 @@
 // What a chat sees while a turn runs: queues, interruptions, questions, growing answers.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { calls, hang, text } from "../../test/fake-llm.ts";
 import { closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
@@ -95,5 +97,65 @@ describe("what a chat sees meanwhile", () => {
     const data = /cl:\w+:1/.exec(question?.markup ?? "")?.[0] ?? "";
     if (question) w.telegram.press(1, question, data);
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("Chosen:") && shown.includes("blue")));
+  });
+});
+
+describe("a long turn", () => {
+  const slow = (request: { messages: readonly { role: string }[] }) =>
+    request.messages.at(-1)?.role === "tool"
+      ? text("done")
+      : calls([{ name: "terminal", args: { command: "sleep 2.5" } }], { reasoning: "I must wait.\nThen answer." });
+
+  it("says that it still works, and hooks hear of its steps", async () => {
+    const handler = `import { appendFileSync } from "node:fs";
+export const handle = (event, { iteration, tool_names }) =>
+  appendFileSync(new URL("log", import.meta.url), [event, iteration, tool_names].join(" "));
+`;
+    const w = await world({
+      script: slow as Script,
+      config: "agent:\n  gateway_notify_interval: 1\n  gateway_timeout_warning: 2\n",
+      files: {
+        "hooks/steps/HOOK.yaml": "name: steps\nevents: [agent:step]\n",
+        "hooks/steps/handler.mjs": handler,
+      },
+    });
+    w.telegram.say(1, "wait");
+    await w.telegram.until(() => texts(w, 1).includes("done"));
+    expect(texts(w, 1).some((shown) => /^⏳ Still working \(1 s, step 2, at terminal\)/.test(shown))).toBe(true);
+    expect(texts(w, 1).some((shown) => shown.startsWith("⚠️ Nothing has happened for 2 s"))).toBe(true);
+    expect(readFileSync(join(w.home.path, "hooks", "steps", "log"), "utf8")).toBe("agent:step 1 terminal");
+  });
+
+  it("shows thoughts and a footer, and takes its progress away, where that is wanted", async () => {
+    const config =
+      "display:\n  show_reasoning: true\n  runtime_footer:\n    enabled: true\n    fields: [model, context_pct]\n  platforms:\n    telegram:\n      cleanup_progress: true\n";
+    const script = (request: { messages: readonly { role: string }[] }) =>
+      request.messages.at(-1)?.role === "tool"
+        ? text("done", { reasoning: "It is\nfinished.", usage: { input: 12_800, output: 1 } })
+        : calls([{ name: "terminal", args: { command: "true" } }]);
+    const w = await world({ script: script as Script, config });
+    w.telegram.say(1, "go");
+    await w.telegram.until(() => texts(w, 1).length === 1);
+    expect(texts(w, 1)[0]).toBe("💭\nIt is\nfinished.\n\ndone\n\ntest-model · 10 %");
+    await w.telegram.until(() => !w.telegram.fromBot(1).some((message) => message.text.startsWith("🔧")));
+  });
+});
+
+describe("a session with a running process", () => {
+  it("does not end by itself", async () => {
+    const script = (request: { messages: readonly { role: string; text?: string }[] }) => {
+      const last = request.messages.at(-1);
+      if (last?.role === "tool" || last?.text !== "serve") return text(`seen ${request.messages.length}`);
+      return calls([{ name: "terminal", args: { command: "sleep 30", background: true } }]);
+    };
+    const w = await world({ script: script as Script, config: "session_reset:\n  mode: idle\n  idle_minutes: 1\n" });
+    w.telegram.say(1, "serve");
+    await w.telegram.until(() => texts(w, 1).length === 1);
+    const file = join(w.home.path, "sessions", "sessions.json");
+    const before = JSON.parse(readFileSync(file, "utf8"))["agent:main:telegram:dm:1"].session_id;
+    w.later(3_600_000);
+    w.telegram.say(1, "still there?");
+    await w.telegram.until(() => texts(w, 1).length === 2);
+    expect(JSON.parse(readFileSync(file, "utf8"))["agent:main:telegram:dm:1"].session_id).toBe(before);
   });
 });

@@ -42,6 +42,8 @@ export interface GatewayOptions {
   now?(): number;
   readonly times?: LinkTimes;
   readonly agents?: { readonly most: number; readonly idleMs: number };
+  /** How often what is old or idle is let go. */
+  readonly choresMs?: number;
 }
 
 export interface GatewayStatus {
@@ -164,7 +166,7 @@ export class Gateway {
     for (const row of pending.inbox) this.#receive(row);
     for (const link of this.#links.values()) link.start();
     this.#started = true;
-    this.#chores = setInterval(() => void this.#tidy(), CHORES_MS);
+    this.#chores = setInterval(() => void this.#tidy(), this.#options.choresMs ?? CHORES_MS);
     this.#chores.unref();
     this.directory.changed();
     this.#opened.app.deliverBy(this.deliveries);
@@ -326,6 +328,7 @@ export class Gateway {
       const days = this.#opened.app.config.session_store_max_age_days;
       if (days > 0) this.#office?.index.prune(days * DAY_MS);
       await this.directory.refresh();
+      await this.#opened.sweepMedia(DAY_MS);
     } catch (error) {
       this.#options.log("warning", `tidying up failed: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -12,6 +12,8 @@ const PREVIEW = 40;
 export interface LiveSettings {
   readonly stream: { readonly everyMs: number; readonly chars: number; readonly cursor: string } | null;
   readonly progress: "off" | "new" | "all" | "verbose";
+  /** Progress messages are removed at the end. */
+  readonly cleanUp: boolean;
 }
 
 export interface LiveParts {
@@ -22,6 +24,8 @@ export interface LiveParts {
   /** Prefix of the keys of what is shown here. */
   readonly key: string;
   readonly settings: LiveSettings;
+  /** Takes a message off the screen. */
+  remove(messageId: string): void;
 }
 
 /** One message that is sent once and changed afterwards. */
@@ -31,6 +35,7 @@ class Bubble {
   #started = false;
   #text = "";
   #shown = "";
+  #gone = false;
   messageId: string | null = null;
 
   constructor(parts: LiveParts, name: string) {
@@ -58,7 +63,8 @@ class Bubble {
     const sent = sender.whenSent(row);
     sender.add(rows);
     this.messageId = await sent;
-    if (this.messageId && this.#text !== this.#shown) this.#change();
+    if (this.#gone) this.remove();
+    else if (this.messageId && this.#text !== this.#shown) this.#change();
   }
 
   #change(): void {
@@ -66,6 +72,12 @@ class Bubble {
     this.#shown = this.#text;
     const { sender, platform, to } = this.#parts;
     sender.editSoon(platform.name, to, { messageId: this.messageId, message: { text: this.#text } });
+  }
+
+  /** Takes the message off the screen, also one that is just being sent. */
+  remove(): void {
+    this.#gone = true;
+    if (this.messageId) this.#parts.remove(this.messageId);
   }
 
   settle(): void {
@@ -77,6 +89,7 @@ export class LiveReply {
   readonly #parts: LiveParts;
   #stream: Bubble | null;
   #progress: Bubble;
+  readonly #shownProgress: Bubble[] = [];
   #bubbles = 0;
   #lines: { text: string; count: number }[] = [];
   #lastTool = "";
@@ -91,6 +104,7 @@ export class LiveReply {
     this.#parts = parts;
     this.#stream = parts.settings.stream && parts.platform.capabilities.edit ? new Bubble(parts, "stream0") : null;
     this.#progress = new Bubble(parts, "progress0");
+    this.#shownProgress.push(this.#progress);
   }
 
   /** The message that shows the growing answer; its last words are an edit of it. */
@@ -169,6 +183,7 @@ export class LiveReply {
     this.#lastTool = "";
     this.#bubbles += 1;
     this.#progress = new Bubble(this.#parts, `progress${this.#bubbles}`);
+    this.#shownProgress.push(this.#progress);
     if (this.#stream) this.#stream = new Bubble(this.#parts, `stream${this.#bubbles}`);
     this.restart();
   }
@@ -178,5 +193,6 @@ export class LiveReply {
     clearTimeout(this.#progressTimer);
     this.#stream?.settle();
     this.#progress.settle();
+    if (this.#parts.settings.cleanUp) for (const bubble of this.#shownProgress.splice(0)) bubble.remove();
   }
 }

@@ -33,6 +33,8 @@ export interface BackgroundWish {
 export interface ProcessStarters {
   /** This conversation's processes belong to the chat of this message. */
   remember(conversationId: string, row: InboxRow): void;
+  /** True while a process runs that the chat of this session key started. */
+  alive(key: string): boolean;
 }
 
 export interface Office {

@@ -5,6 +5,7 @@ import type { InboxRow } from "../core/mailbox.ts";
 import type { InboundEvent } from "../core/platform.ts";
 import type { Office, ProcessStarters } from "./office.ts";
 import { Replies } from "./replies.ts";
+import { sessionKeyOf } from "./session-key.ts";
 
 const MOST = 2_000;
 
@@ -31,6 +32,13 @@ export class ProcessNews implements ProcessStarters {
     this.#starters.set(conversationId, row);
     const oldest = this.#starters.size > MOST ? this.#starters.keys().next().value : undefined;
     if (oldest !== undefined) this.#starters.delete(oldest);
+  }
+
+  alive(key: string): boolean {
+    const { opened, keyRules } = this.#office();
+    for (const [conversationId, { event }] of this.#starters)
+      if (sessionKeyOf(event.source, keyRules) === key && opened.app.hasProcesses(conversationId)) return true;
+    return false;
   }
 
   async tell(notice: ProcessNotice): Promise<void> {

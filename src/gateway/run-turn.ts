@@ -4,17 +4,24 @@ import type { OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import type { InboxRow, NewOutgoing } from "../core/mailbox.ts";
-import { textOf } from "../core/message.ts";
+import { type AssistantMessage, textOf } from "../core/message.ts";
 import type { Destination, Platform } from "../core/platform.ts";
 import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
 import { type ChatChoice, entryFor, indexSaved, openFor, signatureOf } from "./chat-entry.ts";
+import type { HookContext } from "./hooks.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
 import { LiveReply, type LiveSettings } from "./live-reply.ts";
 import { extractMedia, withoutProtected } from "./media.ts";
 import type { Office } from "./office.ts";
 import { RESUME_NOTE, recover } from "./recover.ts";
+import { Replies } from "./replies.ts";
+import { cleansUp, footer, streams, thoughts } from "./reply-extras.ts";
 import { isShared } from "./session-key.ts";
 import { Silence } from "./silence.ts";
+import { StillWorking } from "./still-working.ts";
+
+const DELETE_MS = 10_000;
+const RESTART_NOTE_MS = 5_000;
 
 export interface Job {
   readonly row: InboxRow;
@@ -53,9 +60,11 @@ function liveSettings(office: Office, platform: Platform): LiveSettings {
   const own = (display.platforms as { readonly [name: string]: { tool_progress?: string } | undefined })[platform.name];
   const older = (display.tool_progress_overrides as { readonly [name: string]: unknown })[platform.name];
   const progress = String(own?.tool_progress ?? older ?? platform.toolProgress) as LiveSettings["progress"];
-  const { enabled, transport, edit_interval: seconds, buffer_threshold: chars, cursor } = streaming;
-  const stream = enabled && transport !== "off" ? { everyMs: seconds * 1000, chars, cursor } : null;
-  return { stream, progress };
+  const { transport, edit_interval: seconds, buffer_threshold: chars, cursor } = streaming;
+  const { config } = office.opened.app;
+  const on = streams(config, platform.name) && transport !== "off";
+  const stream = on ? { everyMs: seconds * 1000, chars, cursor } : null;
+  return { stream, progress, cleanUp: cleansUp(config, platform.name) };
 }
 
 export class Turn {
@@ -69,6 +78,11 @@ export class Turn {
   /** What the person is told before the answer. */
   readonly #notices: string[] = [];
   #freshlyReset = false;
+  #restartNote: NodeJS.Timeout | undefined;
+  #tool = "";
+  #steps = 0;
+  #reasoning = "";
+  #contextTokens = 0;
 
   constructor(office: Office, chat: TurnChat, job: Job, where: { platform: Platform; to: Destination }) {
     this.#office = office;
@@ -110,6 +124,7 @@ export class Turn {
       await this.#finish("failed", outgoingText(`⚠️ ${why}${cure}`, this.#place()));
       return { undelivered: false };
     } finally {
+      clearTimeout(this.#restartNote);
       this.#live?.end();
       this.#office.agents.release(this.#chat.key);
     }
@@ -124,7 +139,9 @@ export class Turn {
       await this.#finish("answered", outgoingAnswer(text, this.#place({ streamId: await this.#streamed() })));
       return { undelivered: false };
     }
-    if (row.state === "running") await this.#tellRestart();
+    // Where the answer is about to come there is nothing to explain.
+    if (row.state === "running")
+      this.#restartNote = setTimeout(() => void this.#tellRestart(), RESTART_NOTE_MS).unref();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
@@ -136,7 +153,7 @@ export class Turn {
     return this.#converse(opened, input);
   }
 
-  /** A restart cut this turn off: said once, however often it happens. */
+  /** A restart cut this turn off, and its answer takes time: said once, however often it happens. */
   async #tellRestart(): Promise<void> {
     const { opened, sender, access } = this.#office;
     const { deliverTo } = this.#job.row.event;
@@ -220,6 +237,7 @@ export class Turn {
       to: this.#to,
       key: this.#key,
       settings: liveSettings(office, this.#platform),
+      remove: (id) => void office.connection(row.platform)?.delete?.(this.#to, id, AbortSignal.timeout(DELETE_MS)),
     });
     this.#live = live;
     this.#chat.onLive(live);
@@ -227,20 +245,48 @@ export class Turn {
     void office.connection(row.platform)?.react?.(this.#to, row.event.messageId, "seen");
     const about = { platform: source.platform, user_id: source.userId, session_id: opened.conversation.sessionId };
     await office.hooks.run("agent:start", { ...about, message: input.text.slice(0, 500) });
-    const watch = new Silence(office.opened.app.config.agent.gateway_timeout * 1000);
+    const { agent } = office.opened.app.config;
+    const watch = new Silence(agent.gateway_timeout * 1000);
+    const notes = this.#stillWorking();
     const signal = AbortSignal.any([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
       for await (const event of opened.conversation.send(contentOf(input.text, input.pictures), { signal, tainted })) {
         watch.reset();
+        notes.heard();
         if (event.type === "ended") ended = event;
         else await this.#show(event, live);
+        if (event.type === "message" && event.message.role === "assistant") {
+          this.#reasoning = event.message.reasoning ?? "";
+          await this.#step(event.message, about, notes);
+        }
       }
     } finally {
       watch.end();
+      notes.end();
     }
     await office.hooks.run("agent:end", { ...about, response: ended?.text.slice(0, 500) ?? "" });
-    return this.#end(ended, live);
+    return this.#end(ended, live, opened);
+  }
+
+  #stillWorking(): StillWorking {
+    const { agent } = this.#office.opened.app.config;
+    const replies = new Replies(this.#office);
+    return new StillWorking({
+      everyMs: agent.gateway_notify_interval * 1000,
+      warnMs: agent.gateway_timeout_warning * 1000,
+      tool: () => this.#tool,
+      say: (text, name) => void replies.say(this.#job.row, text, name),
+    });
+  }
+
+  /** One round of the model: hooks hear which tools it wants. */
+  async #step(message: AssistantMessage, about: HookContext, notes: StillWorking): Promise<void> {
+    const names = (message.tool_calls ?? []).map((call) => call.function.name);
+    if (names.length === 0) return;
+    notes.step();
+    this.#steps += 1;
+    await this.#office.hooks.run("agent:step", { ...about, iteration: this.#steps, tool_names: names });
   }
 
   async #show(event: AgentEvent, live: LiveReply): Promise<void> {
@@ -248,11 +294,14 @@ export class Turn {
     if (event.type === "delta" && event.kind === "text") live.delta(event.text);
     else if (event.type === "restarted") live.restart();
     else if (event.type === "tool_started") {
+      this.#tool = event.name;
       this.#chat.onTool(event.name);
       live.tool(event.name, event.preview);
     } else if (event.type === "compressed") await index.moved(this.#chat.key, event.sessionId);
-    else if (event.type === "usage") index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
-    else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
+    else if (event.type === "usage") {
+      this.#contextTokens = event.contextTokens;
+      index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
+    } else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
       const text = textOf(event.message.content ?? "").trim();
       const unheard = this.#job.row.event.deliverTo === null;
       if (text === "" || unheard || !opened.app.config.display.interim_assistant_messages) return;
@@ -264,7 +313,19 @@ export class Turn {
     }
   }
 
-  async #end(ended: Extract<AgentEvent, { type: "ended" }> | undefined, live: LiveReply): Promise<TurnResult> {
+  /** The answer with what the configuration wants around it. */
+  #dressed(text: string, opened: OpenedConversation): string {
+    const { config, home } = this.#office.opened.app;
+    const { name } = this.#platform;
+    const facts = { opened, contextTokens: this.#contextTokens, cwd: config.terminal.cwd || home.cwd };
+    return `${thoughts(config, name, this.#reasoning)}${text}${footer(config, name, facts)}`;
+  }
+
+  async #end(
+    ended: Extract<AgentEvent, { type: "ended" }> | undefined,
+    live: LiveReply,
+    opened: OpenedConversation,
+  ): Promise<TurnResult> {
     const { row } = this.#job;
     live.end();
     const connection = this.#office.connection(row.platform);
@@ -282,7 +343,7 @@ export class Turn {
     const spoken = failed ? [] : await this.#spoken(text);
     await this.#finish(
       failed ? "failed" : "answered",
-      [...spoken, ...outgoingAnswer(text, this.#place({ streamId }))],
+      [...spoken, ...outgoingAnswer(failed ? text : this.#dressed(text, opened), this.#place({ streamId }))],
       ended.undelivered === undefined,
     );
     void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");
