@@ -2,7 +2,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Removes `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`. What is missing or held is left. */
+/** Removes `<id>.json`, `<id>.jsonl`, `session_<id>.json` and `request_dump_<id>_*.json`. What is missing or held is left. */
 export async function removeTranscriptFiles(sessionsDir: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const names = await readdir(sessionsDir).catch(() => []);
@@ -14,7 +14,8 @@ export async function removeTranscriptFiles(sessionsDir: string, ids: readonly s
 
 function ownerOf(name: string, ids: ReadonlySet<string>): string | undefined {
   const transcript = /^(.*)\.jsonl?$/s.exec(name)?.[1];
-  if (transcript !== undefined && ids.has(transcript)) return transcript;
+  // The log that v0.14 keeps of a conversation has a prefix, and would survive a deletion there.
+  for (const id of [transcript, transcript?.replace(/^session_/, "")]) if (id !== undefined && ids.has(id)) return id;
   if (!name.startsWith("request_dump_") || !name.endsWith(".json")) return undefined;
   const rest = name.slice("request_dump_".length);
   // Ids may hold underscores themselves, so every place where one could end is tried.
