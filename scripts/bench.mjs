@@ -29,7 +29,8 @@ async function run(name, args) {
       format: "esm",
       platform: "node",
       target: "node20",
-      external: Object.keys(dependencies),
+      // grammY knows signals by the name of their class, which a bundle may change.
+      external: [...Object.keys(dependencies), "grammy"],
       banner: {
         js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
       },
