@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { consistent, type Database, immediate, openDatabase } from "./driver.ts";
+import { consistent, type Database, explainAddonError, immediate, openDatabase } from "./driver.ts";
 import { isLocked, sqliteCode } from "./error-code.ts";
 import { usesNodeSqlite } from "./node-sqlite.ts";
 
@@ -116,4 +116,16 @@ it("stands on Node's own SQLite where the addon would end the process", () => {
     true,
     true,
   ]);
+});
+
+it("says what to do when the addon was built for another Node, or not at all", () => {
+  const mismatch = Object.assign(new Error("NODE_MODULE_VERSION 115"), { code: "ERR_DLOPEN_FAILED" });
+  expect(explainAddonError(mismatch)).toMatchObject({
+    message: expect.stringContaining("was built for another Node"),
+    cure: expect.stringContaining("npm rebuild better-sqlite3"),
+  });
+  const absent = Object.assign(new Error("Cannot find module"), { code: "MODULE_NOT_FOUND" });
+  expect(explainAddonError(absent)).toMatchObject({ message: expect.stringContaining("was not built") });
+  const other = new Error("something else");
+  expect(explainAddonError(other)).toBe(other);
 });

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
+import { UserError } from "../../core/failure.ts";
 import type { NativeDatabase, NativeOptions } from "./native-database.ts";
 import { openNodeSqlite, usesNodeSqlite } from "./node-sqlite.ts";
 
@@ -45,9 +46,24 @@ const BUSY_TIMEOUT_MS = 1000;
 
 let addon: object | undefined;
 
+/** What to do when the native half does not load; other errors as they are. */
+export function explainAddonError(error: unknown): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code !== "ERR_DLOPEN_FAILED" && code !== "MODULE_NOT_FOUND") return error;
+  const built = code === "ERR_DLOPEN_FAILED" ? "was built for another Node" : "was not built";
+  return new UserError(`SQLite ${built}: this is Node ${process.versions.node}, and its addon cannot be loaded.`, {
+    cure: "Install Hermes again with this Node (in a checkout: `npm rebuild better-sqlite3`), or use Node 24.19 or newer.",
+    cause: error,
+  });
+}
+
 /** The native half, by its known place: the package's own search for it costs more than opening a database. */
 function loadAddon(): object {
-  addon ??= createRequire(import.meta.url)("better-sqlite3/build/Release/better_sqlite3.node") as object;
+  try {
+    addon ??= createRequire(import.meta.url)("better-sqlite3/build/Release/better_sqlite3.node") as object;
+  } catch (error) {
+    throw explainAddonError(error);
+  }
   return addon;
 }
 
