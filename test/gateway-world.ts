@@ -44,7 +44,7 @@ async function startGateway(
   const opened = await openGateway(openHome([], host).home, { host: "in-process" });
   const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
   const log = (level: string, line: string) => watch.log.push(`${level}: ${line}`);
-  const gateway = new Gateway(opened, { log, times, now: watch.now });
+  const gateway = new Gateway(opened, { log, times, now: watch.now, patienceMs: 300 });
   await gateway.start();
   return { gateway, opened };
 }

@@ -37,6 +37,8 @@ export class ChatSession {
   #chain: Promise<void> = Promise.resolve();
   #running: Running | undefined;
   #ackAt = 0;
+  /** Messages about which it is not decided yet. */
+  #routing = 0;
   #abandoned = false;
   /** A command changes the session: nothing else starts until it is done. */
   #held = false;
@@ -64,14 +66,23 @@ export class ChatSession {
     return this.#running !== undefined || this.#waiting.length > 0;
   }
 
+  /** Something lives here only: a message that is being looked at, the chat's choice of a model, its leave to run all. */
+  get keeps(): boolean {
+    return this.#routing > 0 || this.#desk.keeps;
+  }
+
   /** Routed in the order of arrival; resolves when it is decided what happens with it. */
   receive(row: InboxRow): Promise<void> {
+    this.#routing += 1;
     this.#chain = this.#chain
       .then(() => this.#route(row))
       .catch(async (error: unknown) => {
         const why = error instanceof Error ? error.message : String(error);
         this.#office.log("error", `${this.key}: ${why}`);
         await this.#replies.reply(row, `⚠️ ${why}`, "failed");
+      })
+      .finally(() => {
+        this.#routing -= 1;
       });
     return this.#chain;
   }

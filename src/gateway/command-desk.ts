@@ -52,6 +52,10 @@ export class CommandDesk {
     return this.#overrides;
   }
 
+  get keeps(): boolean {
+    return this.#yolo || Object.keys(this.#overrides).length > 0;
+  }
+
   /** False when the button belongs to no list of choices. */
   async picked(row: InboxRow, press: ButtonPress): Promise<boolean> {
     const picked = /^pk:(\w+):(\d+)$/.exec(press.data);
@@ -178,6 +182,7 @@ export class CommandDesk {
     if (old && old !== sessionId && (await store.getSession(old)))
       await store.endSession(old, sessionId === null ? "session_reset" : "session_switch");
     this.#overrides = {};
+    this.#yolo = false;
     if (sessionId !== null) await store.reopenSession(sessionId);
     const entry = await index.renew(
       key,

@@ -6,20 +6,20 @@ import type { OpenedGateway } from "../app/open-gateway.ts";
 import type { DeliveryTarget } from "../core/job.ts";
 import type { InboxRow, MailboxCounts } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
-import type { Destination, InboundEvent, Platform, PlatformContext, Source } from "../core/platform.ts";
-import { type AccessSettings, ids } from "./access.ts";
+import type { InboundEvent, Platform, PlatformContext } from "../core/platform.ts";
 import { Agents } from "./agents.ts";
+import { Alarm } from "./alarm.ts";
 import { outgoingText } from "./answer.ts";
 import { Background } from "./background.ts";
 import { ChatSession } from "./chat-session.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Directory } from "./directory.ts";
+import { accessSettings, homeOf, isOwner, resetPolicyOf } from "./gateway-rules.ts";
 import { Handoffs } from "./handoffs.ts";
 import { GatewayHooks } from "./hooks.ts";
 import type { Office } from "./office.ts";
 import { LINK_TIMES, type LinkState, type LinkTimes, PlatformLink } from "./platform-link.ts";
 import { ProcessNews } from "./process-news.ts";
-import type { ResetPolicy } from "./reset-policy.ts";
 import { noteRestart, takeRestart } from "./restart-notice.ts";
 import { Sender } from "./sender.ts";
 import { SessionIndex } from "./session-index.ts";
@@ -41,6 +41,8 @@ export interface GatewayOptions {
   restart?(): void;
   now?(): number;
   readonly times?: LinkTimes;
+  /** How long a platform may be deaf before another one tells of it. */
+  readonly patienceMs?: number;
   readonly agents?: { readonly most: number; readonly idleMs: number };
   /** How often what is old or idle is let go. */
   readonly choresMs?: number;
@@ -77,6 +79,7 @@ export class Gateway {
     problem: (name) => this.deliveries.problem(name),
     receive: (row) => this.#receive(row),
   });
+  readonly #alarm: Alarm;
   #deaf: () => void = () => undefined;
   #office: Office | undefined;
   #sender: Sender;
@@ -106,9 +109,15 @@ export class Gateway {
       sender: this.#sender,
       platforms: this.#platforms,
       link: (name) => this.#links.get(name)?.state,
-      home: (name) => this.#home(name),
+      home: (name) => homeOf(opened, this.#platforms, name),
       chats: () => this.directory.chats(),
       mirror: (target, from, text) => this.#mirror(target, from, text),
+    });
+    this.#alarm = new Alarm({
+      ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
+      state: (name) => this.#links.get(name)?.state,
+      label: (name) => this.#platforms.get(name)?.label ?? name,
+      tell: (text, except) => this.#tellElsewhere(text, except),
     });
     this.directory = new Directory({
       homePath: opened.app.home.path,
@@ -137,18 +146,6 @@ export class Gateway {
     const total = Number(section.rate_total);
     const rate = perChat > 0 && total > 0 ? { rate: { perChat, total } } : {};
     return { platform, connection: () => this.#links.get(name)?.connection, ...rate };
-  }
-
-  #home(name: string): Destination | undefined {
-    const platform = this.#platforms.get(name);
-    const { env } = this.#opened.app.home;
-    const variable = platform?.homeVariable ?? `${name.toUpperCase()}_HOME_CHANNEL`;
-    const section = this.#opened.settings(name, []).section;
-    const nested = section.home_channel as { chat_id?: unknown; thread_id?: unknown } | string | undefined;
-    const chatId = env[variable] || (typeof nested === "string" ? nested : nested?.chat_id);
-    if (!chatId) return undefined;
-    const threadId = env[`${variable}_THREAD_ID`] || (typeof nested === "object" ? nested?.thread_id : undefined);
-    return { chatId: String(chatId), ...(threadId ? { threadId: String(threadId) } : {}) };
   }
 
   async start(): Promise<void> {
@@ -200,6 +197,7 @@ export class Gateway {
         get: (key) => mailbox.getMemory(platform.name, key),
         set: (key, value) => mailbox.setMemory(platform.name, key, value),
       },
+      newest: () => mailbox.newestMessages(platform.name),
       log: (level, text) => this.#options.log(level, text),
       now: this.#now,
       deliver: (target, text, key) => this.#deliver(target, text, key),
@@ -210,6 +208,7 @@ export class Gateway {
         state.state === "ok" ? "info" : "warning",
         `${platform.label}: ${state.state}${state.reason ? `, ${state.reason}` : ""}`,
       );
+      this.#alarm.changed(state);
       this.#options.changed?.();
     };
     return new PlatformLink({ platform, context, times: this.#options.times ?? LINK_TIMES, changed });
@@ -247,6 +246,7 @@ export class Gateway {
       GatewayHooks.load(join(app.home.path, "hooks"), (text) => log("warning", text)),
       VoiceModes.open(app.home.path),
     ]);
+    const access = accessSettings(this.#opened, this.#platforms);
     const keyRules = {
       groupPerUser: app.config.group_sessions_per_user,
       threadPerUser: app.config.thread_sessions_per_user,
@@ -257,12 +257,12 @@ export class Gateway {
       index,
       agents: this.#agents,
       hooks,
-      access: this.#access(),
+      access,
       keyRules,
       platform: (name) => this.#platforms.get(name),
       connection: (name) => this.#links.get(name)?.connection,
-      resetPolicy: (source) => this.#resetPolicy(source),
-      isOwner: (source) => this.#isOwner(source),
+      resetPolicy: (source) => resetPolicyOf(app.config, source),
+      isOwner: (source) => isOwner(app.config, access, source),
       tenant: (source) => tenantOf(source, keyRules),
       draining: () => this.#draining,
       restart: async (source) => {
@@ -281,49 +281,19 @@ export class Gateway {
     };
   }
 
-  #access(): AccessSettings {
-    const { app, pairing } = this.#opened;
-    const { env } = app.home;
-    const given = app.config.unauthorized_dm_behavior;
-    return {
-      setting: (platform, name) =>
-        this.#opened.settings(platform, this.#platforms.get(platform)?.settings ?? []).setting(name),
-      section: (platform) => this.#opened.settings(platform, []).section,
-      unauthorizedDm: given,
-      unauthorizedDmSet: given !== "pair" || env.UNAUTHORIZED_DM_BEHAVIOR !== undefined,
-      paired: (platform, userId) => pairing.isApproved(platform, userId),
-    };
-  }
-
-  #resetPolicy(source: Source): ResetPolicy {
-    const { session_reset: general, gateway } = this.#opened.app.config;
-    const older = gateway as { readonly reset_by_platform?: unknown; readonly reset_by_type?: unknown };
-    const from = (table: unknown, name: string) => (table as { readonly [name: string]: object } | undefined)?.[name];
-    const special = {
-      ...from(older.reset_by_type, source.chatKind),
-      ...from(older.reset_by_platform, source.platform),
-    };
-    const merged = { ...general, ...special } as typeof general;
-    return { mode: merged.mode, idleMinutes: merged.idle_minutes, atHour: merged.at_hour };
-  }
-
-  /** Named in `gateway.owners`; where nothing is named, the only person on a platform's allow-list. */
-  #isOwner(source: Source): boolean {
-    if (source.chatKind !== "dm" || !source.userId) return false;
-    const named = ids((this.#opened.app.config.gateway as { readonly owners?: unknown }).owners);
-    if (named.length > 0) return named.includes(`${source.platform}:${source.userId}`);
-    const access = this.#access();
-    const allowed = [
-      ...ids(access.setting(source.platform, `${source.platform.toUpperCase()}_ALLOWED_USERS`)),
-      ...ids(access.section(source.platform).allow_from),
-    ];
-    return new Set(allowed).size === 1 && allowed[0] === source.userId;
+  /** The home channel of some other platform that hears. */
+  async #tellElsewhere(text: string, except: string): Promise<boolean> {
+    for (const [name, link] of this.#links) {
+      const home = name === except || link.state.state !== "ok" ? undefined : this.deliveries.home(name);
+      if (home && (await this.deliveries.send(home, { text, media: [] })) === undefined) return true;
+    }
+    return false;
   }
 
   async #tidy(): Promise<void> {
     try {
       this.#agents.sweep();
-      for (const [key, chat] of this.#chats) if (!chat.busy) this.#chats.delete(key);
+      for (const [key, chat] of this.#chats) if (!chat.busy && !chat.keeps) this.#chats.delete(key);
       await this.#opened.mailbox.prune(this.#now() - KEEP_MS);
       const days = this.#opened.app.config.session_store_max_age_days;
       if (days > 0) this.#office?.index.prune(days * DAY_MS);
@@ -374,6 +344,7 @@ export class Gateway {
     clearInterval(this.#chores);
     this.#deaf();
     this.#handoffs.stop();
+    this.#alarm.close();
     const chats = [...this.#chats.values()];
     const settling = [...chats.map((chat) => chat.settled()), this.#background.settled()];
     const drained = await within(Promise.all(settling), drainMs);

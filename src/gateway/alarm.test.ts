@@ -1,0 +1,35 @@
+// A platform that goes deaf is told of by another one, once, and so is its return.
+import { afterEach, expect, it } from "vitest";
+import { type FakeDiscord, startFakeDiscord } from "../../test/fake-discord.ts";
+import { answered, closeWorlds, world } from "../../test/gateway-world.ts";
+
+let discord: FakeDiscord | undefined;
+
+afterEach(async () => {
+  await closeWorlds();
+  await discord?.close();
+});
+
+it("says on Discord that Telegram is deaf, and that it hears again", async () => {
+  const other = await startFakeDiscord();
+  discord = other;
+  const w = await world({
+    env: {
+      TELEGRAM_ALLOWED_USERS: "1",
+      DISCORD_BOT_TOKEN: other.token,
+      DISCORD_API_ROOT: other.url,
+      DISCORD_HOME_CHANNEL: "601",
+    },
+  });
+  const said = () =>
+    [...other.messages.values()].filter(({ channel_id: id }) => id === "601").map(({ content }) => String(content));
+  const well = async () => (await w.gateway.status()).platforms.filter(({ state }) => state === "ok").length;
+  await expect.poll(well, { timeout: 15_000 }).toBe(2);
+  w.telegram.fault = "refuse";
+  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is deaf");
+  w.telegram.fault = "none";
+  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("✓ Telegram hears again.");
+  w.telegram.say(1, "hello");
+  await answered(w, 1);
+  expect(said()).toHaveLength(2);
+});

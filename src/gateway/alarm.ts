@@ -1,0 +1,54 @@
+// Tells a person by another way when a platform has gone deaf, and when it hears again.
+import type { LinkState } from "./platform-link.ts";
+
+const PATIENCE_MS = 90_000;
+
+export interface AlarmParts {
+  /** How long a platform may be away before anybody is told. */
+  readonly patienceMs?: number;
+  state(platform: string): LinkState | undefined;
+  label(platform: string): string;
+  /** Sends to the home channel of some other platform that hears; false when there is none. */
+  tell(text: string, except: string): Promise<boolean>;
+}
+
+function isWell(state: LinkState["state"]): boolean {
+  return state === "ok" || state === "degraded" || state === "stopped";
+}
+
+export class Alarm {
+  readonly #parts: AlarmParts;
+  readonly #waiting = new Map<string, NodeJS.Timeout>();
+  /** Platforms whose trouble was told. */
+  readonly #told = new Set<string>();
+
+  constructor(parts: AlarmParts) {
+    this.#parts = parts;
+  }
+
+  /** Called at every change. Trouble that heals in time is nobody's business. */
+  changed({ name, state }: Pick<LinkState, "name" | "state">): void {
+    if (isWell(state)) {
+      clearTimeout(this.#waiting.get(name));
+      this.#waiting.delete(name);
+      if (this.#told.delete(name)) void this.#parts.tell(`✓ ${this.#parts.label(name)} hears again.`, name);
+      return;
+    }
+    if (this.#waiting.has(name) || this.#told.has(name)) return;
+    const patience = state === "fatal" ? 0 : (this.#parts.patienceMs ?? PATIENCE_MS);
+    this.#waiting.set(name, setTimeout(() => void this.#raise(name), patience).unref());
+  }
+
+  async #raise(name: string): Promise<void> {
+    this.#waiting.delete(name);
+    const now = this.#parts.state(name);
+    if (!now || isWell(now.state)) return;
+    const reason = now.reason ? `: ${now.reason}` : "";
+    const text = `⚠️ ${this.#parts.label(name)} is deaf${reason}. Messages there are not heard. See: hermes gateway status --deep`;
+    if (await this.#parts.tell(text, name)) this.#told.add(name);
+  }
+
+  close(): void {
+    for (const timer of this.#waiting.values()) clearTimeout(timer);
+  }
+}
