@@ -34,7 +34,7 @@ test("browse, inspect, install, list, check, uninstall", async () => {
   expect(skills).toMatchObject([
     { name: "neat", category: "writing", source: "hub", identifier: "official/writing/neat" },
   ]);
-  expect((await hermes("check")).stdout).toMatch(/neat\s+up to date\s+clean/);
+  expect((await hermes("check")).stdout).toMatch(/neat\s+up to date\s+unchanged/);
   expect(await hermes("uninstall", "neat", "-y")).toMatchObject({ code: 0 });
   expect(existsSync(join(place.skills, "writing"))).toBe(false);
 }, 30_000);
@@ -43,7 +43,9 @@ test("a dangerous skill shows why, exits with 1, and its text cannot draw on the
   place.hub.site.set("/bad/SKILL.md", skill("bad", `${HOSTILE}\n\u001b]0;owned\u0007 \u001b[2J`));
   const run = await hermes("install", `${place.hub.url}/bad/SKILL.md`, "-y", "--force");
   expect(run.code).toBe(1);
-  expect(run.stderr).toMatch(/dangerous SKILL.md:\d+ supply_chain/);
+  expect(run.stderr).toMatch(
+    /dangerous SKILL.md:\d+ runs what it downloads, unseen \(supply_chain\/download_to_interpreter\)/,
+  );
   expect(run.stderr).toContain("with --force neither");
   expect(`${run.stdout}${run.stderr}`).not.toContain("\u001b");
   expect(existsSync(join(place.skills, "bad"))).toBe(false);

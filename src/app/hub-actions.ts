@@ -76,6 +76,8 @@ export interface HubActions {
   audit(name?: string): Promise<readonly AuditRow[]>;
   /** Fetches, scans and offers one that changed at its source. */
   update(name: string, wish: InstallWish, consent: Consent): Promise<InstallOutcome>;
+  /** Throws UserError for one that did not come from a hub. */
+  mustBeInstalled(name: string): Promise<void>;
   uninstall(name: string, options: { readonly forget: boolean; readonly overwrite: boolean }): Promise<void>;
   exportSnapshot(): Promise<SnapshotFile>;
   importSnapshot(text: string, wish: InstallWish, consent: Consent): Promise<readonly ImportRow[]>;
@@ -171,6 +173,11 @@ async function tryOut(hub: Hub, identifier: string, trial: Trial): Promise<Insta
   try {
     trial.check?.(staged);
     const plan = await planOf(hub, staged);
+    const present = (await hub.installed()).get(staged.name);
+    if (!replace && present && hub.local(staged.name, present).dir !== undefined)
+      throw new UserError(`${staged.name} is installed already, from ${present.identifier}`, {
+        cure: `Newest version: hermes skills update ${staged.name}. Under another name: --name NAME. Again: --force.`,
+      });
     if (plan.action !== "allow") {
       // The findings are shown; there is nothing to agree to.
       await consent(plan);
@@ -226,7 +233,11 @@ async function publish(hub: Hub, path: string, wish: PublishWish): Promise<Publi
       where: await publishToGitHub(hub.world, parseRepo(wish.repo), publication),
     };
   }
-  if (!wish.dir) throw new UserError("which folder?", { cure: "Add --dir DIR.", exitCode: 2 });
+  if (!wish.dir)
+    throw new UserError("where to?", {
+      cure: "Add --dir DIR for a folder, --to site --dir DIR for a web site, or --repo OWNER/REPO for GitHub.",
+      exitCode: 2,
+    });
   const put = wish.to === "site" ? publishToSite : publishToFolder;
   return { name, verdict: report.verdict, where: await put(wish.dir, publication) };
 }
@@ -249,6 +260,10 @@ function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap">
   };
 }
 
+function notFromHub(name: string): UserError {
+  return new UserError(`"${name}" was not installed from a hub`, { cure: "See: hermes skills list --source hub" });
+}
+
 export async function openHubActions(home: Home): Promise<HubActions> {
   const hub = await openHub(home);
   return {
@@ -267,11 +282,14 @@ export async function openHubActions(home: Home): Promise<HubActions> {
     audit: (name) => hub.audit(name),
     update: async (name, wish, consent) => {
       const entry = (await hub.installed()).get(name);
-      if (!entry) throw new UserError(`"${name}" was not installed from a hub`, { cure: "See: hermes skills list" });
+      if (!entry) throw notFromHub(name);
       // One that was deleted here comes back to its category.
       const parts = entry.install_path.split("/");
       const place = parts.length === 2 && parts[0] !== undefined ? { category: parts[0] } : {};
       return tryOut(hub, entry.identifier, { wish: { ...wish, ...place, name }, consent, replace: true });
+    },
+    mustBeInstalled: async (name) => {
+      if (!(await hub.installed()).has(name)) throw notFromHub(name);
     },
     uninstall: async (name, options) => void (await hub.uninstall(name, options)),
     exportSnapshot: () => exportSnapshot(hub),

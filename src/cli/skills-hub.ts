@@ -1,7 +1,7 @@
 // `hermes skills`, the part that reaches out: browse, search, inspect, install, check, update, audit, uninstall, taps.
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Consent, type InstallPlan, openHubActions } from "../app/hub-actions.ts";
+import { type Consent, type HubActions, type InstallPlan, openHubActions } from "../app/hub-actions.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "./columns.ts";
 import { type CliContext, integerOption, textOption } from "./command.ts";
@@ -27,7 +27,7 @@ function consentOf(context: CliContext, verb: string): Consent {
     if (values.yes) return agreed;
     if (!terminal.interactive)
       throw new UserError(`${verb} ${plan.name}? Nobody is here to answer`, { cure: "Add --yes after reading it." });
-    terminal.err(terminal.style("dim", `To read it first: ${plan.folder}`));
+    terminal.err(terminal.style("dim", `To read it first, in another window:\n  ${plan.folder}`));
     if (!(await terminal.confirm(`${verb} ${plan.name}?`))) return "no";
     if (!plan.edited || values.overwrite) return agreed;
     return (await terminal.confirm("Replace your edits too? A copy is kept.")) ? "overwrite" : "no";
@@ -53,8 +53,10 @@ async function listings(context: CliContext, query: string, page: { number: numb
   const start = (page.number - 1) * page.size;
   const rows = found.listings.slice(start, start + page.size);
   if (values.json) printJson(context, { skills: rows, notes: found.notes });
-  else if (rows.length === 0) terminal.out("No skills found.");
-  else {
+  else if (rows.length === 0) {
+    terminal.out("No skills found.");
+    if (query !== "") terminal.err(terminal.style("dim", "See what there is: hermes skills browse"));
+  } else {
     const table = renderTable(
       terminal,
       [
@@ -67,6 +69,7 @@ async function listings(context: CliContext, query: string, page: { number: numb
     );
     terminal.out(table);
     if (found.listings.length > start + page.size) terminal.err(`More with --page ${page.number + 1}`);
+    terminal.err(terminal.style("dim", "Next: hermes skills inspect IDENTIFIER, then hermes skills install"));
   }
   for (const note of found.notes) terminal.err(`notice: ${plain(note)}`);
   return 0;
@@ -107,10 +110,20 @@ export async function install(context: CliContext): Promise<number> {
   if (values.json)
     printJson(context, { installed: outcome.done, ...(outcome.done ? outcome.put : {}), plan: shown(outcome.plan) });
   else if (outcome.done)
-    terminal.out(`Installed ${outcome.put.name} in ${outcome.put.dir}. Use it with /${outcome.put.name}`);
+    terminal.out(
+      `Installed ${outcome.put.name} in\n  ${outcome.put.dir}\nUse it in a conversation with /${outcome.put.name}`,
+    );
+  else terminal.err("Nothing was installed.");
   if (outcome.done && outcome.put.kept) terminal.err(`Your edited copy is in ${outcome.put.kept}`);
   return outcome.done ? 0 : 1;
 }
+
+const STATES: { readonly [state in Awaited<ReturnType<HubActions["check"]>>[number]["local"]["state"]]: string } = {
+  clean: "unchanged",
+  edited: "edited",
+  missing: "missing",
+  misplaced: "misplaced",
+};
 
 export async function check(context: CliContext): Promise<number> {
   const { terminal, values } = context;
@@ -124,7 +137,7 @@ export async function check(context: CliContext): Promise<number> {
         [
           { title: "Skill", value: (row) => plain(row.name) },
           { title: "At its source", value: (row) => row.status.replaceAll("_", " ") },
-          { title: "Here", value: (row) => row.local.state },
+          { title: "Here", value: (row) => STATES[row.local.state] },
           { title: "Identifier", value: (row) => plain(row.identifier) },
           {
             title: "",
@@ -147,9 +160,9 @@ export async function audit(context: CliContext): Promise<number> {
     for (const row of rows) {
       const verdict = row.report ? verdictText(terminal, row.report.verdict) : "not scanned";
       const edits = row.local.edits.length > 0 ? ` (${plain(row.local.edits.join(", "))})` : "";
-      const here = `${row.local.state}${edits}${row.local.reason ? `: ${row.local.reason}` : ""}`;
+      const here = `${STATES[row.local.state]}${edits}${row.local.reason ? `: ${row.local.reason}` : ""}`;
       terminal.out(
-        `${plain(row.name)}  ${verdict}, was ${plain(row.recorded)}; ${here}${row.blocked ? "; would not be let in today" : ""}`,
+        `${plain(row.name)}  ${verdict}${row.recorded === row.report?.verdict ? "" : `, was ${plain(row.recorded)}`}; ${here}${row.blocked ? "; would not be let in today" : ""}`,
       );
       const findings = (row.report?.findings ?? []).map((finding) => ({
         ...finding,
@@ -192,8 +205,9 @@ export async function update(context: CliContext): Promise<number> {
 export async function uninstall(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const name = wordOf(context, "skill");
-  if (terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${plain(name)}?`))) return 1;
   const hub = await openHubActions(context.home);
+  await hub.mustBeInstalled(name);
+  if (terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${plain(name)}?`))) return 1;
   await hub.uninstall(name, { forget: Boolean(values.forget), overwrite: Boolean(values.overwrite) });
   if (values.json) printJson(context, { skill: name, done: values.forget ? "forgotten" : "removed" });
   else terminal.out(`${plain(name)} was ${values.forget ? "taken off the list; its files stay" : "removed"}.`);
@@ -204,8 +218,17 @@ export async function tapList(context: CliContext): Promise<number> {
   const taps = await (await openHubActions(context.home)).taps();
   if (context.values.json) printJson(context, taps);
   else
-    for (const tap of taps)
-      context.terminal.out(`${tap.repo}  ${tap.path || "(whole repository)"}${tap.own ? "" : "  built in"}`);
+    context.terminal.out(
+      renderTable(
+        context.terminal,
+        [
+          { title: "Repository", value: (tap) => plain(tap.repo) },
+          { title: "Folder", value: (tap) => plain(tap.path) || "(all)" },
+          { title: "Added by", value: (tap) => (tap.own ? "you" : "Hermes") },
+        ],
+        taps,
+      ),
+    );
   return 0;
 }
 

@@ -1,7 +1,7 @@
 // `hermes skills`, the part about what is here: list, config, reset, and changes of the agent that wait for a person.
 import { type OwnSkills, openOwnSkills, type SkillRow } from "../app/own-skill-actions.ts";
 import { UserError } from "../core/failure.ts";
-import { renderTable } from "./columns.ts";
+import { type Column, renderTable } from "./columns.ts";
 import { type CliContext, textOption } from "./command.ts";
 import { plain } from "./skills-print.ts";
 
@@ -17,20 +17,19 @@ function wanted(context: CliContext): (row: SkillRow) => boolean {
 
 function printList({ terminal }: CliContext, { skills, problems, waiting }: OwnSkills): void {
   if (skills.length === 0) terminal.out("No skills. Find some with: hermes skills browse");
-  else
-    terminal.out(
-      renderTable(
-        terminal,
-        [
-          { title: "Skill", value: (row) => plain(row.name) },
-          { title: "Category", value: (row) => plain(row.category) },
-          { title: "From", value: (row) => (row.source === "hub" ? `hub (${plain(row.trust)})` : row.source) },
-          { title: "State", value: (row) => (row.enabled ? "on" : "off") },
-          { title: "What it is for", flexible: true, minWidth: 16, value: (row) => plain(row.description) },
-        ],
-        skills,
-      ),
-    );
+  else {
+    // In a narrow terminal the purpose is worth more than the category, by which the rows are sorted anyway.
+    const columns: Column<SkillRow>[] = [
+      { title: "Skill", value: (row) => plain(row.name) },
+      ...(terminal.columns < 100 ? [] : [{ title: "Category", value: (row: SkillRow) => plain(row.category) }]),
+      { title: "From", value: (row) => (row.source === "hub" ? `hub (${plain(row.trust)})` : row.source) },
+      ...(skills.every((row) => row.enabled)
+        ? []
+        : [{ title: "State", value: (row: SkillRow) => (row.enabled ? "on" : "off") }]),
+      { title: "What it is for", flexible: true, minWidth: 16, value: (row) => plain(row.description) },
+    ];
+    terminal.out(renderTable(terminal, columns, skills));
+  }
   for (const { file, line, message, cure } of problems)
     terminal.err(`${terminal.style("yellow", "problem:")} ${file}:${line} ${plain(message)}. ${cure}`);
   for (const change of waiting)

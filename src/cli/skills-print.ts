@@ -1,6 +1,8 @@
 // Skills from outside on the screen: what they are, what the guard found, what would change. Their text cannot draw.
+import { stripVTControlCharacters } from "node:util";
 import type { InstallPlan } from "../app/hub-actions.ts";
 import { UserError } from "../core/failure.ts";
+import { displayWidth } from "../lib/text-width.ts";
 import { formatBytes } from "./columns.ts";
 import type { CliCommand } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
@@ -33,6 +35,21 @@ export function withPlainErrors(command: CliCommand): CliCommand {
   };
 }
 
+/** Breaks between words, with the lines after the first further in; in a pipe nothing is broken. */
+export function wrapped(terminal: Terminal, text: string, indent: string): string {
+  const lines: string[] = [];
+  const [first = "", ...words] = text.trimStart().split(" ");
+  let line = text.slice(0, text.length - text.trimStart().length) + first;
+  for (const word of words) {
+    if (displayWidth(stripVTControlCharacters(`${line} ${word}`)) <= terminal.columns) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = indent + word;
+    }
+  }
+  return [...lines, line].join("\n");
+}
+
 const COLOURS = { safe: "green", caution: "yellow", dangerous: "red" } as const;
 
 export function verdictText(terminal: Terminal, verdict: string): string {
@@ -43,8 +60,11 @@ export function findingLines(terminal: Terminal, findings: InstallPlan["findings
   const serious = findings.filter((finding) => finding.severity !== "low");
   const lines = serious.slice(0, MAX_FINDINGS).map(({ severity, what, file, line, match }) => {
     const place = line > 0 ? `${file}:${line}` : file;
-    const quoted = match ? `  ${terminal.style("dim", plain(match))}` : "";
-    return `  ${verdictText(terminal, severity === "critical" ? "dangerous" : "caution")} ${plain(place)} ${what}${quoted}`;
+    const [id = "", ...words] = what.split(": ");
+    const verdict = verdictText(terminal, severity === "critical" ? "dangerous" : "caution");
+    const said = words.length > 0 ? `${words.join(": ")} ${terminal.style("dim", `(${id})`)}` : id;
+    const quoted = match ? `\n    ${terminal.style("dim", plain(match))}` : "";
+    return `${wrapped(terminal, `  ${verdict} ${plain(place)} ${said}`, "    ")}${quoted}`;
   });
   const more = serious.length - lines.length;
   return more > 0 ? [...lines, `  and ${more} more`] : lines;
@@ -71,7 +91,11 @@ export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?
   const files = plan.files.slice(0, MAX_FILES).map(plain).join(", ");
   const more = plan.files.length > MAX_FILES ? ` and ${plan.files.length - MAX_FILES} more` : "";
   const lines = [
-    `${terminal.style("bold", plan.name)}${plan.version ? ` ${plain(plan.version)}` : ""}  ${plain(plan.description)}`,
+    wrapped(
+      terminal,
+      `${terminal.style("bold", plan.name)}${plan.version ? ` ${plain(plan.version)}` : ""}  ${plain(plan.description)}`,
+      "  ",
+    ),
     `  from     ${plain(plan.identifier)} (${[...new Set([plan.source, plan.trust])].join(", ")})`,
     `  files    ${files}${more} (${formatBytes(plan.bytes)})`,
     ...(plan.needs.length > 0 ? [`  needs    ${plain(plan.needs.join(", "))}`] : []),
@@ -81,7 +105,7 @@ export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?
     ...(plan.edited ? [`You edited it: ${plain(plan.edits.join(", ")) || "its files"}`] : []),
   ];
   if (plan.trust === "community")
-    lines.push("A stranger wrote this. The guard finds known tricks only: read it before you rely on it.");
+    lines.push("A stranger wrote this, and the guard knows tricks, not intentions:", "read it before you rely on it.");
   terminal.err(lines.join("\n"));
   if (options.diff) terminal.err(patchText(plan.changes));
 }

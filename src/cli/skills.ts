@@ -73,7 +73,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "list",
     aliases: ["ls"],
-    summary: "The skills that are here, problems, and changes that wait for you",
+    summary: "What is here: skills, problems, changes that wait for you",
     maxPositionals: 0,
     options: {
       ...JSON_OPTION,
@@ -86,7 +86,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "check",
     args: "[SKILL]",
-    summary: "Ask the sources whether something is new, and look for local edits",
+    summary: "Is something new at the sources, or edited here?",
     maxPositionals: 1,
     options: JSON_OPTION,
     run: hub.check,
@@ -94,7 +94,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "update",
     args: "[SKILL]",
-    summary: "Show what changed at the source, scan it again and replace",
+    summary: "Show what changed at the source, scan it, replace",
     maxPositionals: 1,
     options: {
       ...JSON_OPTION,
@@ -108,7 +108,7 @@ const keeping: readonly CliCommand[] = [
   {
     name: "audit",
     args: "[SKILL]",
-    summary: "Hash and scan what is installed again; exit code 1 when one would not be let in",
+    summary: "Scan what is installed again; exit code 1 for trouble",
     maxPositionals: 1,
     options: JSON_OPTION,
     run: hub.audit,

@@ -126,7 +126,12 @@ function scanText(text: string, path: string): Finding[] {
     }
   }
   const hits = [...units.programs.flatMap(flowHits), ...units.sections.flatMap((section) => proseHits(section, lines))];
+  const told = new Set(
+    [...findings.values()].map((finding) => `${finding.severity}:${finding.category}:${finding.line}`),
+  );
   for (const hit of hits) {
+    // A rule that says the same of the same line adds nothing for the reader.
+    if (told.has(`${hit.severity}:${hit.category}:${hit.line}`)) continue;
     const key = `${hit.id}:${hit.line}`;
     if (!findings.has(key)) findings.set(key, findingOf(hit, path));
   }
