@@ -119,3 +119,32 @@ it(`is sent once, whatever ${KILLS} kills come between`, { timeout: 60_000 + KIL
   expect(alerts.length).toBeLessThanOrEqual(abandoned.length);
   expect(alerts.length).toBeGreaterThanOrEqual(abandoned.filter(({ alert }) => alert === "sent").length);
 });
+
+it("is sent once when the gateway dies over it", { timeout: 180_000 }, async () => {
+  await makeJob();
+  const start = () => {
+    const child = spawn(process.execPath, [hermesProgram(), "gateway", "run"], {
+      env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, ...env() },
+      stdio: "ignore",
+    });
+    return { child, ended: once(child, "exit") };
+  };
+  // The first message of all has nothing before it by which it could be found again.
+  await hermes("cron", "run", "Count");
+  let gateway = start();
+  for (let round = 0; round < KILLS; round++) {
+    const run = hermes("cron", "run", "Count");
+    await sleep(Math.random() * 800);
+    gateway.child.kill("SIGKILL");
+    await gateway.ended;
+    if (round % 2 === 0) gateway = start();
+    const { code, stderr } = await run;
+    expect([code, stderr]).toEqual([0, "Running Count …\n"]);
+    if (round % 2 === 1) gateway = start();
+  }
+  await telegram.until(() => new Set(numbers()).size === KILLS + 1, 60_000);
+  gateway.child.kill("SIGTERM");
+  await gateway.ended;
+  await hermes("cron", "tick");
+  expect(numbers()).toHaveLength(KILLS + 1);
+});

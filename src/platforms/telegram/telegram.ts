@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../core/failure.ts";
 import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
 import { Line, troubleOf } from "./client.ts";
+import { type MenuCommand, syncMenu } from "./commands.ts";
 import { TelegramConnection } from "./connection.ts";
 import { pollForEver, UPDATE_KINDS } from "./poll.ts";
 import { Pulse } from "./pulse.ts";
@@ -84,7 +85,7 @@ async function startWebhook(running: Running, signal: AbortSignal): Promise<() =
   };
 }
 
-async function connect(context: PlatformContext): Promise<PlatformConnection> {
+async function connect(commands: readonly MenuCommand[], context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   const line = new Line(settings.token, settings.apiRoot);
   const bot = await whoAmI(line);
@@ -101,8 +102,10 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   };
   const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop });
   await connection.remember();
+  connection.learn((await context.newest?.()) ?? []);
   const running: Running = { line, settings, context, pulse, connection };
   halt = settings.webhook ? await startWebhook(running, signal) : await startPolling(running, signal);
+  void syncMenu(line, commands, context);
   return connection;
 }
 
@@ -117,6 +120,11 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   // Not `remember`: what was heard long ago may lie before messages of the bot that nobody accounts for any more.
   connection.learn((await context.newest?.()) ?? []);
   return connection;
+}
+
+/** The same platform with these commands in the bot's menu. */
+export function telegramWithMenu(commands: readonly MenuCommand[]): Platform {
+  return { ...telegramPlatform, connect: (context) => connect(commands, context) };
 }
 
 export const telegramPlatform: Platform = {
@@ -146,6 +154,6 @@ export const telegramPlatform: Platform = {
       return { ok: false, reason: "TELEGRAM_BOT_TOKEN does not look like a bot token" };
     return { ok: true };
   },
-  connect,
+  connect: (context) => connect([], context),
   openSender,
 };
