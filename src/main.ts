@@ -37,8 +37,12 @@ async function main(argv: readonly string[]): Promise<number> {
   });
 }
 
+const LEFTOVERS_MS = 1_000;
+
 // Ending before `main` has is a fault; the chunks of a build cannot wait at their top level.
 process.exitCode = 13;
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
+  // Everything of ours is closed. The timer keeps nobody waiting; it fires only while a plugin's leftovers run on.
+  setTimeout(() => process.exit(), LEFTOVERS_MS).unref();
 });

@@ -125,6 +125,22 @@ describe("the frozen examples", () => {
     expect(rows.find((row) => row.name === "thrower")?.problem).toBe("the thrower threw");
   });
 
+  it("are listed beside what the program brings itself, when asked for", async () => {
+    configure({ plugins: { enabled: ["greeter"] } });
+    fromFrozen("greeter");
+    const rows = JSON.parse((await hermes(["plugins", "list", "--all", "--json"])).stdout) as {
+      key: string;
+      brings?: { tools: { name: string }[]; commands: { name: string }[]; modelProviders: { name: string }[] };
+    }[];
+    const own = rows.find((row) => row.key === "builtins")?.brings;
+    expect(own?.tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["read_file", "memory", "delegate_task"]),
+    );
+    expect(own?.commands.map(({ name }) => name)).toContain("help");
+    expect(own?.modelProviders.map(({ name }) => name)).toContain("anthropic");
+    expect((await hermes(["plugins", "list"])).stdout).not.toContain("builtins");
+  });
+
   it("skip a hook that hangs and one that throws; the next one is heard", async () => {
     configure({ plugins: { enabled: ["hanger"], hook_timeout: 1 } });
     fromFrozen("hanger");
@@ -214,6 +230,36 @@ describe("what a plugin may use", () => {
     expect(run.code).toBe(0);
     expect(run.stderr).toContain("Plugin careless: thrown by a timer");
     expect(run.stderr).toContain("Plugin careless: rejected and forgotten");
+  });
+
+  it("no way to hold the program up: at its start, in a hook, or at its end", async () => {
+    configure({ plugins: { enabled: ["asleep", "clinging", "loud"], hook_timeout: 1 } });
+    write("asleep", {}, "export function register() { return new Promise(() => undefined); }");
+    write(
+      "clinging",
+      {},
+      `export function register(ctx) {
+        setInterval(() => undefined, 1000);
+        ctx.registerHook("post_llm_call", () => new Promise(() => undefined));
+        ctx.onClose(() => new Promise(() => undefined));
+      }`,
+    );
+    write(
+      "loud",
+      {},
+      `export function register(ctx) {
+        ctx.registerHook("post_llm_call", () => { throw new Error("in a hook"); });
+        ctx.onClose(() => { throw new Error("at the end"); });
+      }`,
+    );
+    model.enqueue(text("answered"), text("A title"));
+    const run = await hermes(["chat", "-q", "hello"]);
+    expect([run.code, run.stdout]).toEqual([0, expect.stringContaining("answered")]);
+    expect(run.stderr).toContain("Plugin asleep is left out: it did not finish loading within 10 s");
+    expect(run.stderr).toContain("plugin clinging, hook post_llm_call: did not answer within 1 s; skipped");
+    expect(run.stderr).toContain("plugin loud, hook post_llm_call: in a hook; skipped");
+    expect(run.stderr).toContain("Plugin clinging did not close cleanly: it did not end within 2 s");
+    expect(run.stderr).toContain("Plugin loud did not close cleanly: at the end");
   });
 
   it("a catalog row from its manifest alone", async () => {

@@ -1,5 +1,6 @@
 // What `hermes plugins` does: list, switch on and off, install, update, remove.
 import { UserError } from "../core/failure.ts";
+import type { PluginVariable } from "../core/plugin.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Home } from "./home.ts";
 import { commandEnvironment } from "./open-backend.ts";
@@ -12,6 +13,7 @@ import {
   installPlugin,
   parseInstallSource,
   removePlugin,
+  requireOwn,
   updatePlugin,
 } from "./plugin-install.ts";
 import type { PluginRow } from "./plugin-rows.ts";
@@ -19,16 +21,23 @@ import { openSettings, type Settings } from "./settings.ts";
 
 export interface PluginActions {
   list(): Promise<readonly PluginRow[]>;
+  /** What the program itself brings, as a plugin's row. */
+  builtins(): Promise<PluginRow>;
   /** Imports every plugin that runs, so that times and problems are those of now. */
   check(notice: (text: string) => void): Promise<readonly PluginRow[]>;
   enable(name: string): Promise<string>;
   disable(name: string): Promise<string>;
-  /** The steps in words; nothing happens yet. */
+  /** The steps in words; nothing happens yet. Throws when it is clear already that they would fail. */
   plan(source: string): readonly string[];
-  install(source: string, options: { force: boolean }): Promise<Installed & { readonly missingEnv: readonly string[] }>;
+  install(
+    source: string,
+    options: { force: boolean },
+  ): Promise<Installed & { readonly missingEnv: readonly PluginVariable[] }>;
+  /** Throws when the plugin is unknown or not ours to remove; its key. */
+  removable(name: string): Promise<string>;
   update(name: string): Promise<string>;
   remove(name: string): Promise<string>;
-  /** Stores a variable that a plugin asks for. */
+  /** Stores a variable that a plugin asks for in `.env`. */
   setVariable(name: string, value: string): Promise<void>;
 }
 
@@ -86,6 +95,7 @@ export function openPlugins(home: Home): PluginActions {
       await host.close();
       return rows;
     },
+    builtins: async () => (await import("./builtin-row.ts")).builtinRow(home),
     check: async (notice) => {
       const host = await openHost(home, notice);
       await host.loadAll();
@@ -108,16 +118,24 @@ export function openPlugins(home: Home): PluginActions {
     install: async (source, options) => {
       const env = await environment();
       const installed = await installPlugin(parseInstallSource(source, home), home, { ...options, env });
-      const wanted = installed.plugin.manifest.requiresEnv.map(({ name }) => name);
-      return { ...installed, missingEnv: wanted.filter((name) => !home.env[name]) };
+      const { requiresEnv } = installed.plugin.manifest;
+      return { ...installed, missingEnv: requiresEnv.filter(({ name }) => !home.env[name]) };
     },
     update: async (word) => updatePlugin(await find(home, word), home, await environment()),
+    removable: async (word) => {
+      const plugin = await find(home, word);
+      requireOwn(plugin, home, "removed");
+      return plugin.key;
+    },
     remove: async (word) => {
       const plugin = await find(home, word);
       await removePlugin(plugin, home, await environment());
       await move(settings, plugin, null);
       return plugin.key;
     },
-    setVariable: async (name, value) => void (await settings.set(name, value, { force: true })),
+    setVariable: async (name, value) => {
+      const { setEnvValue } = await import("../config/env-write.ts");
+      await setEnvValue(home, name, value);
+    },
   };
 }

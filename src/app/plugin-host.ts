@@ -362,11 +362,12 @@ export class PluginHost {
   }
 
   async close(): Promise<void> {
-    for (const { collected } of this.#active) {
+    for (const { collected, plugin } of this.#active) {
       for (const closer of collected?.closers.toReversed() ?? []) {
         const work = (async () => closer())();
-        await within(work, CLOSE_MS, "late").catch((error: unknown) => {
-          this.#parts.notice(`A plugin did not close cleanly: ${error instanceof Error ? error.message : error}`);
+        await within(work, CLOSE_MS, `it did not end within ${CLOSE_MS / 1000} s`).catch((error: unknown) => {
+          const reason = error instanceof Error ? error.message : String(error);
+          this.#parts.notice(`Plugin ${plugin.manifest.name} did not close cleanly: ${reason}`);
         });
       }
     }

@@ -49,7 +49,7 @@ it("copies a folder, shows its note, names missing variables, and switches it on
   const actions = openPlugins(home());
   expect(actions.plan("./hello").join("\n")).toContain("run nothing of it now");
   const outcome = await actions.install("./hello", { force: false });
-  expect(outcome).toMatchObject({ note: "Thanks!", missingEnv: ["HELLO_KEY"] });
+  expect(outcome).toMatchObject({ note: "Thanks!", missingEnv: [{ name: "HELLO_KEY" }] });
   expect(installed()).toEqual(["hello"]);
   expect(existsSync(join(root, "home", "plugins", "hello", "settings.json"))).toBe(true);
   await expect(actions.install("./hello", { force: false })).rejects.toThrow("is installed already");
@@ -59,7 +59,15 @@ it("copies a folder, shows its note, names missing variables, and switches it on
   expect((await openSettings(home()).load()).config.plugins).toMatchObject({ enabled: ["hello"], disabled: [] });
   await actions.disable("hello");
   expect((await openSettings(home()).load()).config.plugins).toMatchObject({ enabled: [], disabled: ["hello"] });
-  await expect(actions.update("hello")).rejects.toThrow("copied from a folder");
+  expect(await actions.update("hello")).toBe("1.0.0, copied again");
+  source("hello", { version: "1.1.0" });
+  expect(await actions.update("hello")).toBe("1.0.0 → 1.1.0");
+  rmSync(join(root, "hello"), { recursive: true });
+  await expect(actions.update("hello")).rejects.toThrow("there is no folder");
+  expect(installed()).toEqual(["hello"]);
+  await actions.setVariable("HELLO_KEY", "hello-key-0123");
+  expect(readFileSync(join(root, "home", ".env"), "utf8")).toContain("HELLO_KEY=hello-key-0123");
+  expect(readFileSync(join(root, "home", "config.yaml"), "utf8")).not.toContain("hello-key-0123");
   await actions.remove("hello");
   expect(installed()).toEqual([]);
   expect((await openSettings(home()).load()).config.plugins.disabled).toEqual([]);
@@ -80,7 +88,7 @@ it("clones from git without running anything of it, and follows updates", async 
   expect(installed()).toEqual(["from-git"]);
   writeFileSync(join(dir, "plugin.yaml"), JSON.stringify({ name: "from-git", version: "2.0.0", api: 1 }));
   git("commit", "-q", "-am", "two");
-  expect(await actions.update("from-git")).toBe("updated with git");
+  expect(await actions.update("from-git")).toBe("1.0.0 → 2.0.0");
   expect((await actions.list()).find((row) => row.name === "from-git")?.version).toBe("2.0.0");
   await expect(actions.install("file:///no/such/repository", { force: false })).rejects.toThrow("git clone");
 });

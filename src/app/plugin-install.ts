@@ -15,6 +15,9 @@ const GIT_MS = 60_000;
 const NPM_MS = 180_000;
 const GIT_SAFE = ["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "core.symlinks=true"];
 
+/** In a copy: the folder that it was made of. */
+const ORIGIN = ".copied-from";
+
 export type InstallSource =
   | { readonly kind: "git"; readonly url: string }
   | { readonly kind: "npm"; readonly spec: string; readonly name: string }
@@ -61,12 +64,18 @@ function packageName(folder: string): string | undefined {
 
 /** What will happen, in words, before it does. */
 export function describeInstall(source: InstallSource, home: Home): string[] {
+  if (source.kind === "folder") requireFolder(source.path);
   const target = join(home.path, "plugins");
   const never = "run nothing of it now; its code runs inside Hermes once it is enabled";
   if (source.kind === "git")
     return [`clone ${source.url} (newest state, no submodules, no git hooks) into ${target}`, never];
   if (source.kind === "npm") return [`npm install --ignore-scripts ${source.spec} into ${target}`, never];
   return [`copy ${source.path} into ${target}`, never];
+}
+
+function requireFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new UserError(`there is no folder ${path}`);
 }
 
 function failed(what: string, run: ProgramRun): UserError {
@@ -126,8 +135,7 @@ async function copyExamples(folder: string): Promise<void> {
 
 async function fetchInto(draft: string, source: InstallSource, options: InstallOptions): Promise<void> {
   if (source.kind === "folder") {
-    if (!statSync(source.path, { throwIfNoEntry: false })?.isDirectory())
-      throw new UserError(`there is no folder ${source.path}`);
+    requireFolder(source.path);
     await cp(source.path, draft, {
       recursive: true,
       verbatimSymlinks: true,
@@ -206,6 +214,7 @@ export async function installPlugin(source: InstallSource, home: Home, options: 
   );
   try {
     await fetchInto(draft, source, options);
+    if (source.kind === "folder") await writeFile(join(draft, ORIGIN), `${source.path}\n`);
     const plugin = await place(draft, home, options);
     return { plugin, note: await noteOf(plugin) };
   } finally {
@@ -218,7 +227,7 @@ function noteOf(plugin: FoundPlugin): Promise<string | null> {
 }
 
 /** Only what we put there ourselves may be changed or removed: folders right below the home's plugins. */
-function requireOwn(plugin: FoundPlugin, home: Home, verb: string): void {
+export function requireOwn(plugin: FoundPlugin, home: Home, verb: string): void {
   const root = join(home.path, "plugins");
   const ours = plugin.source === "npm" || (plugin.source === "home" && plugin.dir.startsWith(root + sep));
   if (!ours)
@@ -227,19 +236,37 @@ function requireOwn(plugin: FoundPlugin, home: Home, verb: string): void {
     });
 }
 
-export async function updatePlugin(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<string> {
-  requireOwn(plugin, home, "updated");
-  if (plugin.source === "npm") {
-    await npm(["update", basename(plugin.dir)], home, env);
-    return "updated with npm";
-  }
-  if (!existsSync(join(plugin.dir, ".git")))
-    throw new UserError(`plugin ${plugin.key} was copied from a folder`, { cure: "Install it again with --force." });
+/** Copies the folder again, over what was copied before. */
+async function copyAgain(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<void> {
+  const path = (await readFile(join(plugin.dir, ORIGIN), "utf8").catch(() => "")).trim();
+  if (path === "")
+    throw new UserError(`it is not known where plugin ${plugin.key} came from`, {
+      cure: "Install it again with --force.",
+    });
+  await installPlugin({ kind: "folder", path }, home, { force: true, env });
+}
+
+async function pull(plugin: FoundPlugin, env: InstallOptions["env"]): Promise<void> {
   const argv = ["git", ...GIT_SAFE, "-C", plugin.dir, "pull", "--ff-only", "--quiet", "--no-recurse-submodules"];
   const run = await runProgram(argv, { cwd: plugin.dir, env: { ...env, GIT_TERMINAL_PROMPT: "0" }, timeoutMs: GIT_MS });
   if (run.code !== 0) throw failed("git pull", run);
   refuseEscapes(plugin.dir);
-  return "updated with git";
+}
+
+/** What came of it, for the person. */
+export async function updatePlugin(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<string> {
+  requireOwn(plugin, home, "updated");
+  const { version: before } = plugin.manifest;
+  if (plugin.source === "npm") await npm(["update", basename(plugin.dir)], home, env);
+  else if (existsSync(join(plugin.dir, ".git"))) await pull(plugin, env);
+  else await copyAgain(plugin, home, env);
+  const found = await discoverPlugins(home, PluginCache.open(home.path));
+  const now = [...found.values()].find(({ dir }) => dir === plugin.dir);
+  const after = now?.manifest.version ?? before;
+  const problem = now && manifestProblem(now);
+  if (problem) throw new UserError(`plugin ${plugin.key} is now ${after} and does not work: ${problem}`);
+  if (after !== before) return `${before} → ${after}`;
+  return existsSync(join(plugin.dir, ORIGIN)) ? `${after}, copied again` : `${after} is the newest`;
 }
 
 export async function removePlugin(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<void> {

@@ -1,8 +1,10 @@
 // `hermes plugins`: what extends the program, where it comes from, what it costs.
+import { join } from "node:path";
 import type { ReadStream } from "node:tty";
 import { openPlugins } from "../app/plugin-actions.ts";
 import type { PluginRow } from "../app/plugin-rows.ts";
 import { UserError } from "../core/failure.ts";
+import type { PluginVariable } from "../core/plugin.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
 import { readHidden } from "./hidden-input.ts";
@@ -32,23 +34,33 @@ function brings(row: PluginRow): string {
     .join(", ");
 }
 
+function state(row: PluginRow): string {
+  if (row.problem) return "does not work";
+  const chosen = row.kind === "memory" || row.kind === "exclusive" || row.kind === "context-engine";
+  return chosen && row.standing === "not enabled" ? "not chosen" : row.standing;
+}
+
+function loadTime(row: PluginRow): string {
+  return row.loadMs === undefined ? "" : `${Math.round(row.loadMs)} ms`;
+}
+
 function printRows(context: CliContext, rows: readonly PluginRow[]): void {
   const { terminal } = context;
   if (rows.length === 0) {
     terminal.out("No plugins. Install one with: hermes plugins install SOURCE");
     return;
   }
+  const timed = rows.some((row) => row.loadMs !== undefined);
   const table = renderTable(
     terminal,
     [
       { title: "Plugin", value: (row) => row.key },
       { title: "Version", value: (row) => row.version },
-      { title: "Kind", value: (row) => row.kind },
       { title: "From", value: (row) => row.source },
-      { title: "State", value: (row) => (row.problem ? "does not work" : row.standing) },
-      { title: "Load", align: "right", value: (row) => (row.loadMs === undefined ? "" : `${row.loadMs} ms`) },
+      { title: "State", value: state },
+      ...(timed ? [{ title: "Load", align: "right" as const, value: loadTime }] : []),
       { title: "Brings", value: brings },
-      { title: "What it is", flexible: true, minWidth: 10, value: (row) => row.description },
+      { title: "What it is", flexible: true, minWidth: 20, value: (row) => row.description },
     ],
     rows,
   );
@@ -57,31 +69,37 @@ function printRows(context: CliContext, rows: readonly PluginRow[]): void {
     const remarks = [row.problem, ...row.remarks].filter((text) => text !== undefined);
     if (row.standing !== "not enabled" && row.missingEnv.length > 0)
       remarks.push(`not set: ${row.missingEnv.join(", ")}`);
+    const replaced = row.brings?.tools.filter((tool) => tool.override).map((tool) => tool.name) ?? [];
+    if (replaced.length > 0) remarks.push(`takes the place of: ${replaced.join(", ")}`);
     for (const remark of remarks) terminal.out(`${terminal.style("yellow", row.key)}: ${remark}`);
   }
 }
 
 async function list(context: CliContext): Promise<number> {
   const actions = openPlugins(context.home);
-  const rows = context.values.check
+  const found = context.values.check
     ? await actions.check((text) => context.terminal.err(`notice: ${text}`))
     : await actions.list();
+  const rows = context.values.all ? [await actions.builtins(), ...found] : found;
   const broken = rows.some((row) => row.problem && row.standing !== "not enabled" && row.standing !== "disabled");
   if (context.values.json) context.terminal.out(JSON.stringify(rows, null, 2));
   else printRows(context, rows);
   return context.values.check && broken ? 1 : 0;
 }
 
-async function askVariables(context: CliContext, names: readonly string[]): Promise<void> {
+async function askVariables(context: CliContext, variables: readonly PluginVariable[]): Promise<void> {
   const { terminal, home } = context;
-  for (const name of names) {
+  for (const { name, description, url } of variables) {
+    const about = [description, url].filter(Boolean).join(", ");
     if (!terminal.interactive) {
-      terminal.err(`It needs ${name}. Set it with: hermes config set ${name} VALUE`);
+      terminal.err(`It needs ${name}${about ? ` (${about})` : ""}. Put ${name}=… into ${join(home.path, ".env")}`);
       continue;
     }
+    if (about) terminal.err(about);
     const { stdin, stderr } = terminal.streams;
     const value = await readHidden(stdin as ReadStream, stderr, { prompt: `${name} (not shown, empty to skip): ` });
     if (value) await openPlugins(home).setVariable(name, value);
+    else terminal.err(`Put ${name}=… into ${join(home.path, ".env")} when you have it.`);
   }
 }
 
@@ -106,7 +124,16 @@ async function install(context: CliContext): Promise<number> {
   if (json) {
     terminal.out(
       JSON.stringify(
-        { plan, installed: { name, version, dir: plugin.dir, enabled: Boolean(enable), missingEnv } },
+        {
+          plan,
+          installed: {
+            name,
+            version,
+            dir: plugin.dir,
+            enabled: Boolean(enable),
+            missingEnv: missingEnv.map((variable) => variable.name),
+          },
+        },
         null,
         2,
       ),
@@ -127,6 +154,7 @@ function change(action: "enable" | "disable" | "update" | "remove", said: string
   return async (context: CliContext): Promise<number> => {
     const { terminal, values, home } = context;
     const name = nameOf(context);
+    if (action === "remove") await openPlugins(home).removable(name);
     if (action === "remove" && terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${name}?`)))
       return 1;
     const result = await openPlugins(home)[action](name);
@@ -150,9 +178,10 @@ export const pluginsCommand: CliCommand = {
       maxPositionals: 0,
       options: {
         ...JSON_OPTION,
+        all: { type: "boolean", help: "Also what the program brings itself" },
         check: { type: "boolean", help: "Load what is enabled now; exit code 1 when one fails" },
       },
-      examples: ["hermes plugins list", "hermes plugins list --check"],
+      examples: ["hermes plugins list", "hermes plugins list --check", "hermes plugins list --all"],
       run: list,
     },
     {
