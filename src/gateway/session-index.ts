@@ -28,6 +28,17 @@ export interface SessionEntry {
 }
 
 const WRITE_DELAY_MS = 5_000;
+
+/** What v0.14 counts for each session; here the store has these figures. */
+const NOTHING_USED = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  total_tokens: 0,
+  estimated_cost_usd: 0,
+  cost_status: "unknown",
+};
 /** After a write the file rests for a few times as long as that write took: with many chats it is large. */
 const REST = { times: 4, mostMs: 500 };
 
@@ -118,6 +129,7 @@ export class SessionIndex {
     const time = stamp(this.#now());
     const entry: SessionEntry = {
       ...this.#entries.get(key),
+      ...NOTHING_USED,
       session_key: key,
       session_id: sessionId ?? newSessionId(new Date(this.#now()), 8),
       created_at: time,
