@@ -268,7 +268,7 @@ export class FakeTelegram {
       this.answers.push(String(params.text ?? ""));
       return true;
     }
-    if (method === "sendChatAction" || method === "setMessageReaction") return true;
+    if (["sendChatAction", "setMessageReaction", "setMyCommands"].includes(method)) return true;
     if (method === "getFile")
       return { file_id: params.file_id, file_unique_id: "u", file_path: `documents/${String(params.file_id)}` };
     if (method.startsWith("send")) return this.#send(method, params);

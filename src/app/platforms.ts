@@ -1,5 +1,5 @@
 // Every chat platform of the product: one line each, its code imported only when the gateway starts.
-import { CHAT_COMMANDS, NOT_IN_CHATS } from "../core/chat-commands.ts";
+import { CHAT_COMMANDS, type ChatCommand, NOT_IN_CHATS } from "../core/chat-commands.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { App } from "./app.ts";
@@ -10,20 +10,24 @@ export interface PlatformEntry {
   load(app: App, state: () => JsonObject): Promise<Platform>;
 }
 
-/** Discord shows the commands in a menu of its own. */
+/** Telegram and Discord show the commands in menus of their own. */
+async function menuCommands(): Promise<readonly ChatCommand[]> {
+  const { slashCommands } = await import("./slash.ts");
+  const shared: readonly ChatCommand[] = slashCommands.filter(({ name }) => !NOT_IN_CHATS.includes(name));
+  const listed = new Map([...shared, ...CHAT_COMMANDS].map((command) => [command.name, command]));
+  return [...listed.values()];
+}
+
 async function loadDiscord(): Promise<Platform> {
-  const [{ discordPlatform }, { BASIC_COMMANDS }, { slashCommands }] = await Promise.all([
-    import("../platforms/discord/discord.ts"),
-    import("../platforms/discord/commands.ts"),
-    import("./slash.ts"),
-  ]);
-  const shared = slashCommands.filter(({ name }) => !NOT_IN_CHATS.includes(name));
-  const listed = new Map([...BASIC_COMMANDS, ...shared, ...CHAT_COMMANDS].map((command) => [command.name, command]));
-  return discordPlatform([...listed.values()]);
+  return (await import("../platforms/discord/discord.ts")).discordPlatform(await menuCommands());
+}
+
+async function loadTelegram(): Promise<Platform> {
+  return (await import("../platforms/telegram/telegram.ts")).telegramWithMenu(await menuCommands());
 }
 
 export const platformEntries: readonly PlatformEntry[] = [
-  { name: "telegram", load: async () => (await import("../platforms/telegram/telegram.ts")).telegramPlatform },
+  { name: "telegram", load: () => loadTelegram() },
   { name: "discord", load: () => loadDiscord() },
   { name: "email", load: async () => (await import("../platforms/email/email.ts")).emailPlatform },
   { name: "webhook", load: async () => (await import("../platforms/webhook/webhook.ts")).webhookPlatform },

@@ -265,3 +265,19 @@ export function register(ctx) {
     expect(resets).toEqual([[index["agent:main:telegram:dm:1"].session_id, "telegram"]]);
   });
 });
+
+describe("Telegram's menu", () => {
+  it("shows the commands of chats, and is set anew only when they change", async () => {
+    const w = await world();
+    const menus = () => w.telegram.calls.filter((call) => call.method === "setMyCommands");
+    await w.telegram.until(() => menus().length === 1);
+    const [menu] = menus().map((call) => call.params.commands as readonly { command: string }[]);
+    const names = menu?.map(({ command }) => command);
+    expect(names).toEqual(expect.arrayContaining(["new", "stop", "background", "cron", "sethome"]));
+    expect(names).not.toContain("quit");
+    await w.restart();
+    w.telegram.say(1, "hi");
+    await answered(w, 1);
+    expect(menus()).toHaveLength(1);
+  });
+});

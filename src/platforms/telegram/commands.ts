@@ -1,0 +1,37 @@
+// Slash commands in Telegram's own menu, registered only when they have changed.
+import { createHash } from "node:crypto";
+import type { PlatformContext } from "../../core/platform.ts";
+import { type Line, troubleOf } from "./client.ts";
+
+const KEY = "commands";
+const MOST = 100;
+
+export interface MenuCommand {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** Names as the menu takes them: small letters, digits and underscores. */
+export function menuOf(commands: readonly MenuCommand[]): { command: string; description: string }[] {
+  return commands
+    .map(({ name, summary }) => ({
+      command: name.toLowerCase().replaceAll("-", "_"),
+      description: summary.slice(0, 256) || name,
+    }))
+    .filter(({ command }) => /^[a-z0-9_]{1,32}$/.test(command))
+    .slice(0, MOST);
+}
+
+/** Trouble is told and does not stop the bot: commands also work as text. */
+export async function syncMenu(line: Line, commands: readonly MenuCommand[], context: PlatformContext): Promise<void> {
+  const menu = menuOf(commands);
+  if (menu.length === 0) return;
+  const stamp = createHash("sha256").update(JSON.stringify(menu)).digest("hex");
+  if ((await context.memory.get(KEY)) === stamp) return;
+  try {
+    await (await line.api()).setMyCommands(menu);
+    await context.memory.set(KEY, stamp);
+  } catch (error) {
+    context.log("warning", `Telegram's menu of commands was not changed: ${troubleOf(error).text}`);
+  }
+}
