@@ -7,6 +7,8 @@ import * as outbox from "./outbox.ts";
 
 const DAY_MS = 86_400_000;
 const TRIES = 200;
+/** The log is moved into the file in a quiet moment, or after so many transactions all the same. */
+const QUIET = { ms: 100, leastCommits: 50, mostCommits: 2_000, pages: 8_000 };
 
 interface Job {
   run(db: Database): unknown;
@@ -19,9 +21,13 @@ export class GroupCommit {
   readonly #db: Database;
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
+  #commits = 0;
+  #quiet: NodeJS.Timeout | undefined;
 
   constructor(db: Database) {
     this.#db = db;
+    // SQLite's own checkpoints come within a commit, which somebody waits for: only as a last resort.
+    db.pragma(`wal_autocheckpoint = ${QUIET.pages}`);
   }
 
   add<T>(run: (db: Database) => T): Promise<T> {
@@ -48,6 +54,7 @@ export class GroupCommit {
       try {
         const values = immediate(this.#db, () => batch.map((job) => job.run(this.#db)));
         for (const [index, job] of batch.entries()) job.resolve(values[index]);
+        this.#checkpointInQuiet();
         return;
       } catch (error) {
         if (isLocked(error) && tried < TRIES) {
@@ -62,8 +69,32 @@ export class GroupCommit {
     }
   }
 
+  #checkpointInQuiet(): void {
+    this.#commits += 1;
+    if (this.#commits < QUIET.leastCommits) return;
+    if (this.#commits >= QUIET.mostCommits) this.#checkpoint();
+    else if (this.#quiet) this.#quiet.refresh();
+    else {
+      this.#quiet = setTimeout(() => this.#checkpoint(), QUIET.ms);
+      this.#quiet.unref();
+    }
+  }
+
+  #checkpoint(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = undefined;
+    this.#commits = 0;
+    try {
+      if (this.#db.open) this.#db.pragma("wal_checkpoint(PASSIVE)");
+    } catch {
+      // Nothing depends on it: the data is safe in the log, and another checkpoint follows.
+      return;
+    }
+  }
+
   async idle(): Promise<void> {
     while (this.#working) await this.#working;
+    clearTimeout(this.#quiet);
   }
 }
 

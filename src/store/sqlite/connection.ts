@@ -12,6 +12,8 @@ import { textOfError } from "./journal.ts";
 import { canWrite, openStateDatabase } from "./open-database.ts";
 
 const CHECKPOINT_EVERY = 50;
+/** A busy process moves the log into the file when it has a quiet moment, or after so many transactions all the same. */
+const QUIET = { ms: 100, mostWrites: 1_000, pages: 8_000 };
 const FULL_BELOW_BYTES = 256 * 1024;
 
 export interface ConnectionOptions {
@@ -46,7 +48,9 @@ export class Connection {
   #context: StoreContext;
   #tail: Promise<unknown> = Promise.resolve();
   #batch: WaitingWrite[] | undefined;
+  /** Since the last checkpoint. */
   #writes = 0;
+  #quiet: NodeJS.Timeout | undefined;
   #closed = false;
   #volume: VolumeState;
   /** Size and time of a read-only file, to notice that somebody changed it after all. */
@@ -104,8 +108,23 @@ export class Connection {
     });
     if (tries > 1) this.#options.onIndexDamage?.();
     if (this.#volume === "full") this.#volume = "ok";
-    if (++this.#writes % CHECKPOINT_EVERY === 0) this.#checkpoint();
+    this.#writes++;
+    if (this.#options.gather) this.#checkpointInQuiet();
+    else if (this.#writes % CHECKPOINT_EVERY === 0) this.#checkpoint();
     return result;
+  }
+
+  /** Nobody waits for the checkpoint: it comes when no write has come for a while. */
+  #checkpointInQuiet(): void {
+    if (this.#writes < CHECKPOINT_EVERY) return;
+    if (this.#writes >= QUIET.mostWrites) this.#checkpoint();
+    else if (this.#quiet) this.#quiet.refresh();
+    else {
+      this.#quiet = setTimeout(() => {
+        if (!this.#closed) this.#checkpoint();
+      }, QUIET.ms);
+      this.#quiet.unref();
+    }
   }
 
   /** Writes that wait together share a transaction, so that many conversations pay for one sync. */
@@ -225,10 +244,15 @@ export class Connection {
   }
 
   #contextFor(db: Database): StoreContext {
+    // SQLite's own checkpoints come within a commit, which somebody waits for: only as a last resort.
+    if (this.#options.gather && !db.readOnly) db.pragma(`wal_autocheckpoint = ${QUIET.pages}`);
     return { db, now: this.#now, notice: this.#notice };
   }
 
   #checkpoint(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = undefined;
+    this.#writes = 0;
     try {
       if (!this.#context.db.readOnly) this.#context.db.pragma("wal_checkpoint(PASSIVE)");
     } catch (error) {
