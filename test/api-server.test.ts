@@ -87,6 +87,12 @@ describe("the door", () => {
     ).rejects.toThrow("placeholder");
   });
 
+  it("is called after its profile", async () => {
+    const named = await openServer({ ...api.app, home: { ...api.app.home, profile: "work" } }, { port: 0 });
+    expect([named.modelName, api.server.modelName]).toEqual(["work", "hermes-agent"]);
+    await named.close();
+  });
+
   it("says so when the port is taken", async () => {
     const port = Number(new URL(api.server.url).port);
     await expect(openServer(api.app, { port })).rejects.toThrow("in use");

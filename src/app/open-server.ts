@@ -62,7 +62,7 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
     if (name === "API_SERVER_PORT" && options.port !== undefined) return String(options.port);
     return found(name);
   };
-  const settings = readApiServerSettings(asked, found("API_SERVER_KEY") ?? key);
+  const settings = readApiServerSettings(asked, found("API_SERVER_KEY") ?? key, app.home.profile);
   const server = await startApiServer({
     door: doorOf(app),
     responses: await openResponses(app),
@@ -83,6 +83,7 @@ export async function openApiServerPlatform(app: App, state?: () => JsonObject):
     openResponses: () => openResponses(app),
     ensureKey: async () => (await ensureApiKey(app.home)).key,
     jobs: () => jobDesk(app),
+    profile: app.home.profile,
     approvalMs: approvalMs(app),
     ...(state ? { state } : {}),
   });

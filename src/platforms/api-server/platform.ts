@@ -12,6 +12,8 @@ export interface ApiServerPlatformParts {
   /** Makes and keeps a key when none is set. */
   ensureKey(): Promise<string>;
   readonly approvalMs?: number;
+  /** The name of the home's profile. */
+  readonly profile?: string;
   /** Scheduled jobs; opened at the first request. */
   jobs?(): Promise<JobDesk>;
   /** The gateway's own state, for `/health/detailed`. */
@@ -25,7 +27,7 @@ function isOn(value: string | undefined): boolean {
 async function connect(parts: ApiServerPlatformParts, context: PlatformContext): Promise<PlatformConnection> {
   const { startApiServer } = await import("./server.ts");
   const key = context.setting("API_SERVER_KEY") || (await parts.ensureKey());
-  const settings = readApiServerSettings((name) => context.setting(name), key);
+  const settings = readApiServerSettings((name) => context.setting(name), key, parts.profile);
   const server = await startApiServer({
     door: parts.door,
     responses: await parts.openResponses(),

@@ -15,7 +15,11 @@ export const API_SERVER_SETTINGS: readonly PlatformSetting[] = [
   { env: "API_SERVER_PORT", key: "port", description: "Port to listen on (8642)" },
   { env: "API_SERVER_CORS_ORIGINS", key: "cors_origins", description: "Origins of web pages that may call, by comma" },
   { env: "API_SERVER_ALLOWED_HOSTS", key: "allowed_hosts", description: "Host names by which clients may call" },
-  { env: "API_SERVER_MODEL_NAME", key: "model_name", description: "Name of the model in listings (hermes-agent)" },
+  {
+    env: "API_SERVER_MODEL_NAME",
+    key: "model_name",
+    description: "Name of the model in listings (the profile's, else hermes-agent)",
+  },
 ];
 
 export interface ApiServerSettings {
@@ -43,8 +47,8 @@ export function portOf(text: string | undefined, fallback: number, setting: stri
   throw new UserError(`${setting} is "${text}"; a port is a whole number up to 65535`, { cure: `Change ${setting}.` });
 }
 
-/** Throws when the address would be open to others without a key worth the name. */
-export function readApiServerSettings(setting: Lookup, key: string): ApiServerSettings {
+/** `profile` names the model when nothing else does. Throws when others could call without a key worth the name. */
+export function readApiServerSettings(setting: Lookup, key: string, profile = "default"): ApiServerSettings {
   const host = setting("API_SERVER_HOST")?.trim() || DEFAULT_HOST;
   const weak = weakKey(key);
   if (key === "") throw new UserError("the API server has no key", { cure: "Make one: hermes api key --new" });
@@ -58,6 +62,6 @@ export function readApiServerSettings(setting: Lookup, key: string): ApiServerSe
     key,
     corsOrigins: listOf(setting("API_SERVER_CORS_ORIGINS")),
     allowedHosts: [hostname().toLowerCase(), host.toLowerCase(), ...listOf(setting("API_SERVER_ALLOWED_HOSTS"))],
-    modelName: setting("API_SERVER_MODEL_NAME")?.trim() || DEFAULT_MODEL,
+    modelName: setting("API_SERVER_MODEL_NAME")?.trim() || (profile === "default" ? DEFAULT_MODEL : profile),
   };
 }
