@@ -11,7 +11,7 @@ export const CHAT_COMMANDS = [
   { name: "background", args: "task", summary: "Work on something beside this chat" },
   { name: "cron", args: "[list|pause|resume|run|remove] [id]", summary: "Scheduled jobs" },
   { name: "deny", args: "[all]", summary: "Refuse what waits for approval" },
-  { name: "platform", summary: "State of the chat platforms" },
+  { name: "platform", args: "[pause|resume] [name]", summary: "State of the chat platforms" },
   { name: "restart", summary: "Restart the gateway" },
   { name: "sethome", summary: "Make this chat the home channel" },
   { name: "topic", args: "[off|help|session]", summary: "Telegram topics as sessions" },

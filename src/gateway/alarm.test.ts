@@ -1,13 +1,37 @@
 // A platform that goes deaf is told of by another one, once, and so is its return.
 import { afterEach, expect, it } from "vitest";
 import { type FakeDiscord, startFakeDiscord } from "../../test/fake-discord.ts";
-import { answered, closeWorlds, world } from "../../test/gateway-world.ts";
+import { answered, closeWorlds, texts, world } from "../../test/gateway-world.ts";
 
 let discord: FakeDiscord | undefined;
 
 afterEach(async () => {
   await closeWorlds();
   await discord?.close();
+});
+
+it("is paused and resumed by the owner from another platform", async () => {
+  const other = await startFakeDiscord();
+  discord = other;
+  const w = await world({
+    config: 'gateway:\n  owners: ["telegram:1"]\n',
+    env: { TELEGRAM_ALLOWED_USERS: "1,2", DISCORD_BOT_TOKEN: other.token, DISCORD_API_ROOT: other.url },
+  });
+  const stateOf = async (wanted: string) =>
+    (await w.gateway.status()).platforms.find(({ name }) => name === wanted)?.state;
+  await expect.poll(() => stateOf("discord"), { timeout: 15_000 }).toBe("ok");
+  w.telegram.say(2, "/platform pause discord");
+  await answered(w, 2);
+  expect(texts(w, 2)[0]).toContain("Only the owner");
+  w.telegram.say(1, "/platform pause telegram");
+  await answered(w, 1);
+  expect(texts(w, 1)[0]).toContain("lock you out");
+  w.telegram.say(1, "/platform pause discord");
+  await answered(w, 1, 2);
+  expect(await stateOf("discord")).toBe("stopped");
+  w.telegram.say(1, "/platform resume discord");
+  await answered(w, 1, 3);
+  await expect.poll(() => stateOf("discord"), { timeout: 15_000 }).toBe("ok");
 });
 
 it("says on Discord that Telegram is deaf, and that it hears again", async () => {

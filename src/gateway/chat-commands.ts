@@ -78,6 +78,23 @@ const restart: Own = async (_, { office, row }) => {
   return "The gateway restarts when the running turns are done.";
 };
 
+const platform: Own = async (args, { office, row }) => {
+  const [action = "list", name = ""] = args
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  if (action === "list") return text(office.platformLines());
+  if (action !== "pause" && action !== "resume") return "Say /platform, /platform pause NAME or /platform resume NAME.";
+  const { source } = row.event;
+  if (!office.isOwner(source)) return "Only the owner of this agent (gateway.owners) may do that.";
+  if (action === "pause" && name === source.platform) return `You write by ${name}: pausing it would lock you out.`;
+  const done = action === "pause" ? await office.pause(name) : await office.resume(name);
+  if (!done) return `${name || "Nothing"} is not set up here. See /platform`;
+  return action === "pause"
+    ? `${name} is paused; messages to it wait. /platform resume ${name}`
+    : `${name} connects anew.`;
+};
+
 const background: Own = async (args, { office, row, human }) => {
   const where = new Replies(office).where(row);
   if (!where) return "There is no place here for the result.";
@@ -113,7 +130,7 @@ const OWN: { readonly [name in ChatCommandName]: Own } = {
   background,
   cron: (args, { office, row }) => cronCommand(args, office, row.event.source),
   deny,
-  platform: (_, { office }) => text(office.platformLines()),
+  platform,
   restart,
   sethome,
   topic,

@@ -275,10 +275,27 @@ export class Gateway {
       voice,
       destination: (target) => this.deliveries.destination(target),
       newChat: () => this.directory.changed(),
+      pause: (name) => this.#pause(name),
+      resume: (name) => this.#resume(name),
       platformLines: () => [...this.#links.values()].map(({ state }) => lineOf(state, this.#now())),
       log: (level, text) => log(level, text),
       now: this.#now,
     };
+  }
+
+  async #pause(name: string): Promise<boolean> {
+    await this.#links.get(name)?.stop();
+    this.#options.changed?.();
+    return this.#links.has(name);
+  }
+
+  async #resume(name: string): Promise<boolean> {
+    const platform = this.#platforms.get(name);
+    if (!platform || !(await this.#pause(name))) return false;
+    const link = this.#link(platform);
+    this.#links.set(name, link);
+    link.start();
+    return true;
   }
 
   /** The home channel of some other platform that hears. */

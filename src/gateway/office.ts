@@ -64,6 +64,9 @@ export interface Office {
   destination(target: string): { readonly platform: Platform; readonly to: Destination } | null;
   /** A chat wrote for the first time. */
   newChat(): void;
+  /** Closes a platform until it is resumed or the gateway starts anew; connects one anew. False for an unknown name. */
+  pause(platform: string): Promise<boolean>;
+  resume(platform: string): Promise<boolean>;
   /** Lines about each platform, for /platform and /status. */
   platformLines(): readonly string[];
   log(level: "info" | "warning" | "error", text: string): void;
