@@ -1,5 +1,7 @@
 // Sessions that move from the terminal to a chat: asked for in the store, taken here, gone on with in the home channel.
 import { randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { entryOfChat } from "../app/mirror.ts";
 import type { DeliveryTarget } from "../core/job.ts";
 import type { InboxRow } from "../core/mailbox.ts";
@@ -9,7 +11,8 @@ import type { Office } from "./office.ts";
 import type { SessionEntry } from "./session-index.ts";
 import { sessionKeyOf } from "./session-key.ts";
 
-const LOOK_MS = 2_000;
+/** Looking reads every session, so it is done rarely, and only when the store has changed at all. */
+const LOOK_MS = 5_000;
 
 const GREETING =
   "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
@@ -42,6 +45,7 @@ export class Handoffs {
   readonly #parts: HandoffParts;
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
+  #seen = "";
 
   constructor(parts: HandoffParts) {
     this.#parts = parts;
@@ -56,6 +60,17 @@ export class Handoffs {
     clearInterval(this.#timer);
   }
 
+  async #changed(): Promise<boolean> {
+    const { path } = this.#parts.office().opened.app.home;
+    const files = await Promise.all(
+      ["state.db", "state.db-wal"].map((name) => stat(join(path, name)).catch(() => null)),
+    );
+    const now = files.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
+    const changed = now !== this.#seen;
+    this.#seen = now;
+    return changed;
+  }
+
   /** Takes what is asked for; each is taken by one gateway only. */
   async look(): Promise<void> {
     if (this.#looking) return;
@@ -63,6 +78,7 @@ export class Handoffs {
     const { opened, log } = this.#parts.office();
     const { store } = opened.app;
     try {
+      if (!(await this.#changed())) return;
       for (const session of await store.listPendingHandoffs()) {
         if (!(await store.claimHandoff(session.id))) continue;
         try {
