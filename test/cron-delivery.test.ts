@@ -79,6 +79,16 @@ describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
   });
 });
 
+it("gives up what can never be sent, and says so", { timeout: 60_000 }, async () => {
+  await makeJob();
+  const wrong = { ...env(), TELEGRAM_BOT_TOKEN: "123456:WRONG-token-of-nobody-at-all-0000" };
+  const run = await runHermes(["cron", "run", "Count", "--json"], { home: home.path, env: wrong });
+  expect(JSON.parse(run.stdout)).toMatchObject({ state: "ran" });
+  expect(JSON.parse(run.stdout).deliveryError).toContain("does not know this bot token");
+  await hermes("cron", "tick");
+  expect(texts()).toEqual([]);
+});
+
 it(`is sent once, whatever ${KILLS} kills come between`, { timeout: 60_000 + KILLS * 8_000 }, async () => {
   await makeJob();
   const began = performance.now();

@@ -13,6 +13,7 @@ import { sendRow } from "./send-row.ts";
 const TRIES = 3;
 const LONGEST_PAUSE_MS = 15_000;
 const SEND_MS = 120_000;
+const DAY_MS = 86_400_000;
 
 /** What a platform gets when nothing is to be received. */
 function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: AbortSignal): PlatformContext {
@@ -64,12 +65,23 @@ async function withSender<T>(
   }
 }
 
-/** Sends the row until it has an end or time is up; undefined when it was delivered. */
+interface Place {
+  readonly mailbox: Mailbox;
+  readonly signal: AbortSignal;
+}
+
+interface Trouble {
+  readonly reason: string;
+  /** It will never work: nobody need try again. */
+  readonly forGood: boolean;
+}
+
+/** Sends the row until it has an end or the tries are used up; undefined when it was delivered. */
 async function sendUntilDone(
   first: OutboxRow,
   connection: PlatformConnection,
   place: Place,
-): Promise<string | undefined> {
+): Promise<Trouble | undefined> {
   const { mailbox, signal } = place;
   let row = first;
   const remember = (mark: string | null) => {
@@ -81,35 +93,49 @@ async function sendUntilDone(
       await mailbox.sent(row.id, result.messageId);
       return undefined;
     }
-    if (result.kind === "refused") {
-      await mailbox.failed(row.id, result.reason);
-      return result.reason;
+    const { kind, reason } = result;
+    if (kind === "refused" || Date.now() - row.createdAt > DAY_MS) {
+      await mailbox.failed(row.id, reason);
+      return { reason, forGood: true };
     }
-    if (result.kind === "unknown" && row.payload.type !== "edit") row = { ...row, state: "sending" };
-    else await mailbox.postponed(row.id, result.reason);
-    if (round === TRIES || signal.aborted) return result.reason;
-    const pause = (result.kind === "retry" ? result.retryAfterMs : undefined) ?? 1_000 * round;
+    if (kind === "unknown" && row.payload.type !== "edit") row = { ...row, state: "sending" };
+    else await mailbox.postponed(row.id, reason);
+    if (round === TRIES || signal.aborted) return { reason, forGood: false };
+    const pause = (kind === "retry" ? result.retryAfterMs : undefined) ?? 1_000 * round;
     await sleep(Math.min(pause, LONGEST_PAUSE_MS), undefined, { signal }).catch(() => undefined);
   }
 }
 
-interface Place {
-  readonly mailbox: Mailbox;
-  readonly signal: AbortSignal;
+type Troubles = ReadonlyMap<string, Trouble>;
+
+/** In order; what cannot be sent for now holds up what follows it in the same chat. */
+async function sendRows(rows: readonly OutboxRow[], connection: PlatformConnection, place: Place): Promise<Troubles> {
+  const troubles = new Map<string, Trouble>();
+  const stuck = new Map<string, Trouble>();
+  for (const row of rows) {
+    const trouble = stuck.get(row.to.chatId) ?? (await sendUntilDone(row, connection, place));
+    if (trouble === undefined) continue;
+    troubles.set(row.key, trouble);
+    if (!trouble.forGood) stuck.set(row.to.chatId, trouble);
+  }
+  return troubles;
 }
 
-/** In order; what cannot be sent now holds up what follows it in the same chat. */
-async function sendRows(rows: readonly OutboxRow[], connection: PlatformConnection, place: Place) {
-  const problems = new Map<string, string>();
-  const stuck = new Map<string, string>();
-  for (const row of rows) {
-    const earlier = stuck.get(row.to.chatId);
-    const problem = earlier ?? (await sendUntilDone(row, connection, place));
-    if (problem === undefined) continue;
-    problems.set(row.key, problem);
-    stuck.set(row.to.chatId, problem);
+async function bySender(
+  app: App,
+  platform: Platform,
+  work: { readonly mailbox: Mailbox; readonly rows: readonly OutboxRow[] },
+): Promise<Troubles> {
+  const { mailbox, rows } = work;
+  if (rows.length === 0) return new Map();
+  try {
+    return await withSender(app, platform, mailbox, (connection, signal) =>
+      sendRows(rows, connection, { mailbox, signal }),
+    );
+  } catch (error) {
+    const reason = app.redact(error instanceof Error ? error.message : String(error));
+    return new Map(rows.map((row) => [row.key, { reason, forGood: error instanceof UserError }]));
   }
-  return problems;
 }
 
 /** Rows of jobs that another process left, and those named here; the rest is the gateway's. */
@@ -133,13 +159,14 @@ export async function sendAlone(
   return withMailbox(app, async (mailbox) => {
     await mailbox.enqueue(wanted);
     const rows = (await waitingRows(mailbox, keys)).filter((row) => row.platform === platform.name);
-    const problems = await bySender(app, platform, { mailbox, rows });
-    const own = [...keys].flatMap((key) => problems.get(key) ?? []);
-    const [problem] = own;
-    if (problem === undefined || message.jobId !== undefined)
-      return problem && `${problem}; it is sent when that works`;
-    for (const row of rows) if (keys.has(row.key) && problems.has(row.key)) await mailbox.failed(row.id, problem);
-    return problem;
+    const troubles = await bySender(app, platform, { mailbox, rows });
+    const unsent = rows.filter((row) => keys.has(row.key) && troubles.has(row.key));
+    const trouble = troubles.get(unsent[0]?.key ?? "");
+    if (trouble === undefined) return undefined;
+    const { reason, forGood } = trouble;
+    if (message.jobId !== undefined && !forGood) return `${reason}; it is sent when that works`;
+    for (const row of unsent) await mailbox.failed(row.id, reason);
+    return reason;
   });
 }
 
@@ -152,23 +179,4 @@ export async function sendWaiting(app: App, platforms: ReadonlyMap<string, Platf
       if (rows.length > 0 && platform.openSender) await bySender(app, platform, { mailbox, rows });
     }
   });
-}
-
-async function bySender(
-  app: App,
-  platform: Platform,
-  work: { readonly mailbox: Mailbox; readonly rows: readonly OutboxRow[] },
-): Promise<ReadonlyMap<string, string>> {
-  const { mailbox, rows } = work;
-  if (rows.length === 0) return new Map();
-  try {
-    return await withSender(app, platform, mailbox, (connection, signal) =>
-      sendRows(rows, connection, { mailbox, signal }),
-    );
-  } catch (error) {
-    const reason = app.redact(error instanceof Error ? error.message : String(error));
-    // Settings that cannot work will not work later either.
-    if (error instanceof UserError) for (const row of rows) await mailbox.failed(row.id, reason);
-    return new Map(rows.map((row) => [row.key, reason]));
-  }
 }

@@ -46,7 +46,8 @@ const LEASE_MS = 45_000;
 const RENEW_MS = 10_000;
 /** A process that lives keeps its runs this much longer: a laptop that slept has not renewed anything. */
 const SLEEP_MS = 600_000;
-const ALERT_LEASE_MS = 120_000;
+/** Deliveries have keys, so an alert that is taken over while it is being sent arrives once all the same. */
+const ALERT_LEASE_MS = 45_000;
 
 export class Scheduler {
   readonly #parts: SchedulerParts;
