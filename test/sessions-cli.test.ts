@@ -168,3 +168,17 @@ it("suggests the right word for a wrong command or flag", async () => {
   const number = await hermes("list", "--limit", "many");
   expect(number.stderr).toContain("whole number");
 });
+
+it("shows messages of any shape", async () => {
+  const other = tempHome();
+  const store = await SqliteSessionStore.open({ path: join(other.path, "state.db") });
+  await store.createSession({ id: "shapes", source: "cli" });
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
+  await store.appendMessage("shapes", { role: "user", content: [{ type: "text", text: "look" }, image] });
+  await store.appendMessage("shapes", { role: "assistant", content: { odd: "object" } });
+  await store.close();
+  const { stdout } = await runHermes(["sessions", "show", "shapes"], { home: other.path });
+  expect(stdout).toContain("look\n[image]");
+  expect(stdout).toContain('{"odd":"object"}');
+  other.remove();
+});

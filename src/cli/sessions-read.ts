@@ -99,11 +99,19 @@ export function searchSessions(context: CliContext): Promise<number> {
   });
 }
 
+/** Nothing of a message is passed over: what is no text is named. */
+function shownText(content: MessageRow["content"]): string {
+  if (!Array.isArray(content)) return textOf(content as Content);
+  const parts = content as readonly { readonly type?: string; readonly text?: string }[];
+  return parts
+    .map((part) => part?.text ?? (part?.type?.includes("image") ? "[image]" : JSON.stringify(part)))
+    .join("\n");
+}
+
 function showMessage(context: CliContext, row: MessageRow): string {
   const time = new Date(row.timestamp * 1000).toISOString().replace("T", " ").slice(0, 19);
   const head = context.terminal.style("dim", `[${time}] ${row.role}${row.tool_name ? ` (${row.tool_name})` : ""}`);
-  const text =
-    typeof row.content === "string" ? row.content : Array.isArray(row.content) ? textOf(row.content as Content) : "";
+  const text = shownText(row.content);
   const calls = (row.tool_calls ?? []).map((call) => {
     const { name = "?", arguments: args = "" } =
       (call as { function?: { name?: string; arguments?: string } }).function ?? {};
