@@ -1,5 +1,5 @@
 // Messages to other chats: by name or id, through the gateway or alone, and only as far as the writer may reach.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
@@ -13,6 +13,7 @@ import { sendMessageTool } from "../src/tools/send-message.ts";
 import { calls, startFakeLlm, text } from "./fake-llm.ts";
 import { FakeTelegram } from "./fake-telegram.ts";
 import { answered, closeWorlds, type Script, texts, world } from "./gateway-world.ts";
+import { runHermes } from "./hermes.ts";
 import { tempHome } from "./temp-home.ts";
 
 const ends: (() => Promise<void> | void)[] = [];
@@ -162,6 +163,38 @@ describe("beside the gateway", () => {
     expect(t.telegram.calls).toEqual([]);
   });
 
+  it("reaches a chat from the terminal through the gateway's process", { timeout: 90_000 }, async () => {
+    const home = tempHome();
+    const llm = await startFakeLlm({ script: courier });
+    const telegram = await new FakeTelegram().start();
+    home.useModel(llm);
+    const env = {
+      TELEGRAM_BOT_TOKEN: telegram.token,
+      TELEGRAM_API_ROOT: telegram.url,
+      TELEGRAM_ALLOWED_USERS: "1",
+    };
+    const run = (...args: string[]) => runHermes(args, { home: home.path, env });
+    ends.push(
+      () => home.remove(),
+      () => llm.close(),
+      () => telegram.close(),
+      async () => void (await run("gateway", "stop")),
+    );
+    expect(await run("gateway", "start")).toMatchObject({ code: 0 });
+    telegram.say(1, "hello");
+    await telegram.until(() => telegram.fromBot(1).length === 1, 30_000);
+    const directory = join(home.path, "channel_directory.json");
+    await expect
+      .poll(() => existsSync(directory) && readFileSync(directory, "utf8"), { timeout: 10_000 })
+      .toContain("User 1");
+    const chat = await run("chat", "-Q", "-q", '{"target":"telegram:User 1","message":"From the terminal"}');
+    expect(chat.stdout).toContain('"success":true');
+    await telegram.until(() => telegram.fromBot(1).some((message) => message.text === "From the terminal"));
+    telegram.say(1, "what did you send?");
+    await telegram.until(() => telegram.fromBot(1).length === 3, 30_000);
+    expect(JSON.stringify(llm.requests.at(-1)?.messages)).toContain("[Delivered from cli]");
+  });
+
   it("is not offered where no chat platform is set up", async () => {
     const home = tempHome();
     const llm = await startFakeLlm({ script: [text("hi")] });
@@ -186,6 +219,7 @@ describe("after reading text from outside", () => {
     return {
       sent,
       tool: sendMessageTool({
+        isProtected: async (path) => (await pathGuard.read(path, home)).action !== "allow",
         gate: createGate({ userHome: home, hermesHome: home, pathGuard, policy: () => policy }),
         targets: async () => [],
         find: async () => ({ platform: "telegram", chatId: "5" }),
@@ -236,9 +270,8 @@ describe("after reading text from outside", () => {
     const home = tempHome();
     ends.push(() => home.remove());
     const file = join(home.path, "notes.txt");
-    mkdirSync(join(home.path, ".ssh"));
-    writeFileSync(join(home.path, ".ssh", "id_rsa"), "key");
-    symlinkSync(join(home.path, ".ssh", "id_rsa"), file);
+    writeFileSync(join(home.path, "auth.json"), "{}");
+    symlinkSync(join(home.path, "auth.json"), file);
     const { tool: send, sent } = tool(home.path);
     const outcome = await send.run({ target: "t:5", message: `MEDIA:${file}` }, context(nobody, false));
     expect(outcome.failed).toBe(true);

@@ -1,5 +1,4 @@
 // What the gateway holds: the program, its durable mailbox, its platforms, and the lock that makes it the only one.
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -10,6 +9,7 @@ import type { Home } from "./home.ts";
 import { openPairing, type Pairing } from "./pairing.ts";
 import { settingsOf } from "./platform-settings.ts";
 import { platformEntries } from "./platforms.ts";
+import { isProtected } from "./protected-files.ts";
 
 export interface OpenedGateway {
   readonly app: App;
@@ -112,11 +112,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       return envRevision;
     },
     refreshEnv,
-    isProtected: async (path) => {
-      const { createPathGuard } = await import("../security/path-guard.ts");
-      const guard = createPathGuard({ hermesHome: home.path, userHome: home.env.HOME ?? homedir() });
-      return (await guard.read(path, home.path)).action !== "allow";
-    },
+    isProtected: (path) => isProtected(home, path),
     listen: async (path) => (await import("./open-speech.ts")).listen(app, path),
     say: async (text) => (await import("./open-speech.ts")).say(app, text),
     speechProblem: async () => {

@@ -30,6 +30,8 @@ export interface SendMessageParts {
     target: DeliveryTarget,
     message: Pick<DeliveryMessage, "text" | "media" | "mediaWish" | "waitMs">,
   ): Promise<string | undefined>;
+  /** Files that never leave, whatever the mode: keys and passwords. */
+  isProtected(path: string): Promise<boolean>;
   readonly gate: Gate;
 }
 
@@ -64,10 +66,8 @@ async function refused(
 ): Promise<string | undefined> {
   const { sessionId, human, tainted, signal } = context;
   const about: GateContext = { sessionId, toolName: "send_message", human, tainted, signal };
-  for (const path of content.paths) {
-    const verdict = await parts.gate.check({ kind: "read", path, cwd: context.cwd }, about);
-    if (!verdict.allowed) return verdict.message;
-  }
+  for (const path of content.paths)
+    if (await parts.isProtected(path)) return `${path} holds keys or passwords and is never sent. Nothing was sent.`;
   const files = content.paths.length > 0 ? ` with ${content.paths.join(", ")}` : "";
   const summary = `to ${to}${files}: ${content.text.slice(0, SHOWN)}`;
   const verdict = await parts.gate.check({ kind: "send", to, summary }, about);

@@ -1,0 +1,9 @@
+// Files that never leave this machine by a message: keys and passwords, judged by where a path really leads.
+import { homedir } from "node:os";
+import type { Home } from "./home.ts";
+
+export async function isProtected(home: Home, path: string): Promise<boolean> {
+  const { createPathGuard } = await import("../security/path-guard.ts");
+  const guard = createPathGuard({ hermesHome: home.path, userHome: home.env.HOME ?? homedir() });
+  return (await guard.read(path, home.path)).action !== "allow";
+}
