@@ -96,7 +96,9 @@ export function checkPlatform(home: Home, name: string): Promise<PlatformCheck> 
     if (!enabled.ok) return enabled;
     if (!platform.openSender) return { ok: true, account: null };
     try {
-      const connection = await platform.openSender(trialContext(app, platform));
+      const context = trialContext(app, platform);
+      await platform.prove?.(context);
+      const connection = await platform.openSender(context);
       const { account, accountName } = connection;
       await connection.close();
       return { ok: true, account: accountName ?? account };

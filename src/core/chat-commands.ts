@@ -14,6 +14,7 @@ export const CHAT_COMMANDS = [
   { name: "platform", args: "[pause|resume] [name]", summary: "State of the chat platforms" },
   { name: "restart", summary: "Restart the gateway" },
   { name: "sethome", summary: "Make this chat the home channel" },
+  { name: "start", summary: "Say hello" },
   { name: "topic", args: "[off|help|session]", summary: "Telegram topics as sessions" },
   { name: "update", summary: "How this agent is updated" },
   { name: "voice", args: "[on|tts|off|status]", summary: "Answers as voice notes" },

@@ -257,6 +257,8 @@ export interface Platform {
   enabled(context: Pick<PlatformContext, "setting" | "section">): Availability;
   /** Resolves when messages can be received; rejects with a UserError for settings that cannot work. */
   connect(context: PlatformContext): Promise<PlatformConnection>;
+  /** Proves that receiving will work, without receiving: for the set-up. Rejects as `connect` does. */
+  prove?(context: PlatformContext): Promise<void>;
   /**
    * A connection that sends and does not receive, for programs beside the gateway. It has signed in when it resolves, so
    * it also proves the settings. Rejects as `connect` does. Absent where only the gateway can send.

@@ -73,6 +73,16 @@ const sethome: Own = async (_, { office, row }) => {
   return "This chat is now the home channel: scheduled results and notices come here.";
 };
 
+/** What Telegram sends when somebody opens the bot for the first time. */
+const start: Own = (_, { office, row }) => {
+  const { platform: name } = row.event.source;
+  const homeless = office.destination(name) === null;
+  return text([
+    "Hello. Write what you want to know or have done; /help lists the commands.",
+    ...(homeless ? ["/sethome makes this chat the place for scheduled results and notices."] : []),
+  ]);
+};
+
 const restart: Own = async (_, { office, row }) => {
   await office.restart(row.event.source);
   return "The gateway restarts when the running turns are done.";
@@ -133,6 +143,7 @@ const OWN: { readonly [name in ChatCommandName]: Own } = {
   platform,
   restart,
   sethome,
+  start,
   topic,
   update,
   voice,

@@ -266,6 +266,21 @@ export function register(ctx) {
   });
 });
 
+describe("/start", () => {
+  it("greets, and names the home channel where none is set", async () => {
+    const w = await world();
+    w.telegram.say(1, "/start");
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toContain("/help");
+    expect(texts(w, 1)[0]).toContain("/sethome");
+    w.telegram.say(1, "/sethome");
+    await answered(w, 1, 2);
+    w.telegram.say(1, "/start");
+    await answered(w, 1, 3);
+    expect(texts(w, 1)[2]).not.toContain("/sethome");
+  });
+});
+
 describe("Telegram's menu", () => {
   it("shows the commands of chats, and is set anew only when they change", async () => {
     const w = await world();

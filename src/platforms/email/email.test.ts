@@ -163,7 +163,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(context.events[0]?.text).toContain("Not kept");
   });
 
-  it("sends without reading", async () => {
+  it("sends without reading, and proves that reading would work", async () => {
     const env = {
       EMAIL_ADDRESS: "bot@mail.test",
       EMAIL_PASSWORD: servers.password,
@@ -178,6 +178,11 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     expect(await connection?.send({ chatId: "eve@mail.test" }, letter, never)).toMatchObject({ ok: true });
     await expect.poll(() => servers.inboxOf("eve").length).toBeGreaterThan(0);
     expect((await newest("eve")).text).toContain("From the terminal");
+    await expect(emailPlatform.prove?.(context)).rejects.toThrow("the IMAP server cannot be used");
+    const readable = { ...env, EMAIL_IMAP_PORT: String(servers.imapPort) };
+    await emailPlatform.prove?.(platformContext(emailPlatform, { homePath: dir, env: readable, memory }));
+    const wrong = platformContext(emailPlatform, { homePath: dir, env: { ...readable, EMAIL_PASSWORD: "no" }, memory });
+    await expect(emailPlatform.prove?.(wrong)).rejects.toThrow("does not accept the name or the password");
   });
 
   it("says when the line is gone, and what became of a letter", async () => {

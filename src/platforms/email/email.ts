@@ -166,6 +166,13 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   };
 }
 
+async function prove(context: PlatformContext): Promise<void> {
+  const client = await openImap(readSettings(context)).catch((error: unknown) => {
+    throw signInTrouble(error, "IMAP");
+  });
+  await client.logout();
+}
+
 export const emailPlatform: Platform = {
   name: "email",
   label: "E-mail",
@@ -192,5 +199,6 @@ export const emailPlatform: Platform = {
     return missing.length === 0 ? { ok: true } : { ok: false, reason: `${missing.join(", ")} not set` };
   },
   connect,
+  prove,
   openSender,
 };
