@@ -169,8 +169,15 @@ const YES: { readonly [name: string]: CliOption } = { yes: { type: "boolean", sh
 export const pluginsCommand: CliCommand = {
   name: "plugins",
   summary: "List, install and switch plugins",
-  defaultSubcommand: "list",
+  defaultSubcommand: "choose",
   subcommands: [
+    {
+      name: "choose",
+      summary: "Switch plugins with the arrow keys (what a bare call does in a terminal)",
+      maxPositionals: 0,
+      options: JSON_OPTION,
+      run: async (context) => (await import("./plugins-choose.ts")).choosePlugins(context, list),
+    },
     {
       name: "list",
       aliases: ["ls"],

@@ -1,0 +1,51 @@
+// `hermes plugins` in a terminal: arrow keys and Enter switch plugins; nothing is written before the person says so.
+import { openPlugins } from "../app/plugin-actions.ts";
+import type { PluginRow } from "../app/plugin-rows.ts";
+import type { CliContext } from "./command.ts";
+import { pick } from "./picker.ts";
+
+/** Memory providers and context engines are chosen, one of each; what is built in always runs. */
+function switchable(row: PluginRow): boolean {
+  return !["memory", "exclusive", "context-engine"].includes(row.kind) && row.standing !== "built in";
+}
+
+function labelOf(row: PluginRow, on: boolean): string {
+  const about = row.problem ? `does not work: ${row.problem}` : row.description;
+  return `${on ? "[x]" : "[ ]"} ${row.key}${about ? `: ${about}` : ""}`;
+}
+
+/** The choice, or null when the person leaves without saving. */
+async function ask(context: CliContext, rows: readonly PluginRow[]): Promise<ReadonlyMap<string, boolean> | null> {
+  const now = new Map(rows.map((row) => [row.key, row.standing === "enabled"]));
+  const title = "Plugins (Enter switches, Esc leaves everything as it is)";
+  for (let start = 0; ; ) {
+    const choices = rows.map((row) => ({ label: labelOf(row, now.get(row.key) ?? false), value: row.key }));
+    const chosen = await pick(context.terminal, title, [{ label: "Save and leave", value: "" }, ...choices], { start });
+    if (chosen === null) return null;
+    if (chosen === "") return now;
+    now.set(chosen, !now.get(chosen));
+    start = rows.findIndex((row) => row.key === chosen) + 1;
+  }
+}
+
+/** `list` is what a call without a terminal does, and one where there is nothing to switch. */
+export async function choosePlugins(
+  context: CliContext,
+  list: (context: CliContext) => Promise<number>,
+): Promise<number> {
+  const { terminal } = context;
+  if (!terminal.interactive || context.values.json) return list(context);
+  const actions = openPlugins(context.home);
+  const rows = (await actions.list()).filter(switchable);
+  if (rows.length === 0) return list(context);
+  const wanted = await ask(context, rows);
+  if (!wanted) return 1;
+  const changed = rows.filter((row) => wanted.get(row.key) !== (row.standing === "enabled"));
+  for (const { key } of changed) {
+    const on = wanted.get(key) === true;
+    await (on ? actions.enable(key) : actions.disable(key));
+    terminal.out(on ? `${key} is enabled from the next start on.` : `${key} is disabled.`);
+  }
+  if (changed.length === 0) terminal.out("Nothing was changed.");
+  return 0;
+}
