@@ -75,7 +75,11 @@ async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock |
     out("A gateway is already running for this home. See: hermes gateway status");
     return { code: EXIT.alreadyRunning };
   }
-  const outbox = await lockOutbox(home, OUTBOX_WAIT_MS);
+  let outbox = await lockOutbox(home, 1_000);
+  if (!outbox) {
+    out("Another program of this home is sending messages; the gateway starts when it is done.");
+    outbox = await lockOutbox(home, OUTBOX_WAIT_MS);
+  }
   const release = () => {
     outbox?.release();
     lock.release();
