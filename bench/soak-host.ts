@@ -1,5 +1,5 @@
 // The gateway of the soak: the real one with its workers, in a process whose scheduler runs on a clock of its own.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openHome } from "../src/app/home.ts";
 import { openGateway } from "../src/app/open-gateway.ts";
@@ -8,7 +8,9 @@ import { Gateway } from "../src/gateway/gateway.ts";
 export interface Sample {
   readonly heap: number;
   readonly rss: number;
+  /** Open files, pipes and the like. */
   readonly fds: number;
+  readonly sockets: number;
   readonly threads: number;
   readonly children: number;
   readonly openAgents: number;
@@ -21,14 +23,25 @@ export type Report = { readonly sample: Sample } | { readonly done: string } | {
 const MINUTE = 60_000;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function ownCounts(): Pick<Sample, "fds" | "threads" | "children"> {
+/** Where a descriptor leads; one that is closed meanwhile leads nowhere. */
+function targetOf(id: string): string {
+  try {
+    return readlinkSync(join("/proc/self/fd", id));
+  } catch {
+    return "";
+  }
+}
+
+function ownCounts(): Pick<Sample, "fds" | "sockets" | "threads" | "children"> {
   const tasks = readdirSync("/proc/self/task");
   const children = tasks.flatMap((id) =>
     readFileSync(join("/proc/self/task", id, "children"), "utf8")
       .split(" ")
       .filter(Boolean),
   );
-  return { fds: readdirSync("/proc/self/fd").length, threads: tasks.length, children: children.length };
+  const targets = readdirSync("/proc/self/fd").map(targetOf).filter(Boolean);
+  const sockets = targets.filter((target) => target.startsWith("socket:")).length;
+  return { fds: targets.length - sockets, sockets, threads: tasks.length, children: children.length };
 }
 
 /** Runs until it is told to stop. */

@@ -153,9 +153,9 @@ async function people(): Promise<number> {
       await round(world, host, number);
       const sample = await host.sample();
       samples.push(sample);
-      const { heap, rss, fds, threads, children, openAgents, waiting } = sample;
+      const { heap, rss, fds, sockets, threads, children, openAgents, waiting } = sample;
       console.log(
-        `round ${number}: heap ${mb(heap)}, RSS ${mb(rss)}, ${fds} descriptors, ${threads} threads, ${children} children, ${openAgents} conversations, ${waiting} waiting, ${Math.round((performance.now() - began) / 1000)} s`,
+        `round ${number}: heap ${mb(heap)}, RSS ${mb(rss)}, ${fds} descriptors, ${sockets} sockets, ${threads} threads, ${children} children, ${openAgents} conversations, ${waiting} waiting, ${Math.round((performance.now() - began) / 1000)} s`,
       );
     }
     await host.order("stop");
@@ -184,10 +184,6 @@ function printResults(world: ChatWorld, host: Host, samples: readonly Sample[]):
       .join(" → ");
   const heap = rise(half.map((sample) => sample.heap));
   const rss = rise(half.map((sample) => sample.rss));
-  const spread = (pick: (sample: Sample) => number) => {
-    const all = half.map(pick);
-    return Math.max(...all) - Math.min(...all);
-  };
   const missing = world.turns.size - [...world.turns.values()].filter((turn) => turn.shownAt > 0).length;
   const jobs = world.strays.filter((text) => text.includes('"999"')).length + (world.turns.has("0-0") ? 1 : 0);
   const missed = printTable(
@@ -206,9 +202,14 @@ function printResults(world: ChatWorld, host: Host, samples: readonly Sample[]):
       ),
       plain("  rise over the second half", mb(rss), { text: "< 5 % of it", met: rss < 0.05 * (half[0]?.rss ?? 0) }),
       plain(
-        "descriptors",
+        "descriptors without sockets",
         four((sample) => String(sample.fds)),
-        { text: "flat", met: spread((s) => s.fds) <= 25 && rise(half.map((s) => s.fds)) < 5 },
+        { text: "flat", met: rise(half.map((s) => s.fds)) < 2 },
+      ),
+      plain(
+        "sockets, kept alive between calls",
+        four((sample) => String(sample.sockets)),
+        { text: "not rising", met: rise(half.map((s) => s.sockets)) < 0.2 * CHATS },
       ),
       plain(
         "threads",

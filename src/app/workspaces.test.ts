@@ -39,6 +39,21 @@ it("gives back what is far away and idle, never what works or is here", async ()
   expect(closed).toEqual(["idle", "busy", "local"]);
 });
 
+it("keeps the shells of the latest conversations, and those that work", async () => {
+  const closed: string[] = [];
+  const state = { remote: false, busy: true };
+  const workspaces = new Workspaces(
+    async (_, id) => backend(closed, id, id === "works" ? state : { remote: false, busy: false }),
+    plainRedactor,
+    { most: 3, restMs: 0 },
+  );
+  for (const id of ["works", "a", "b", "a", "c", "d"]) await workspaces.backend(id, "/start");
+  await expect.poll(() => closed).toEqual(["b", "a"]);
+  expect(workspaces.cwd("a", "/start")).toBe("/start");
+  expect((await workspaces.backend("a", "/start")).cwd).toBe("/a");
+  await workspaces.close();
+});
+
 it("tries again after a backend could not be opened", async () => {
   let tries = 0;
   const workspaces = new Workspaces(async (_, id) => {

@@ -37,11 +37,17 @@ function toNotice(event: ProcessEvent): ProcessNotice {
 }
 
 const REAP_EVERY_MS = 60_000;
+/** Shells whose state is remembered. Of more conversations the ones unused for longest start in their first folder again. */
+const MOST = 256;
+/** A shell that was asked for a moment ago may be about to run something. */
+const REST_MS = 60_000;
 
 export class Workspaces {
   readonly processes: ProcessRegistry;
   readonly #open: OpenBackend;
   readonly #idleMs: number;
+  readonly #most: number;
+  readonly #restMs: number;
   readonly #used = new Map<string, number>();
   #reaper: NodeJS.Timeout | undefined;
   readonly #backends = new Map<string, Promise<Backend>>();
@@ -49,9 +55,15 @@ export class Workspaces {
   readonly #listeners = new Set<(notice: ProcessNotice) => void>();
 
   /** `idleMs`: a container or a connection that nobody used for so long is given back. */
-  constructor(open: OpenBackend, redactor: Redactor, options: { readonly idleMs?: number } = {}) {
+  constructor(
+    open: OpenBackend,
+    redactor: Redactor,
+    options: { readonly idleMs?: number; readonly most?: number; readonly restMs?: number } = {},
+  ) {
     this.#open = open;
     this.#idleMs = options.idleMs ?? 0;
+    this.#most = options.most ?? MOST;
+    this.#restMs = options.restMs ?? REST_MS;
     this.processes = new ProcessRegistry((text) => redactor.redact(stripAnsi(text)));
     this.processes.onEvent = (event) => {
       for (const listener of this.#listeners) listener(toNotice(event));
@@ -66,12 +78,15 @@ export class Workspaces {
 
   /** Made at the first command of a conversation. */
   backend(conversationId: string, cwd: string): Promise<Backend> {
+    // Deleted first, so that the order is that of use.
+    this.#used.delete(conversationId);
     this.#used.set(conversationId, Date.now());
     const known = this.#backends.get(conversationId);
     if (known) return known;
     const opening = this.#open(cwd, conversationId).then(
       (backend) => {
         this.#ready.set(conversationId, backend);
+        void this.#trim();
         if (backend.remote && this.#idleMs > 0)
           this.#reaper ??= setInterval(() => void this.reap(Date.now()), REAP_EVERY_MS).unref();
         return backend;
@@ -95,10 +110,28 @@ export class Workspaces {
   async reap(now: number): Promise<void> {
     for (const [id, backend] of this.#ready) {
       if (!backend.remote || backend.busy || now - (this.#used.get(id) ?? now) < this.#idleMs) continue;
-      this.#ready.delete(id);
-      this.#backends.delete(id);
-      await backend.close();
+      await this.#drop(id, backend);
     }
+  }
+
+  /** A program that runs for months meets any number of conversations: it keeps the shells of the latest. */
+  async #trim(): Promise<void> {
+    let over = this.#ready.size - this.#most;
+    for (const [id, usedAt] of [...this.#used]) {
+      if (over <= 0 || Date.now() - usedAt < this.#restMs) return;
+      const backend = this.#ready.get(id);
+      const works = backend?.busy || this.processes.list(id).some((process) => process.endedAt === null);
+      if (!backend || works) continue;
+      over -= 1;
+      await this.#drop(id, backend);
+    }
+  }
+
+  async #drop(id: string, backend: Backend): Promise<void> {
+    this.#ready.delete(id);
+    this.#backends.delete(id);
+    this.#used.delete(id);
+    await backend.close();
   }
 
   async close(): Promise<void> {

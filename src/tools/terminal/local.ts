@@ -44,6 +44,10 @@ export class LocalBackend implements Backend {
     return this.#state.cwd;
   }
 
+  get busy(): boolean {
+    return this.#live.size > 0;
+  }
+
   async available(): Promise<Availability> {
     return existsSync("/bin/bash") || existsSync("/usr/bin/bash") || existsSync("/usr/local/bin/bash")
       ? { ok: true }
