@@ -120,6 +120,9 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
       if (trouble !== undefined || !platform) return trouble ?? `There is no platform "${target.platform}".`;
       return inLine(() => send(app, platform, target, message));
     },
-    flush: () => inLine(() => flush(app, platforms)),
+    flush: async () => {
+      const usable = new Map([...platforms].filter(([name]) => problem(name) === undefined));
+      if (usable.size > 0) await inLine(() => flush(app, usable));
+    },
   };
 }
