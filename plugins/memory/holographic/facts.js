@@ -45,6 +45,8 @@ const COMMON = 2_000;
 const YEAR_MS = 31_557_600_000;
 /** From this share of common words on, two facts about one name may contradict each other. */
 const ALIKE = 0.4;
+/** So many of the newest facts are looked at for contradictions. */
+const DOUBTED = 100;
 
 const within = (value, low = 0, high = 1) => Math.min(high, Math.max(low, value));
 const marks = (list) => list.map(() => "?").join(",");
@@ -167,21 +169,32 @@ export class Facts {
   /** What the facts share with the query: rare words weigh more. From nothing (0) to every word (1). */
   #shares(words) {
     const total = this.size;
-    const rows = this.#db.all(`SELECT word, fact_id FROM fact_words WHERE word IN (${marks(words)})`, ...words);
-    const holders = new Map();
-    for (const { word, fact_id } of rows) holders.set(word, [...(holders.get(word) ?? []), fact_id]);
-    const rare = [...holders].filter(([, ids]) => ids.length <= COMMON);
-    const weigh = (count) => Math.log(1 + total / count);
+    const counts = new Map(
+      this.#db
+        .all(`SELECT word, count(*) AS facts FROM fact_words WHERE word IN (${marks(words)}) GROUP BY word`, ...words)
+        .map(({ word, facts }) => [word, facts]),
+    );
+    const weigh = (word) => Math.log(1 + total / (counts.get(word) ?? 1));
     // A word that no fact has counts as much as the rarest: an answer must not hang on the one common word.
-    const whole = words.reduce((sum, word) => sum + weigh(holders.get(word)?.length ?? 1), 0);
+    const whole = words.reduce((sum, word) => sum + weigh(word), 0);
+    const known = [...counts.keys()].sort((one, other) => counts.get(one) - counts.get(other));
+    const telling = known.filter((word, at) => at === 0 || counts.get(word) <= COMMON);
     const shares = new Map();
-    for (const [, ids] of rare.length > 0 ? rare : holders)
-      for (const id of ids) shares.set(id, (shares.get(id) ?? 0) + weigh(ids.length) / whole);
+    for (const word of telling) {
+      const share = weigh(word) / whole;
+      const sql = "SELECT fact_id FROM fact_words WHERE word = ? ORDER BY fact_id DESC LIMIT ?";
+      for (const { fact_id } of this.#db.all(sql, word, COMMON))
+        shares.set(fact_id, (shares.get(fact_id) ?? 0) + share);
+    }
     return shares;
   }
 
   /** Best first: how much of the query a fact has, how far it is trusted, how long ago it was said. */
-  search(query, { category, minTrust = 0, minShare = 0, limit = 10, replaced = false } = {}) {
+  search(query, options = {}) {
+    return this.#recalled(this.#ranked(query, options));
+  }
+
+  #ranked(query, { category, minTrust = 0, minShare = 0, limit = 10, replaced = false }) {
     const words = wordsOf(query).slice(0, 64);
     if (words.length === 0) return [];
     const shares = [...this.#shares(words)].filter(([, share]) => share >= minShare);
@@ -198,7 +211,7 @@ export class Facts {
       return [{ row, score: (share * (0.4 + 0.6 * row.trust)) / (1 + 0.25 * (years || 0)) }];
     });
     found.sort((a, b) => b.score - a.score || b.row.fact_id - a.row.fact_id);
-    return this.#recalled(found.slice(0, limit).map(({ row }) => row));
+    return found.slice(0, limit).map(({ row }) => row);
   }
 
   #recalled(rows) {
@@ -241,28 +254,22 @@ export class Facts {
     );
   }
 
-  /** Pairs about one name in nearly the same words. One of the two may no longer be true. */
+  /** The newest facts against all others: pairs about one name in nearly the same words. One may no longer be true. */
   conflicts({ limit = 10 } = {}) {
-    const rows = this.#db.all(
-      `SELECT own.fact_id AS older, other.fact_id AS newer FROM fact_names AS own
-         JOIN fact_names AS other ON other.name_key = own.name_key AND other.fact_id > own.fact_id
-       WHERE (SELECT count(*) FROM fact_notes WHERE fact_id IN (own.fact_id, other.fact_id) AND replaced_by IS NULL) = 2
-       GROUP BY older, newer ORDER BY newer DESC LIMIT ?`,
-      COMMON,
-    );
-    const known = new Map();
-    const fact = (id) => {
-      const before = known.get(id) ?? this.get(id);
-      known.set(id, { ...before, words: before.words ?? new Set(wordsOf(before.content)) });
-      return known.get(id);
-    };
-    const pairs = rows.map((row) => ({ older: fact(row.older), newer: fact(row.newer) }));
+    const newest = this.#db.all(`${VIEW} WHERE replaced_by IS NULL ORDER BY fact_id DESC LIMIT ?`, DOUBTED);
+    const pairs = newest.flatMap((newer) => {
+      const words = new Set(wordsOf(newer.content));
+      const names = namesIn(newer.content).map(({ key }) => key);
+      return this.#ranked(newer.content, { limit: 10 })
+        .filter((older) => older.fact_id < newer.fact_id)
+        .filter((older) => namesIn(older.content).some(({ key }) => names.includes(key)))
+        .map((older) => ({ older, newer, alike: alike(words, new Set(wordsOf(older.content))) }));
+    });
     return pairs
-      .map(({ older, newer }) => ({ older: brief(older), newer: brief(newer), alike: alike(older.words, newer.words) }))
       .filter((pair) => pair.alike >= ALIKE && pair.alike < 1)
-      .sort((a, b) => b.alike - a.alike)
+      .sort((one, other) => other.alike - one.alike)
       .slice(0, limit)
-      .map(({ older, newer }) => ({ older, newer }));
+      .map(({ older, newer }) => ({ older: brief(older), newer: brief(newer) }));
   }
 
   /** Other words are a new fact in the old one's place; the rest is changed where it stands. Undefined: no such fact. */
