@@ -50,6 +50,26 @@ describe("in a chat", () => {
     expect(file.platforms.telegram).toContainEqual({ id: "2", name: "User 2", type: "dm", thread_id: null });
   });
 
+  it("does not come between a running turn and its tools, and is remembered after it", async () => {
+    const script = ((request: { messages: readonly { role: string; text?: string }[] }) => {
+      const last = request.messages.at(-1);
+      if (last?.text === "slow") return calls([{ name: "terminal", args: { command: "sleep 2" } }]);
+      if (last?.role === "tool" && !last.text?.includes("success")) return text("slept");
+      return (courier as (request: unknown) => ReturnType<typeof text>)(request);
+    }) as NonNullable<Script>;
+    const w = await world({ script, config: OWNER });
+    w.telegram.say(2, "slow");
+    await w.telegram.until(() => w.telegram.fromBot(2).some((message) => message.text.startsWith("🔧")));
+    w.telegram.say(1, JSON.stringify({ target: "telegram:2", message: "Meanwhile." }));
+    await w.telegram.until(() => texts(w, 2).includes("Meanwhile.") && texts(w, 2).includes("slept"));
+    w.telegram.say(2, "and?");
+    await w.telegram.until(() => texts(w, 2).includes("You said: and?"));
+    const roles = w.llm.requests
+      .findLast((request) => request.messages.at(-1)?.text === "and?")
+      ?.messages.map(({ role, text: words }) => `${role}: ${words}`);
+    expect(roles?.slice(-2)).toEqual(["assistant: slept\n\n[Delivered from telegram]\nMeanwhile.", "user: and?"]);
+  });
+
   it("lists the chats to the owner, and tells an unknown name", async () => {
     const w = await world({
       script: courier,

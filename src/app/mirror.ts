@@ -24,8 +24,13 @@ export function entryOfChat<E extends ChatEntry>(entries: Iterable<E>, target: D
   return found.sort((a, b) => b.updated_at.localeCompare(a.updated_at))[0] ?? null;
 }
 
-export function mirrorText(from: string, text: string): string {
+function mirrorText(from: string, text: string): string {
   return `[Delivered from ${from}]\n${text}`;
+}
+
+/** True for what was sent to the chat from elsewhere: it answers nothing that was asked there. */
+export function isMirrored(content: unknown): boolean {
+  return typeof content === "string" && /^\[Delivered from [^\]\n]+\]\n/.test(content);
 }
 
 /** Appends to the session's newest continuation. Only while no turn of that session runs. */

@@ -1,4 +1,5 @@
 // After a crash: did the turn of this message get as far as an answer, or at least as far as the log?
+import { isMirrored } from "../app/mirror.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { type Content, textOf } from "../core/message.ts";
 import type { MessageRow, SessionStore } from "../core/session.ts";
@@ -22,7 +23,8 @@ export async function recover(store: SessionStore, row: InboxRow): Promise<Recov
   const tip = await store.getCompressionTip(sessionId);
   const rows = await store.getMessages(tip);
   // A compaction during the turn opened another session, which begins with the turn's own messages.
-  const since = tip === sessionId ? rows.slice(logAfter ?? 0) : rows;
+  const all = tip === sessionId ? rows.slice(logAfter ?? 0) : rows;
+  const since = all.filter((each) => each.role !== "assistant" || !isMirrored(each.content));
   if (!since.some((each) => each.role === "user")) return { state: "new" };
   const last = since.at(-1);
   if (!last || !isFinal(last)) return { state: "begun", sessionId: tip };
