@@ -98,25 +98,28 @@ it("installs a package without its scripts", async () => {
   mkdirSync(dir);
   const trap = `touch ${join(root, "trapped")}`;
   const manifest = {
-    name: "hermes-pack",
+    name: "@somebody/hermes-pack",
     version: "1.0.0",
     type: "module",
     main: "index.js",
     scripts: { install: trap, postinstall: trap },
   };
-  writeFileSync(join(dir, "package.json"), JSON.stringify({ ...manifest, hermes: { kind: "standalone", api: 1 } }));
+  const hermes = { kind: "standalone", api: 1 };
+  writeFileSync(join(dir, "package.json"), JSON.stringify({ ...manifest, hermes }));
   writeFileSync(join(dir, "index.js"), "export function register() {}");
   const actions = openPlugins(home());
   const { plugin } = await actions.install("npm:./package", { force: false });
   expect(plugin).toMatchObject({ key: "hermes-pack", source: "npm" });
   expect(existsSync(join(root, "trapped"))).toBe(false);
+  writeFileSync(join(dir, "package.json"), JSON.stringify({ ...manifest, version: "1.1.0", hermes }));
+  expect(await actions.update("hermes-pack")).toBe("1.0.0 → 1.1.0");
   await actions.remove("hermes-pack");
   expect((await actions.list()).some((row) => row.name === "hermes-pack")).toBe(false);
 
   writeFileSync(join(dir, "package.json"), JSON.stringify(manifest));
   await expect(actions.install("npm:./package", { force: false })).rejects.toThrow('no "hermes" field');
-  expect(existsSync(join(root, "home", "plugins", "node_modules", "hermes-pack"))).toBe(false);
-}, 60_000);
+  expect(existsSync(join(root, "home", "plugins", "node_modules", "@somebody", "hermes-pack"))).toBe(false);
+}, 120_000);
 
 it("refuses what leads out of the plugins folder, and touches nothing there", async () => {
   const secret = join(root, "secret.txt");

@@ -253,11 +253,27 @@ async function pull(plugin: FoundPlugin, env: InstallOptions["env"]): Promise<vo
   refuseEscapes(plugin.dir);
 }
 
+/** The package's own name, scope included: the plugin's name may be another. */
+async function packageOf(plugin: FoundPlugin): Promise<string> {
+  const { name } = (parseJson(await readFile(join(plugin.dir, "package.json"), "utf8")) ?? {}) as { name?: string };
+  return name ?? basename(plugin.dir);
+}
+
+/** npm keeps a package that came from a folder as it is; so that one is installed again. */
+async function updatePackage(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<void> {
+  const name = await packageOf(plugin);
+  const list = parseJson(await readFile(join(home.path, "plugins", "package.json"), "utf8"));
+  const { dependencies } = (list ?? {}) as { dependencies?: { [name: string]: string } };
+  const spec = dependencies?.[name] ?? "";
+  if (!spec.startsWith("file:")) return npm(["update", name], home, env);
+  await npm(["install", "--save", resolve(home.path, "plugins", spec.slice("file:".length))], home, env);
+}
+
 /** What came of it, for the person. */
 export async function updatePlugin(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<string> {
   requireOwn(plugin, home, "updated");
   const { version: before } = plugin.manifest;
-  if (plugin.source === "npm") await npm(["update", basename(plugin.dir)], home, env);
+  if (plugin.source === "npm") await updatePackage(plugin, home, env);
   else if (existsSync(join(plugin.dir, ".git"))) await pull(plugin, env);
   else await copyAgain(plugin, home, env);
   const found = await discoverPlugins(home, PluginCache.open(home.path));
@@ -272,8 +288,7 @@ export async function updatePlugin(plugin: FoundPlugin, home: Home, env: Install
 export async function removePlugin(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<void> {
   requireOwn(plugin, home, "removed");
   if (plugin.source === "npm") {
-    const { name } = (parseJson(await readFile(join(plugin.dir, "package.json"), "utf8")) ?? {}) as { name?: string };
-    await npm(["uninstall", "--save", name ?? basename(plugin.dir)], home, env);
+    await npm(["uninstall", "--save", await packageOf(plugin)], home, env);
     return;
   }
   // A link is removed, not what it points to.
