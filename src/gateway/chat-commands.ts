@@ -26,6 +26,8 @@ export type Parsed =
   | { readonly kind: "quick"; readonly name: string; readonly command: string; readonly args: string }
   | { readonly kind: "unknown"; readonly name: string; readonly near: readonly string[] };
 
+const MOST_TASKS = 5;
+
 /** A text, or a change of the session. */
 export type OwnAnswer = string | Exclude<CommandAnswer, { type: "choose" }>;
 
@@ -112,6 +114,8 @@ const background: Own = async (args, { office, row, human }) => {
     const tasks = office.background.list(where.to);
     return tasks.length === 0 ? "What shall I do beside this chat? /background TASK" : text(tasks);
   }
+  if (office.background.list(where.to).length >= MOST_TASKS)
+    return `${MOST_TASKS} tasks run here already; wait for one.`;
   const id = await office.background.start({ row, prompt: args, human, ...where });
   return `Started as ${id}; the result comes here. You can go on meanwhile.`;
 };
