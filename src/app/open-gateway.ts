@@ -22,7 +22,7 @@ export interface OpenedGateway {
   /** A chat grew too large while nobody compacted it. */
   hygieneDue(
     sessionId: string,
-    known: { readonly promptTokens: number; readonly contextLength: number },
+    known: { readonly messages: number; readonly promptTokens: number; readonly contextLength: number },
   ): Promise<boolean>;
   /** Grows when `.env` was changed: conversations opened before have the old keys. */
   readonly envRevision: number;
@@ -60,10 +60,10 @@ const REFRESH_MS = 250;
 async function hygieneDue(
   app: App,
   sessionId: string,
-  known: { promptTokens: number; contextLength: number },
+  known: { messages: number; promptTokens: number; contextLength: number },
 ): Promise<boolean> {
   const { enabled, hygiene_hard_message_limit: hardMessageLimit } = app.config.compression;
-  const count = await app.store.messageCount(sessionId);
+  const count = known.messages;
   const near = known.promptTokens === 0 || known.promptTokens >= known.contextLength * 0.8;
   // The messages are read only when the answer may be yes.
   if (!enabled || count < 4 || (!near && count < hardMessageLimit)) return false;

@@ -75,6 +75,8 @@ export class Turn {
   readonly #to: Destination;
   #interim = 0;
   #live: LiveReply | undefined;
+  /** How many messages the session had when the turn began. */
+  #counted: { readonly sessionId: string; readonly messages: number } | undefined;
   /** What the person is told before the answer. */
   readonly #notices: string[] = [];
   #freshlyReset = false;
@@ -145,9 +147,10 @@ export class Turn {
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
+    const { store } = this.#office.opened.app;
     const [input, logAfter] = await Promise.all([
       this.#input(opened, found.state === "begun"),
-      this.#office.opened.app.store.messageCount(sessionId),
+      this.#counted?.sessionId === sessionId ? this.#counted.messages : store.messageCount(sessionId),
     ]);
     await this.#office.opened.mailbox.begin([row.id], { sessionId, logAfter });
     return this.#converse(opened, input);
@@ -198,8 +201,13 @@ export class Turn {
     const { opened } = await office.agents.take(key, signatureOf(office, entry, this.#chat), open);
     office.index.touch(key, { resume_pending: false });
     office.processes.remember(opened.conversation.conversationId, row);
-    const known = { promptTokens: Number(entry.last_prompt_tokens) || 0, contextLength: opened.contextLength };
-    if (!fresh && (await office.opened.hygieneDue(entry.session_id, known)) && (await opened.conversation.compress())) {
+    const { session_id: sessionId } = entry;
+    const messages = fresh ? 0 : await office.opened.app.store.messageCount(sessionId);
+    this.#counted = { sessionId, messages };
+    const promptTokens = Number(entry.last_prompt_tokens) || 0;
+    const known = { messages, promptTokens, contextLength: opened.contextLength };
+    if (!fresh && (await office.opened.hygieneDue(sessionId, known)) && (await opened.conversation.compress())) {
+      this.#counted = undefined;
       office.log("info", `${key} was compacted before its turn`);
       await office.index.moved(key, opened.conversation.sessionId);
       office.index.touch(key, { last_prompt_tokens: 0 });
