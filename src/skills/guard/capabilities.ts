@@ -9,7 +9,7 @@ export interface Capability {
 
 /** Keys, passwords and sessions of the person, by the places where they lie. */
 export const SECRET_PLACE =
-  /~\/\.(?:ssh|aws|gnupg|kube|azure|password-store)\b(?!\/(?:config\b|known_hosts|authorized_keys|[\w.*-]*\.pub))|(?:^|[^\w.])\.ssh\/(?!config\b|known_hosts|authorized_keys|[\w.*-]*\.pub\b)|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\.aws\/(?:credentials|sso|cli\/cache)?|\.netrc\b|\.npmrc\b|\.pypirc\b|\.pgpass\b|\.my\.cnf\b|\.git-credentials\b|\.gnupg\b|\.kube\/config|\.docker\/config\.json|\.config\/(?:gh\/hosts|gcloud|op\/|rclone\/rclone\.conf|hub\b|solana)|\.azure\/|application_default_credentials|\.terraform\.d\/credentials|\.cargo\/credentials|\.hermes\/(?:\.env|auth\.json|state\.db)|(?:^|[\s"'`/@(=])\.env(?:\.(?:local|production|prod))?(?=["'`\s)|;,]|$)|\bwallet\.dat\b|\.electrum\b|\.ethereum\/keystore|\.password-store|\.kdbx\b|\.bitcoin\b|\.claude(?:\/\.credentials|\.json)|\.codex\/auth|\/var\/run\/secrets\/kubernetes|\/etc\/shadow|\/proc\/(?:self|\d+|\*)\/environ/i;
+  /~\/\.hermes\/?(?=[\s"';&|)]|$)|~\/\.(?:ssh|aws|gnupg|kube|azure|password-store)\b(?!\/(?:config\b|known_hosts|authorized_keys|[\w.*-]*\.pub))|(?:^|[^\w.])\.ssh\/(?!config\b|known_hosts|authorized_keys|[\w.*-]*\.pub\b)|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\.aws\/(?:credentials|sso|cli\/cache)?|\.netrc\b|\.npmrc\b|\.pypirc\b|\.pgpass\b|\.my\.cnf\b|\.git-credentials\b|\.gnupg\b|\.kube\/config|\.docker\/config\.json|\.config\/(?:gh\/hosts|gcloud|op\/|rclone\/rclone\.conf|hub\b|solana)|\.azure\/|application_default_credentials|\.terraform\.d\/credentials|\.cargo\/credentials|\.hermes\/(?:\.env|auth\.json|state\.db)|(?:^|[\s"'`/@(=])\.env(?:\.(?:local|production|prod))?(?=["'`\s)|;,]|$)|\bwallet\.dat\b|\.electrum\b|\.ethereum\/keystore|\.password-store|\.kdbx\b|\.bitcoin\b|\.claude(?:\/\.credentials|\.json)|\.codex\/auth|\/var\/run\/secrets\/kubernetes|\/etc\/shadow|\/proc\/(?:self|\d+|\*)\/environ/i;
 
 /** A place that is only named, or handed to a program whose business it is. */
 export const NAMED_ONLY =
@@ -24,6 +24,7 @@ export const PRIVATE: readonly Capability[] = [
     unless:
       /\benv\s*[=:]\s*|\bcut -d=? ?-?f1|\bcut\s+-d\s*=\s+-f\s*1|awk -F= '\{ ?print \$1|in os\.environ\b(?! *:)|\.keys\(/i,
   },
+  { match: /\b(?:tar|zip|rsync|scp)\b[^\n]*\s~\/?(?=[\s;&|)]|$)/i },
   { match: /\.(?:bash|zsh|python|psql|mysql|node_repl|sqlite)_history\b|fish_history|ConsoleHost_history/i },
   {
     match:
@@ -61,7 +62,7 @@ export const DECODES: readonly Capability[] = [
 export const ASKED_FROM_OUTSIDE: readonly Capability[] = [
   {
     match:
-      /\$_(?:GET|POST|REQUEST|COOKIE|SERVER)\b|\brequest\.(?:args|form|query|json|params|values|body)|\breq\.(?:query|body|params)|\bparams\[/i,
+      /\$_(?:GET|POST|REQUEST|COOKIE|SERVER)\b|\brequest\.(?:args|form|query|json|params|values|body)\b|\breq\.(?:query|body|params)|\bparams\[/i,
   },
 ];
 
@@ -106,7 +107,7 @@ export const FETCHES: readonly Capability[] = [
 export const EVALUATES: readonly Capability[] = [
   {
     match:
-      /(?<![.\w>])(?:exec|eval)\s*\(\s*(?!["'][^"'\n]*["']\s*\))|(?<![.\w])new\s+Function\s*\(|(?<![.\w])Function\s*\(\s*\w|\bvm\.(?:runIn\w+|Script|compileFunction)\b|\brunIn(?:This|New)Context\(|imp\.load_source|SourceFileLoader|module_from_spec|types\.ModuleType|runpy\.run_|\[scriptblock\]::Create|\biex\b|\beval\s*:\s*true|Invoke-Expression|\b(?:instance|class|module)_eval\b|^\s*eval\s+["']?[$\w(]|\beval\s+"?\$|\bmarshal\.loads\(|\bpickle\.loads?\(|import\(\s*["'`]data:|Assembly\]::Load|\._compile\(|\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*(?:sudo\s+)?(?:python3?|node|perl|ruby|php|deno|bun)\b(?!\s+(?:-m\s+json|-c|-e|-r|[\w./-]*\.\w+))|\b(?:source|\.)\s+(?:<\(|\/dev\/stdin)|\b(?:ba|z)?sh\s+(?:-c\s+)?["']?\$(?:\{?\w|\()|\bload\s*\(\s*(?:body|text|code|src|response)/i,
+      /(?<![.\w>])(?:exec|eval)\s*\(\s*(?!["'][^"'\n]*["']\s*\))|(?<![.\w])new\s+Function\s*\(|(?<![.\w])Function\s*\(\s*\w|\bvm\.(?:runIn\w+|Script|compileFunction)\b|\brunIn(?:This|New)Context\(|imp\.load_source|SourceFileLoader|module_from_spec|types\.ModuleType|runpy\.run_|\[scriptblock\]::Create|\biex\b|\beval\s*:\s*true|Invoke-Expression|\b(?:instance|class|module)_eval\b|(?:^|["'`;({]\s*)eval\s+["']?[$\w(]|\beval\s+"?\$|\bmarshal\.loads\(|\bpickle\.loads?\(|import\(\s*["'`]data:|Assembly\]::Load|\._compile\(|\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\|\s*(?:sudo\s+)?(?:python3?|node|perl|ruby|php|deno|bun)\b(?!\s+(?:-m\s+json|-c|-e|-r|[\w./-]*\.\w+))|\b(?:source|\.)\s+(?:<\(|\/dev\/stdin)|\b(?:ba|z)?sh\s+(?:-c\s+)?["']?\$(?:\{?\w|\()|\bload\s*\(\s*(?:body|text|code|src|response)/i,
   },
 ];
 

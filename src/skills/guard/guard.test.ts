@@ -96,8 +96,9 @@ test("never throws and stays quick on any text", () => {
     }),
     { numRuns: 150 },
   );
-  const slow = `${"a ".repeat(20_000)}\n${"rm -r -f ".repeat(4_000)}\n${"ignore all ".repeat(3_000)}\n${"<!--".repeat(4_000)}`;
-  expect(scanSkill([{ path: "SKILL.md", content: slow }]).files).toBe(1);
+  const slow = `${"a ".repeat(20_000)}\n${"rm -r -f ".repeat(4_000)}\n${"ignore all ".repeat(3_000)}\n${"<!--".repeat(4_000)}\nenv ${"| grep -v a ".repeat(150)}\n${"export -p | ".repeat(200)}\n${'"a" + '.repeat(300)}`;
+  for (const path of ["SKILL.md", "scripts/x.sh", "scripts/x.py"])
+    expect(scanSkill([{ path, content: slow }]).files).toBe(1);
 });
 
 describe("policy", () => {

@@ -48,12 +48,30 @@ export const SCOPE_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
+    id: "installs_and_runs",
+    category: "supply_chain",
+    severity: "critical",
+    description: "installs a package and runs it in the same breath",
+    match:
+      /\b(?:npm|pnpm|yarn|bun)\s+(?:i|install|add)\b[^\n]*&&\s*node\s+-e\b|\bpip3?\s+install\b[^\n]*&&\s*python3?\s+-c\b/i,
+    unlessWarned: true,
+  },
+  {
+    id: "trusts_new_authority",
+    category: "privilege_escalation",
+    severity: "high",
+    description: "lets somebody else vouch for, or carry, every connection of this machine",
+    match:
+      /\bsecurity\s+add-trusted-cert\b|\bupdate-ca-(?:certificates|trust)\b|\bcertutil\b[^\n]*-addstore\b[^\n]*root|\btrust\s+anchor\b|\bgit\s+config\s+--global\s+http\.(?:proxy|sslVerify)|\bnpm\s+config\s+set\s+(?:proxy|https-proxy|strict-ssl)|\bnetworksetup\s+-setwebproxy/i,
+    unlessWarned: true,
+  },
+  {
     id: "approvals_in_settings",
     category: "privilege_escalation",
     severity: "critical",
     description: "settings that switch the person's consent off",
     match:
-      /\bapprovals["']?\s*:\s*["']?(?:off|never|none|false)\b|\bapprovals\.(?:mode|\w+)["']?\s*[=:,]?\s*["']?(?:off|never|false|none|yolo|allow)\b|\b(?:yolo|auto_?approve|skip_?permissions|dangerously\w*)["']?\s*[:=]\s*["']?(?:true|1|on|all)\b|--yolo\b|\bbypassPermissions\b|\bpermission_?mode["']?\s*[:=]\s*["']?(?:bypass|accept)|\bcommand_allowlist\b[^\n]*["']\.?\*/i,
+      /\bapprovals["']?\s*:\s*["']?(?:off|never|none|false)\b|\bapprovals\.(?:mode|\w+)["']?\s*[=:,]?\s*["']?(?:off|never|false|none|yolo|allow)\b|\b(?:yolo|auto_?approve|skip_?permissions|dangerously\w*)["']?\s*[:=]\s*["']?(?:true|1|on|all)\b|\bhermes\b[^\n`]*--yolo\b|\bbypassPermissions\b|\bpermission_?mode["']?\s*[:=]\s*["']?(?:bypass|accept)|\bcommand_allowlist\b[^\n]*["']\.?\*/i,
     unlessWarned: true,
   },
 ];

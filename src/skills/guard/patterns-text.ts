@@ -5,7 +5,7 @@ const SECRET_PLACES =
   "\\.ssh/(?:id_|\\*)|\\.aws/credentials|\\.gnupg|\\.kube/config|\\.docker/config\\.json|\\.netrc|\\.npmrc|\\.pypirc|\\.pgpass|\\.git-credentials|\\.hermes/(?:\\.env|auth\\.json)|\\.config/gcloud|(?:Login Data|Cookies|key4\\.db|logins\\.json)|wallet\\.dat|\\.env\\b";
 const SECRET_VARIABLE = "\\$\\{?\\w*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)\\w*\\}?";
 const SENDS =
-  "\\b(?:curl(?!\\s+(?:-n\\b|--netrc))|wget|nc|ncat|scp|rsync|ftp|sftp|http(?:ie)?|Invoke-WebRequest|iwr)\\b";
+  "\\b(?:curl(?!\\s+(?:-n\\b|--netrc))|wget|nc|ncat|scp|rsync|ftp|sftp|http(?:ie)?(?=\\s)|Invoke-WebRequest|iwr)\\b";
 
 /** A key that goes to the service it is named after: `$ACME_TOKEN` to `api.acme.com`, or to an address of its own. */
 function goesToItsService(text: string): boolean {
@@ -64,7 +64,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "sends the whole environment away",
     match: new RegExp(
-      `\\b(?:env|printenv|set|export\\s+-p)\\b\\s*(?:\\|[^\\n]*)*\\|[^\\n]*${SENDS}|${SENDS}[^\\n]*\\$\\(\\s*(?:env|printenv|cat)\\b|(?:post|put|fetch|urlopen|request)\\w*\\([^\\n]*(?:dict\\(os\\.environ\\)|os\\.environ\\b(?!\\s*(?:\\[|\\.get))|JSON\\.stringify\\(process\\.env\\)|\\.\\.\\.process\\.env|process\\.env\\s*[),}])`,
+      `\\b(?:env|printenv|set|export\\s+-p)\\b\\s*\\|[^\\n]*${SENDS}|${SENDS}[^\\n]*\\$\\(\\s*(?:env|printenv|cat)\\b|(?:post|put|fetch|urlopen|request)\\w*\\([^\\n]*(?:dict\\(os\\.environ\\)|os\\.environ\\b(?!\\s*(?:\\[|\\.get))|JSON\\.stringify\\(process\\.env\\)|\\.\\.\\.process\\.env|process\\.env\\s*[),}])`,
       "i",
     ),
   },
@@ -117,7 +117,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "tells the agent to hide something from the person",
     match:
-      /\b(?:do not|don'?t|never|without|(?:must|may|should|shall) not)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?\b(?=[^\n.]{0,20}\b(?:this|these|that|the (?:step|section|command)))|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?!'s)(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly|in the background)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
+      /\b(?:do not|don'?t|never|without|(?:must|may|should|shall) not)\s+(?:ever\s+)?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|show(?:ing)?\b(?=[^\n.]{0,20}\b(?:this|these|that|the (?:step|section|command)))|disclos(?:e|ing)|report(?:ing)?|alert(?:ing)?|notify(?:ing)?|warn(?:ing)?|let(?:ting)?)\b[^\n.]{0,40}\b(?:the\s+)?(?:user|person|human|owner|operator)s?\b(?!'s)(?![^\n.]{0,40}\b(?:before|until|unless|that it is done|finished)\b)|\b(?:silently|secretly|covertly|quietly)\b[^\n.]{0,60}\b(?:send|upload|post|execute|run|install|delete|copy|exfiltrate|collect|forward|modify|append|add)\b|\bkeep (?:this|it) (?:a )?(?:secret|hidden|confidential) from (?:the )?(?:user|person)/i,
   },
   {
     id: "new_identity",
@@ -169,7 +169,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     severity: "critical",
     description: "instructions in text that a reader does not see",
     match:
-      /<!--[^>]*\b(?:ignore|disregard|system|assistant|agent|AI|execute|run|send|curl|must|secretly|instructions?)\b[^>]*\b(?:instruction|user|prompt|command|key|token|file|you|http|rule|without)\w*\b|<(?:div|span|p|font)[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0|color\s*:\s*(?:#fff(?:fff)?|white|transparent))[^>]*>/i,
+      /<!--(?!\s*(?:made|generated|auto|do not edit|this file is|prettier|eslint|markdownlint|toc|start|end)\b)[^>]*\b(?:ignore|disregard|system|assistant|agent|AI|execute|run|send|curl|must|secretly|instructions?)\b[^>]*\b(?:instruction|user|prompt|command|key|token|file|you|http|rule|without)\w*\b|<(?:div|span|p|font)[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*(?:0|1(?:\.\d+)?\s*px)|opacity\s*:\s*0|color\s*:\s*(?:#fff\b|#(?:f[a-f]){3}\b|white|transparent))[^>]*>/i,
     where: "text",
   },
   {

@@ -54,7 +54,9 @@ function names(text: string, pattern: RegExp): RegExpExecArray | undefined {
 
 /** A secret, a way to pass it on and somebody who gets it, in up to three sentences that belong together. */
 function passesOn(sentences: readonly Sentence[]): Sentence | undefined {
-  const counted = sentences.filter(({ text }) => !NEGATED.test(text) && !NAMED_ONLY.test(text));
+  const counted = sentences.filter(
+    ({ text }) => !/^\s*<(?:div|p|table|a|img|sup)\b/i.test(text) && !NEGATED.test(text) && !NAMED_ONLY.test(text),
+  );
   const whole = counted
     .map(({ text }) => text)
     .join(" ")

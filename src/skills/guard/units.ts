@@ -40,7 +40,7 @@ function logical(lines: readonly CodeLine[]): CodeLine[] {
   for (const { line, text } of lines) {
     const last = joined.at(-1);
     if (open && last) last.text = `${last.text.replace(/\\\s*$/, "")} ${text.trim()}`;
-    else if (!/^\s*(?:#(?!!)|\/\/|<!--)/.test(text)) joined.push({ line, text });
+    else if (!/^\s*(?:#(?!!)|\/\/)/.test(text)) joined.push({ line, text });
     else continue;
     open = CONTINUES.test(text) && (joined.at(-1)?.text.length ?? 0) < 4_000;
   }
