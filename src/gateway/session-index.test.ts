@@ -1,45 +1,59 @@
-// sessions.json keeps what another program wrote into it, and a new session starts with its counters at nothing.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// sessions.json: a new session is known at once and on disk when it was waited for, however many come together.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Source } from "../core/platform.ts";
 import { SessionIndex } from "./session-index.ts";
 
-let dir: string;
-let path: string;
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "hermes-index-"));
-  path = join(dir, "sessions.json");
-});
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+let folder: string;
+const path = () => join(folder, "sessions.json");
+const open = () => SessionIndex.open(path(), Date.now, () => undefined);
+const source = (chatId: string): Source => ({ platform: "telegram", chatId, chatKind: "dm", userId: chatId });
+const onDisk = () => Object.keys(JSON.parse(readFileSync(path(), "utf8")) as object);
 
-it("a new session of a chat has its own counters; other fields and other chats stay", async () => {
-  const old = {
-    session_key: "k",
-    session_id: "old",
-    updated_at: "2026-01-01T10:00:00",
-    input_tokens: 500,
-    total_tokens: 700,
-    estimated_cost_usd: 1.5,
-    cost_status: "estimated",
-    added_later: { by: "another version" },
-  };
-  const other = { session_key: "o", session_id: "other", input_tokens: 3, origin: { guild_id: "g" } };
-  writeFileSync(path, JSON.stringify({ k: old, o: other }));
-  const index = await SessionIndex.open(path, Date.now, () => undefined);
-  const source: Source = { platform: "telegram", chatId: "5", chatKind: "dm", userId: "42" };
-  await index.renew("k", source);
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "session-index-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it("has every session on disk that was waited for, also those that came during a write", async () => {
+  const index = await open();
+  const waited: Promise<void>[] = [];
+  for (let chat = 0; chat < 300; chat++) {
+    const entry = index.start(`key${chat}`, source(String(chat)));
+    expect(index.get(`key${chat}`)).toBe(entry);
+    waited.push(index.saved(`key${chat}`).then(() => expect(onDisk()).toContain(`key${chat}`)));
+    if (chat % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all(waited);
+  expect(onDisk()).toHaveLength(300);
+  // Nothing to wait for any more, and nothing for chats that never began one.
+  await index.saved("key0");
+  await index.saved("nobody");
   await index.close();
-  const { k, o } = JSON.parse(readFileSync(path, "utf8"));
-  expect(k).toMatchObject({
-    input_tokens: 0,
-    output_tokens: 0,
-    total_tokens: 0,
-    estimated_cost_usd: 0,
-    cost_status: "unknown",
-    added_later: { by: "another version" },
-  });
-  expect(k.session_id).not.toBe("old");
-  expect(o).toEqual(other);
+});
+
+it("writes at once when it closes, and is read again", async () => {
+  const index = await open();
+  await index.renew("a", source("1"));
+  index.start("b", source("2"));
+  index.touch("a", { last_prompt_tokens: 7 });
+  await index.close();
+  const again = await open();
+  expect(again.get("a")?.last_prompt_tokens).toBe(7);
+  expect(again.get("b")?.session_id).toBe(index.get("b")?.session_id);
+});
+
+it("tells those who wait that a write failed, and writes again later", async () => {
+  const index = await open();
+  rmSync(folder, { recursive: true, force: true });
+  // A file stands where the folder was.
+  writeFileSync(folder, "");
+  await expect(index.renew("a", source("1"))).rejects.toThrow();
+  rmSync(folder);
+  mkdirSync(folder);
+  await index.renew("b", source("2"));
+  expect(onDisk().sort()).toEqual(["a", "b"]);
+  await index.close();
 });

@@ -172,7 +172,8 @@ export class SessionIndex {
     Object.assign(entry, change, { updated_at: stamp(this.#now()) });
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      void this.flush();
+      // A time stamp that could not be written goes along with the next write.
+      this.flush().catch(() => undefined);
     }, WRITE_DELAY_MS);
     this.#timer.unref();
   }
