@@ -1,5 +1,6 @@
 // The guards of a program: redaction, the gate, the injection scan, and workspaces whose children get a clean environment.
 import { homedir } from "node:os";
+import { join } from "node:path";
 import type { Config } from "../config/schema/config.ts";
 import type { Gate } from "../core/gate.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
@@ -9,6 +10,8 @@ import type { Judge } from "../security/gate/consent.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
 import { createRedactor } from "../security/redact.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
+import { buildId } from "./build-id.ts";
+import { rememberClean } from "./clean-texts.ts";
 import type { Home } from "./home.ts";
 import { knownSecrets } from "./known-secrets.ts";
 import { backendOpener } from "./open-backend.ts";
@@ -45,10 +48,17 @@ export type AppGate = Gate & {
 
 const TRUE = /^(1|true|yes|on)$/i;
 
-/** Injection rules are loaded at the first text that is scanned. */
-async function openScan(): Promise<Scan> {
+/** Injection rules are compiled at the first text that is scanned. */
+async function openScan(home: Home): Promise<Scan> {
   const { scanText } = await import("../security/injection-scan.ts");
-  return (text, source) => scanText(text, { kind: source.startsWith("memory") ? "memory" : "context" });
+  const scan: Scan = (text, source) => scanText(text, { kind: source.startsWith("memory") ? "memory" : "context" });
+  const build = buildId();
+  if (build === undefined) return scan;
+  return rememberClean(scan, {
+    path: join(home.path, "cache", "clean-texts.json"),
+    build,
+    isPassing: (source) => source.startsWith("web:") || source.startsWith("memory"),
+  });
 }
 
 interface GateWish extends GuardOptions {
@@ -113,7 +123,7 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
     urls,
     hooks,
     gate: lazyGate(() => openGate(home, config, { ...options, hooks, urls })),
-    scan: await openScan(),
+    scan: await openScan(home),
     workspaces: new Workspaces(
       (cwd, id) =>
         openBackend({

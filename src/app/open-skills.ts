@@ -12,11 +12,10 @@ import { readText } from "../config/write.ts";
 import { terminalEnv } from "../security/child-env.ts";
 import { SkillService } from "../skills/skill-service.ts";
 import type { ShellOutcome, SkillSettings, SkillWorld } from "../skills/world.ts";
+import { buildId } from "./build-id.ts";
 import { commandEnvironment } from "./open-backend.ts";
 import type { Services } from "./services.ts";
 import { shippedFolder } from "./shipped-folder.ts";
-
-declare const __HERMES_VERSION__: string | undefined;
 
 const MAX_SNIPPET_OUTPUT = 64 * 1024;
 
@@ -129,15 +128,10 @@ function secrets(services: Services): Pick<SkillWorld, "variable" | "storeVariab
   };
 }
 
-/** The built program's version and the time of its code; undefined for sources and for folders of the person's own. */
-function buildOf(home: Services["home"]): string | undefined {
-  if (typeof __HERMES_VERSION__ !== "string" || home.env.HERMES_BUNDLED_SKILLS) return undefined;
-  return `${__HERMES_VERSION__} ${statSync(import.meta.dirname).mtimeMs}`;
-}
-
 export function openSkills(services: Services): SkillService {
   const { home, gate } = services;
-  const build = buildOf(home);
+  // Folders of the person's own are compared file by file.
+  const build = home.env.HERMES_BUNDLED_SKILLS ? undefined : buildId();
   const expand = expander(services);
   return new SkillService({
     home: home.path,

@@ -1,0 +1,65 @@
+// A clean text is scanned once per build; everything else is scanned each time.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Scan } from "../core/scan.ts";
+import { rememberClean } from "./clean-texts.ts";
+
+const PLAIN = "Use tabs, run the tests. ".repeat(60);
+const HOSTILE = `${PLAIN} evil`;
+
+let folder: string;
+let path: string;
+let scanned: string[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "hermes-clean-"));
+  path = join(folder, "cache", "clean-texts.json");
+  scanned = [];
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const scan: Scan = (text, source) => {
+  scanned.push(source);
+  return text.endsWith("evil")
+    ? { text: "[quarantined]", findings: [{ rule: "evil", severity: "high" }] }
+    : { text, findings: [] };
+};
+
+/** As a new run of the program opens it. */
+const opened = (build = "1") => rememberClean(scan, { path, build, isPassing: (source) => source.startsWith("web:") });
+
+async function firstRun(): Promise<void> {
+  opened()(PLAIN, "AGENTS.md");
+  await expect.poll(() => existsSync(path)).toBe(true);
+  scanned = [];
+}
+
+it("takes the word of an earlier run for a text that was clean", async () => {
+  await firstRun();
+  expect(opened()(PLAIN, "AGENTS.md")).toEqual({ text: PLAIN, findings: [] });
+  expect(scanned).toEqual([]);
+});
+
+it("scans again what changed, and after an update of the program", async () => {
+  await firstRun();
+  opened()(`${PLAIN}!`, "AGENTS.md");
+  opened("2")(PLAIN, "AGENTS.md");
+  expect(scanned).toEqual(["AGENTS.md", "AGENTS.md"]);
+});
+
+it("scans what was suspicious each time", () => {
+  const first = opened();
+  for (const run of [first, first, opened()]) expect(run(HOSTILE, "AGENTS.md").text).toBe("[quarantined]");
+  expect(scanned).toHaveLength(3);
+});
+
+it("scans short texts and web pages each time, and survives a broken record", async () => {
+  await firstRun();
+  const run = opened();
+  run("short", "SOUL.md");
+  run(PLAIN, "web:https://a.example/");
+  writeFileSync(path, "{");
+  opened()(PLAIN, "AGENTS.md");
+  expect(scanned).toEqual(["SOUL.md", "web:https://a.example/", "AGENTS.md"]);
+});
