@@ -188,7 +188,13 @@ export function load(name: string): Chunk["exports"] {
       return pathToFileURL(path).href;
     },
   };
-  const run = compile(name, path).runInThisContext();
-  run(chunk.exports, requireFrom, chunk, meta, (url: string) => import(url), requireFrom);
+  try {
+    const run = compile(name, path).runInThisContext();
+    run(chunk.exports, requireFrom, chunk, meta, (url: string) => import(url), requireFrom);
+  } catch (error) {
+    // Half of a chunk is no chunk: the next one who needs it sees the same error, not its consequences.
+    chunks.delete(name);
+    throw error;
+  }
   return chunk.exports;
 }

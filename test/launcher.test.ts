@@ -1,5 +1,6 @@
 // The built program as the launcher runs it: every chunk loads, and what only the bundle could break still works.
 import { execFileSync } from "node:child_process";
+import { cpSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { hermesProgram, runHermes } from "./hermes.ts";
@@ -35,5 +36,27 @@ it("the built program reads the shell grammar", async () => {
   const home = tempHome();
   const audit = await runHermes(["security", "audit", "--json"], { home: home.path });
   expect(audit.stdout).not.toContain("no_grammar");
+  home.remove();
+});
+
+it("starts from its cache, and without it when the file is cut off", () => {
+  const home = tempHome();
+  const folder = join(home.path, "program");
+  cpSync(dirname(hermesProgram()), folder, { recursive: true, filter: (path) => !path.endsWith(".map") });
+  const path = () =>
+    execFileSync(process.execPath, [join(folder, "main.js"), "config", "path"], {
+      encoding: "utf8",
+      env: { ...process.env, HERMES_HOME: home.path },
+    });
+  const expected = `${join(home.path, "config.yaml")}\n`;
+  expect(path()).toBe(expected);
+  const cache = join(folder, "cache", readdirSync(join(folder, "cache"))[0] ?? "");
+  const { size } = statSync(cache);
+  expect(path()).toBe(expected);
+  for (const cut of [size - 1, 1000, 2]) {
+    truncateSync(cache, cut);
+    expect(path()).toBe(expected);
+  }
+  expect(statSync(cache).size).toBeGreaterThan(1000);
   home.remove();
 });
