@@ -29,6 +29,15 @@ const common = {
 };
 const bundled = { ...common, bundle: true, external };
 
+/** Where Node, workers and libraries enter; each gets a file of this name in the build. */
+const entries = {
+  main: "src/main.ts",
+  index: "src/index.ts",
+  "store-worker": "src/store/worker-entry.ts",
+  "mail-worker": "src/store/mail-worker-entry.ts",
+  "page-worker": "src/tools/web/page-worker-entry.ts",
+};
+
 /** Files that Node itself must see as modules: what plugins import, and the hooks of their loading. */
 function buildModules() {
   return build({
@@ -79,12 +88,7 @@ const lightFetch = {
 async function splitProgram(parts) {
   const { metafile } = await build({
     ...bundled,
-    entryPoints: {
-      main: "src/main.ts",
-      index: "src/index.ts",
-      "store-worker": "src/store/worker-entry.ts",
-      "mail-worker": "src/store/mail-worker-entry.ts",
-    },
+    entryPoints: entries,
     outdir: parts,
     splitting: true,
     format: "esm",
@@ -136,7 +140,7 @@ async function writeEntries(buildId, exportsOf) {
     format: "cjs",
     define: { "import.meta.dirname": "__dirname", __HERMES_BUILD__: JSON.stringify(buildId) },
   });
-  for (const name of ["main", "index", "store-worker", "mail-worker"]) {
+  for (const name of Object.keys(entries)) {
     const names = exportsOf(name);
     const enter = `import launch from "./launch.cjs";\n${names.length > 0 ? `export const { ${names.join(", ")} } = ` : ""}`;
     writeFileSync(join(outdir, `${name}.js`), `${enter}launch.load("${name}.cjs");\n`);

@@ -11,7 +11,7 @@ const { readdirSync } = require("node:fs");
 const { join } = require("node:path");
 const folder = process.argv[1];
 const { load } = require(join(folder, "launch.cjs"));
-const entries = /^(main|store-worker|mail-worker)\\b/;
+const entries = /^(main|store-worker|mail-worker|page-worker)\\b/;
 const names = readdirSync(join(folder, "chunks")).filter((name) => name.endsWith(".cjs") && !entries.test(name));
 const failed = [];
 for (const name of names) {
