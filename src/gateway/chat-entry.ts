@@ -33,7 +33,7 @@ export async function entryFor(
   const policy = office.resetPolicy(source);
   const due = known.suspended ? "suspended" : resetReason(office.index.lastActive(known), policy, office.now());
   // A session whose processes still run has not come to its end.
-  const reason = due !== "suspended" && office.processes.alive(key) ? null : due;
+  const reason = due !== null && due !== "suspended" && office.processes.alive(key) ? null : due;
   if (!reason) return { entry: known, notice: null, fresh: false };
   const { store, config } = office.opened.app;
   await office.agents.drop(key);

@@ -45,6 +45,20 @@ it("writes at once when it closes, and is read again", async () => {
   expect(again.get("b")?.session_id).toBe(index.get("b")?.session_id);
 });
 
+it("puts every change into the file, in the shape it always had", async () => {
+  const index = await open();
+  await index.renew("a", source("1"));
+  await index.renew('b "quoted"\n', source("2"), { display_name: "two\nlines" });
+  await index.moved("a", "20260101_000000_other");
+  index.touch("a", { resume_pending: true });
+  await index.close();
+  const text = readFileSync(path(), "utf8");
+  const known = Object.fromEntries([...index.entries()].map((entry) => [entry.session_key, entry]));
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(known)));
+  expect(JSON.parse(text).a).toMatchObject({ session_id: "20260101_000000_other", resume_pending: true });
+  expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 1)}\n`);
+});
+
 it("tells those who wait that a write failed, and writes again later", async () => {
   const index = await open();
   rmSync(folder, { recursive: true, force: true });

@@ -71,6 +71,8 @@ export class SessionIndex {
   readonly #path: string;
   readonly #now: () => number;
   readonly #entries: Map<string, SessionEntry>;
+  /** Entries as they stand in the file; what changes is taken out and written anew. */
+  readonly #texts = new Map<string, string>();
   #writing: Promise<void> | undefined;
   /** The write that has not begun: what is known when it begins goes along. */
   #next: Promise<void> | undefined;
@@ -150,6 +152,7 @@ export class SessionIndex {
       ...fields,
     };
     this.#entries.set(key, entry);
+    this.#texts.delete(key);
     const saving = this.flush();
     this.#saving.set(key, saving);
     const done = () => void (this.#saving.get(key) === saving && this.#saving.delete(key));
@@ -162,6 +165,7 @@ export class SessionIndex {
     const entry = this.#entries.get(key);
     if (!entry || entry.session_id === sessionId) return;
     entry.session_id = sessionId;
+    this.#texts.delete(key);
     await this.flush();
   }
 
@@ -170,6 +174,7 @@ export class SessionIndex {
     const entry = this.#entries.get(key);
     if (!entry) return;
     Object.assign(entry, change, { updated_at: stamp(this.#now()) });
+    this.#texts.delete(key);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       // A time stamp that could not be written goes along with the next write.
@@ -184,6 +189,7 @@ export class SessionIndex {
     for (const [key, entry] of this.#entries) {
       if (this.#now() - this.lastActive(entry) <= olderThanMs) continue;
       this.#entries.delete(key);
+      this.#texts.delete(key);
       gone += 1;
     }
     return gone;
@@ -200,11 +206,25 @@ export class SessionIndex {
     await this.#saving.get(key);
   }
 
+  /** The whole file; with a thousand chats, putting every entry into words again would hold the others up. */
+  #text(): string {
+    const lines: string[] = [];
+    for (const [key, entry] of this.#entries) {
+      let text = this.#texts.get(key);
+      if (text === undefined) {
+        text = ` ${JSON.stringify(key)}: ${JSON.stringify(entry, null, 1).replaceAll("\n", "\n ")}`;
+        this.#texts.set(key, text);
+      }
+      lines.push(text);
+    }
+    return lines.length === 0 ? "{}\n" : `{\n${lines.join(",\n")}\n}\n`;
+  }
+
   async #write(): Promise<void> {
     const rest = this.#restUntil - performance.now();
     if (rest > 0 && !this.#closing) await sleep(rest);
     const began = performance.now();
-    const writing = atomicWrite(this.#path, `${JSON.stringify(Object.fromEntries(this.#entries), null, 1)}\n`, 0o600);
+    const writing = atomicWrite(this.#path, this.#text(), 0o600);
     this.#writing = writing;
     this.#next = undefined;
     try {

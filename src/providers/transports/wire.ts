@@ -9,6 +9,9 @@ const MAX_TIMER = 2_147_483_647;
 /** Header of the SDKs that the services need. The rest (telemetry, headers from variables) stays here. */
 const KEPT_HEADERS = ["accept", "content-type", "anthropic-version"];
 
+/** Why an exchange is over, as its socket hears it; made once, because every exchange ends this way. */
+const ENDED = new Error("the exchange is over");
+
 /** What had arrived when an exchange ended badly. */
 export interface Arrived {
   readonly partial?: AssistantMessage;
@@ -112,7 +115,7 @@ export class Wire {
 
   #stop(kind: TransportErrorKind): void {
     this.#stopped ??= kind;
-    this.#controller.abort();
+    this.#controller.abort(ENDED);
   }
 
   /** A piece of the answer has arrived. */
@@ -128,7 +131,7 @@ export class Wire {
     clearTimeout(this.#total);
     if (this.#idle) clearTimeout(this.#idle);
     this.#call.signal.removeEventListener("abort", this.#onAbort);
-    this.#controller.abort();
+    this.#controller.abort(ENDED);
   }
 
   /** The `fetch` that the SDK gets. */
