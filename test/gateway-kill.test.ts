@@ -64,7 +64,7 @@ afterAll(async () => {
 });
 
 describe("kill -9 of the gateway", () => {
-  it(`loses and doubles none of ${MESSAGES} messages`, { timeout: 300_000 }, async () => {
+  it(`loses and doubles none of ${MESSAGES} messages`, { timeout: 300_000, retry: 0 }, async () => {
     llm = await startFakeLlm({
       strict: false,
       script: (request) => {

@@ -25,6 +25,8 @@ import type { TelegramSettings } from "./settings.ts";
 const SEND_MS = 30_000;
 const FILE_MS = 180_000;
 const SEEN = 5_000;
+/** So long after updates came, and after the start, more may be waiting at Telegram. */
+const ARRIVING_MS = 5_000;
 const MAX_DOWNLOAD = 20_000_000;
 const MOODS = { seen: "👀", done: "👍", failed: "👎" } as const;
 
@@ -53,9 +55,11 @@ export class TelegramConnection implements PlatformConnection {
   readonly #highest = new Map<string, number>();
   /** Ids that this process has met lately, by the same counters. */
   readonly #seen = new Set<string>();
+  #heardAt: number;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
+    this.#heardAt = parts.context.now();
     this.account = String(parts.bot.id);
     this.accountName = parts.bot.username;
   }
@@ -76,6 +80,7 @@ export class TelegramConnection implements PlatformConnection {
   /** Resolves when the updates are on disk. */
   async take(updates: readonly Update[]): Promise<void> {
     const { context, bot, settings } = this.#parts;
+    this.#heardAt = context.now();
     for (const update of updates) {
       const message = update.message ?? update.edited_message;
       if (message) this.#saw(scopeOf(String(message.chat.id)), message.message_id);
@@ -223,6 +228,7 @@ export class TelegramConnection implements PlatformConnection {
       edit: (to: Destination, id: string, text: Text) => this.edit(to, id, text, signal),
       delete: (to: Destination, id: string) => this.delete(to, id),
       accounted: (to: Destination, id: number) => this.#seen.has(`${scopeOf(to.chatId)}/${id}`),
+      arriving: () => this.#parts.context.now() - this.#heardAt < ARRIVING_MS,
       probe: (to: Destination, id: string, text: OutboundMessage) => this.#probe(to, id, text),
     };
     return findSentText(prober, { ...unknown, message }, signal);

@@ -24,6 +24,8 @@ export interface Prober {
   delete(to: Destination, messageId: string): Promise<SendResult>;
   /** Seen by this process: somebody's message, or one that it sent itself. */
   accounted(to: Destination, id: number): boolean;
+  /** Messages of people are still coming in, and account for ids as they do. */
+  arriving(): boolean;
   /** Sets the buttons: `same` when nothing changed, `other` when something did, `absent` when it is not the bot's. */
   probe(
     to: Destination,
@@ -82,6 +84,7 @@ export async function findSentText(
   for (let id = after + 1; id < Number(placeholder) && ids.length <= MAX_PROBES; id++)
     if (!known.has(String(id)) && !prober.accounted(to, id)) ids.push(String(id));
   if (ids.length > MAX_PROBES) {
+    if (prober.arriving()) throw new Error("people's messages are still arriving; it is looked for after them");
     await prober.delete(to, placeholder);
     return { sent: "unknown" };
   }
