@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { claimDue } from "../src/cron/claim.ts";
 import { ID, NINE, SchedulerBed } from "./scheduler-bed.ts";
 
 const MINUTE = 60_000;
@@ -210,6 +211,50 @@ describe("a run that is still going on", () => {
   });
 });
 
+describe("a run that outlasts its next occurrences", () => {
+  it("is shown as running to its end, and is counted then", async () => {
+    const minutely = { kind: "interval", minutes: 1, display: "every 1m" };
+    bed.jobs({ schedule: minutely, repeat: { times: 2, completed: 1 } });
+    const { scheduler, job, states } = bed.open();
+    let finish = () => undefined as undefined;
+    const gate = new Promise<void>((resolve) => {
+      finish = () => resolve() as undefined;
+    });
+    bed.result = async () => {
+      await gate;
+      return { ok: true, told: true };
+    };
+    await scheduler.tick();
+    bed.now = NINE + 5 * MINUTE;
+    await scheduler.tick();
+    expect(await states()).toContain("skipped");
+    expect((await job()).state).toBe("running");
+    finish();
+    await scheduler.idle();
+    expect(await job()).toMatchObject({
+      state: "completed",
+      last_status: "ok",
+      last_run_at: "2026-05-04T09:00:00+00:00",
+      repeat: { times: 2, completed: 2 },
+    });
+  });
+});
+
+describe("two schedulers", () => {
+  it("keep to the number of repetitions, also while the last one is not counted yet", async () => {
+    bed.jobs({ schedule: { kind: "interval", minutes: 5, display: "every 5m" }, repeat: { times: 1, completed: 0 } });
+    const { file, ledger, job } = bed.open();
+    const claiming = { file, ledger, owner: "another:1:x", leaseMs: 45_000, zone: () => "UTC", now: () => bed.now };
+    const [first] = (await claimDue(claiming)).runs;
+    await ledger.finish(first?.run.id ?? 0, "another:1:x", { state: "ran", now: bed.now, told: true });
+    bed.now = NINE + 5 * MINUTE;
+    expect((await claimDue(claiming)).runs).toEqual([]);
+    await bed.open().tick();
+    expect(bed.runs).toEqual([]);
+    expect(await job()).toMatchObject({ state: "completed", repeat: { completed: 1 } });
+  });
+});
+
 describe("a lost owner", () => {
   it("leaves an abandoned run behind, told once, never started again", async () => {
     bed.jobs({});
@@ -262,6 +307,15 @@ describe("a schedule that cannot be used", () => {
     const [broken] = await file.list();
     expect(broken).toMatchObject({ state: "error" });
     expect(broken?.last_error).toContain("cannot be used");
+    expect(bed.alerts).toHaveLength(1);
+  });
+
+  it("counts as one when the due time cannot be read", async () => {
+    bed.jobs({ next_run_at: "soon" });
+    const { tick, job } = bed.open();
+    await tick();
+    await tick();
+    expect(await job()).toMatchObject({ state: "error", last_error: expect.stringContaining('"soon"') });
     expect(bed.alerts).toHaveLength(1);
   });
 });

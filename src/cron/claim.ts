@@ -4,6 +4,7 @@ import type { Job, JobLedger, JobRun } from "../core/job.ts";
 import type { JobFile } from "./job-file.ts";
 import { type Plan, planJob } from "./plan.ts";
 import { firstRun } from "./schedule.ts";
+import { settleRuns } from "./settle.ts";
 import { isoIn, parseIso } from "./zone.ts";
 
 export interface ClaimedRun {
@@ -36,7 +37,11 @@ function isLive(job: Job): boolean {
 
 /** A job without a due time gets one: a one-off its own, so that a missed one is noticed. */
 function withDueTime(job: Job, round: Round): Job {
-  if (job.next_run_at !== null) return job;
+  if (job.next_run_at !== null) {
+    if (parseIso(job.next_run_at, round.zone) === undefined)
+      throw new Error(`its due time "${job.next_run_at}" cannot be read`);
+    return job;
+  }
   const at =
     job.schedule.kind === "once"
       ? parseIso(job.schedule.run_at, round.zone)
@@ -105,7 +110,8 @@ export async function claimDue(
     const runs: ClaimedRun[] = [];
     const records: Job[] = [];
     let missed = 0;
-    for (const job of jobs) {
+    // A run that ended a moment ago may have been the last one: it is counted before the next is claimed.
+    for (const job of settleRuns(jobs, await claiming.ledger.unsettled(), round.zone)) {
       const outcome = isDue(job) ? await claimJob(job, round) : { job, missed: 0 };
       records.push(outcome.job);
       missed += outcome.missed;

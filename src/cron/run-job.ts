@@ -50,7 +50,7 @@ async function runWithoutModel(job: Job, parts: RunJobParts, signal: AbortSignal
   }
   const script = await runScript(job.script, parts.script, signal);
   if (!script.ok) return { error: script.error, text: { status: "failed", error: script.error } };
-  const silent = script.output === "" || !script.wake;
+  const silent = script.output === "" || !script.wake || isSilent(script.output);
   return {
     ...(silent ? {} : { message: script.output }),
     text: { status: silent ? "ok (silent)" : "ok", response: script.output },

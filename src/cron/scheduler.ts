@@ -4,7 +4,7 @@ import type { Job, JobLedger, JobRun, RunOutcome } from "../core/job.ts";
 import { type ClaimedRun, claimByHand, claimDue } from "./claim.ts";
 import type { JobFile } from "./job-file.ts";
 import type { Owners } from "./owner.ts";
-import { settleRun } from "./settle.ts";
+import { settleRuns } from "./settle.ts";
 import { Slots } from "./slots.ts";
 
 /** How a run went; the runner saved the document and delivered the result or the failure. */
@@ -205,9 +205,7 @@ export class Scheduler {
     const ended = await ledger.unsettled();
     if (ended.length === 0) return;
     await file.change(async (jobs) => {
-      const settled = jobs.map((job) =>
-        ended.filter((run) => run.jobId === job.id).reduce((record, run) => settleRun(record, run, zone()), job),
-      );
+      const settled = settleRuns(jobs, ended, zone());
       const changed = settled.some((job, index) => job !== jobs[index]);
       return changed ? { jobs: settled, result: undefined } : { result: undefined };
     });

@@ -26,6 +26,8 @@ export type ScriptResult =
   | { readonly ok: false; readonly error: string; readonly output: string };
 
 const MAX_OUTPUT = 1_000_000;
+/** How long after its end a script's output is waited for. */
+const PIPES_MS = 3_000;
 const BY_EXTENSION: { readonly [extension: string]: readonly string[] } = {
   ".py": ["python3"],
   ".js": [process.execPath],
@@ -124,9 +126,17 @@ async function ended(child: ChildProcess, parts: ScriptParts, signal: AbortSigna
       child.once("exit", (status, killedBy) => {
         // What the script left running goes with it; only then do its pipes close and all output is there.
         void parts.groups.end(child);
+        const how = killedBy ? `it was ended by ${killedBy}` : `it ended with code ${status}`;
+        const finish = () => done(status === 0 ? undefined : how);
+        // A program that has left the group may keep the pipes open for ever.
+        const patience = setTimeout(() => {
+          child.stdout?.destroy();
+          child.stderr?.destroy();
+          finish();
+        }, PIPES_MS);
         child.once("close", () => {
-          if (status === 0) done(undefined);
-          else done(killedBy ? `it was ended by ${killedBy}` : `it ended with code ${status}`);
+          clearTimeout(patience);
+          finish();
         });
       });
     });
