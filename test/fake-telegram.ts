@@ -73,6 +73,8 @@ export class FakeTelegram {
   fault: Fault = "none";
   /** The next sends are carried out, but the line breaks before the answer. */
   cutAfterSend = 0;
+  /** Chats where a bot may change what others posted. */
+  readonly channels = new Set<string>();
   webhook: { url: string; secret: string } | null = null;
   /** What getWebhookInfo says beside the address. */
   webhookTrouble: { pending_update_count?: number; last_error_date?: number; last_error_message?: string } = {};
@@ -139,17 +141,8 @@ export class FakeTelegram {
   say(userId: number, text: string, more: { chat?: object; extra?: object } = {}): number {
     const chat = { id: userId, type: "private", ...more.chat } as { id: number };
     const id = this.#nextId(String(chat.id));
-    this.#keep({
-      chatId: String(chat.id),
-      id,
-      fromBot: false,
-      text,
-      markup: "",
-      deleted: false,
-      kind: "text",
-      silent: false,
-      edits: 0,
-    });
+    const nothing = { markup: "null", deleted: false, silent: false, edits: 0 };
+    this.#keep({ chatId: String(chat.id), id, fromBot: false, text, kind: "text", ...nothing });
     const from = { id: userId, is_bot: false, first_name: `User ${userId}` };
     this.#push({ message: { message_id: id, date: Math.floor(Date.now() / 1000), chat, from, text, ...more.extra } });
     return id;
@@ -272,7 +265,9 @@ export class FakeTelegram {
     if (method === "getFile")
       return { file_id: params.file_id, file_unique_id: "u", file_path: `documents/${String(params.file_id)}` };
     if (method.startsWith("send")) return this.#send(method, params);
-    if (method === "editMessageText") return this.#edit(params, plain(String(params.text), params.parse_mode));
+    if (method === "getChat") return this.#chat(String(params.chat_id));
+    if (method === "editMessageText") return this.#edit(params, plain(String(params.text), params.parse_mode), "text");
+    if (method === "editMessageCaption") return this.#edit(params, String(params.caption ?? ""), "caption");
     if (method === "editMessageReplyMarkup") return this.#edit(params, null);
     if (method === "deleteMessage") return this.#delete(params);
     throw new ApiError(404, "Not Found: method not found");
@@ -350,12 +345,22 @@ export class FakeTelegram {
   #own(params: Params): FakeMessage {
     const message = this.#byId.get(`${String(params.chat_id)}/${String(params.message_id)}`);
     if (!message || message.deleted) throw new ApiError(400, "Bad Request: message to edit not found");
-    if (!message.fromBot) throw new ApiError(400, "Bad Request: message can't be edited");
+    if (!message.fromBot && !this.channels.has(message.chatId))
+      throw new ApiError(400, "Bad Request: message can't be edited");
     return message;
   }
 
-  #edit(params: Params, text: string | null): unknown {
+  #chat(id: string): object {
+    return {
+      id: Number(id),
+      type: this.channels.has(id) ? "channel" : id.startsWith("-100") ? "supergroup" : "private",
+    };
+  }
+
+  #edit(params: Params, text: string | null, part?: "text" | "caption"): unknown {
     const message = this.#own(params);
+    if (part && part !== (["message", "text"].includes(message.kind) ? "text" : "caption"))
+      throw new ApiError(400, `Bad Request: there is no ${part} in the message to edit`);
     const markup = JSON.stringify(params.reply_markup ?? null);
     if (markup === message.markup && (text === null || text === message.text))
       throw new ApiError(

@@ -24,6 +24,8 @@ export function sendRow(row: OutboxRow, connection: PlatformConnection, sending:
 async function attempt(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
   const { signal, mailbox } = sending;
   if (!sending.prepared) {
+    const unmarked = await learnt(row, connection, signal);
+    if (unmarked) return unmarked;
     const mark = connection.mark?.(row.to) ?? null;
     await mailbox.sending(row.id, mark);
     sending.remember(mark);
@@ -35,6 +37,27 @@ async function attempt(row: OutboxRow, connection: PlatformConnection, sending: 
   if (connection.sendFile) return connection.sendFile(row.to, message, signal);
   const text = `${message.caption ?? ""}\n[file: ${message.name}]`.trim();
   return connection.send(row.to, { text, idempotencyKey: row.key }, signal);
+}
+
+/** Without a mark a lost message cannot be found again. What went wrong while one was learnt; else nothing. */
+async function learnt(
+  row: OutboxRow,
+  connection: PlatformConnection,
+  signal: AbortSignal,
+): Promise<Extract<SendResult, { ok: false }> | undefined> {
+  if (!needsMark(row, connection)) return undefined;
+  const result = await connection.learnMark?.(row.to, row.key, signal);
+  if (!result || result.ok) return undefined;
+  return result.kind === "unknown" ? { ...result, kind: "retry" } : result;
+}
+
+/** It would be looked for after a crash, and nobody could know where. */
+export function needsMark(
+  row: Pick<OutboxRow, "to" | "payload" | "ephemeral">,
+  connection: PlatformConnection,
+): boolean {
+  if (!connection.learnMark || row.ephemeral || row.payload.type === "edit") return false;
+  return (connection.mark?.(row.to) ?? null) === null;
 }
 
 async function lastWord(
@@ -58,7 +81,9 @@ async function recover(row: OutboxRow, connection: PlatformConnection, sending: 
   let proof: Awaited<ReturnType<NonNullable<PlatformConnection["findSent"]>>> = { sent: "unknown" };
   try {
     if (connection.findSent) {
-      const known = new Set(await mailbox.knownMessages(row.platform, now() - KNOWN_MS));
+      // What is above its mark came after it: also when nothing ran for days since.
+      const since = Math.min(now(), row.createdAt) - KNOWN_MS;
+      const known = new Set(await mailbox.knownMessages(row.platform, since));
       const remember = async (mark: string) => {
         await mailbox.sending(row.id, mark);
         sending.remember(mark);
@@ -73,8 +98,12 @@ async function recover(row: OutboxRow, connection: PlatformConnection, sending: 
   log("warning", `message ${row.key} may have been delivered before a restart; it is sent again with a note`);
   if ("path" in message) return attempt({ ...row, state: "queued" }, connection, sending);
   const text = `(Sent again after a restart; you may have this already.)\n\n${message.text}`;
-  await mailbox.sending(row.id, connection.mark?.(row.to) ?? null);
-  return connection.send(row.to, { ...message, text }, signal);
+  const mark = connection.mark?.(row.to) ?? null;
+  await mailbox.sending(row.id, mark);
+  sending.remember(mark);
+  const noted = await connection.send(row.to, { ...message, text }, signal);
+  // A message that fills its limit has no room for the note.
+  return noted.ok || noted.kind !== "refused" ? noted : connection.send(row.to, message, signal);
 }
 
 function outbound(row: OutboxRow): OutboundMessage | OutboundFile {

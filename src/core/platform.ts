@@ -170,6 +170,8 @@ export interface PlatformConnection {
   download?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
   /** Taken before a send and kept with it: by it `findSent` knows where to look. */
   mark?(to: Destination): string | null;
+  /** Makes `mark` known where it is not, before the first message there. Nothing of the message itself leaves. */
+  learnMark?(to: Destination, key: string, signal: AbortSignal): Promise<SendResult>;
   /** Was this delivered? Asked after a crash, before anything else is sent to that chat. */
   findSent?(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof>;
   /** Places that the account can write to without having been written to; absent where the platform has no such list. */

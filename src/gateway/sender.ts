@@ -1,6 +1,6 @@
 // Empties the outbox: one message at a time per chat, in order, no faster than the platform allows, each exactly once.
 import { setTimeout as sleep } from "node:timers/promises";
-import { sendRow } from "../app/send-row.ts";
+import { needsMark, sendRow } from "../app/send-row.ts";
 import type { Mailbox, NewOutgoing, OutboxRow } from "../core/mailbox.ts";
 import type { Destination, OutboundMessage, Platform, PlatformConnection, SendResult } from "../core/platform.ts";
 import { Bucket } from "./bucket.ts";
@@ -76,7 +76,8 @@ export class Sender {
     const [first] = outgoing;
     const lane = first ? this.#lane(first.platform, first.to) : undefined;
     const connection = first ? this.#parts.line(first.platform)?.connection() : undefined;
-    if (!first || !lane || !connection || !this.#canLeave(first.platform, lane)) return this.add(await store());
+    const leaves = first && lane && connection && this.#canLeave(first.platform, lane) && !needsMark(first, connection);
+    if (!leaves) return this.add(await store());
     // The chat is ours until the rows are known: nothing else may take the place that the mark was made for.
     lane.working = true;
     try {

@@ -1,4 +1,5 @@
 // One connected Telegram bot: receiving by poll or webhook, sending, editing, files, and looking for lost messages.
+import { access } from "node:fs/promises";
 import type { Api } from "grammy";
 import type { InlineKeyboardMarkup, Update } from "grammy/types";
 import {
@@ -16,7 +17,7 @@ import {
   type UnknownSend,
 } from "../../core/platform.ts";
 import { failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
-import { findSentText } from "./find-sent.ts";
+import { findSentMessage, placeholderFor } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";
 import { type Bot, eventOf } from "./inbound.ts";
 import type { Pulse } from "./pulse.ts";
@@ -27,6 +28,10 @@ const FILE_MS = 180_000;
 const SEEN = 5_000;
 /** So long after updates came, and after the start, more may be waiting at Telegram. */
 const ARRIVING_MS = 5_000;
+/** So long after a message was sent the highest ids are stored: far less than its row is kept. */
+const KEEP_MS = 3_600_000;
+const MAX_SCOPES = 200;
+const HIGHEST = "highest_ids";
 const MAX_DOWNLOAD = 20_000_000;
 const MOODS = { seen: "👀", done: "👍", failed: "👎" } as const;
 
@@ -56,6 +61,7 @@ export class TelegramConnection implements PlatformConnection {
   /** Ids that this process has met lately, by the same counters. */
   readonly #seen = new Set<string>();
   #heardAt: number;
+  #keeping: NodeJS.Timeout | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
@@ -66,7 +72,7 @@ export class TelegramConnection implements PlatformConnection {
 
   /** Ids that were known before a restart. */
   async remember(): Promise<void> {
-    const stored = await this.#parts.context.memory.get("highest");
+    const stored = await this.#parts.context.memory.get(HIGHEST);
     const pairs = stored ? (JSON.parse(stored) as [string, number][]) : [];
     for (const [scope, id] of pairs) this.#saw(scope, id);
   }
@@ -88,14 +94,33 @@ export class TelegramConnection implements PlatformConnection {
     const events = updates.flatMap((update) => eventOf(update, bot, settings, context.now()) ?? []);
     if (events.length === 0) return;
     // Asked for first, so that it is on disk no later than the events: a mark is needed to answer them.
-    await Promise.all([
-      context.memory.set("highest", JSON.stringify([...this.#highest].slice(-200))),
-      context.receiveAll(events),
-    ]);
+    await Promise.all([this.keep(), context.receiveAll(events)]);
+  }
+
+  /** Stores the highest ids. */
+  async keep(): Promise<void> {
+    clearTimeout(this.#keeping);
+    this.#keeping = undefined;
+    await this.#parts.context.memory.set(HIGHEST, JSON.stringify([...this.#highest].slice(-MAX_SCOPES)));
+  }
+
+  async #keepIfChanged(): Promise<void> {
+    if (!this.#keeping) return;
+    const { context } = this.#parts;
+    await this.keep().catch((error: unknown) => context.log("warning", `Telegram: ids were not stored: ${error}`));
+  }
+
+  /** A message of the bot: with a mark below it, it would be taken for a lost one once its row is forgotten. */
+  #said(to: Destination, id: number): void {
+    this.#saw(scopeOf(to.chatId), id);
+    this.#keeping ??= setTimeout(() => void this.#keepIfChanged(), KEEP_MS).unref();
   }
 
   #saw(scope: string, id: number): void {
-    if (id > (this.#highest.get(scope) ?? 0)) this.#highest.set(scope, id);
+    const highest = Math.max(id, this.#highest.get(scope) ?? 0);
+    // The one that was used last stands last.
+    this.#highest.delete(scope);
+    this.#highest.set(scope, highest);
     this.#seen.add(`${scope}/${id}`);
     const oldest = this.#seen.size > SEEN ? this.#seen.values().next().value : undefined;
     if (oldest !== undefined) this.#seen.delete(oldest);
@@ -145,7 +170,7 @@ export class TelegramConnection implements PlatformConnection {
     );
     if (!result.ok)
       return withoutThread(result, to) ? this.#post({ chatId: to.chatId }, message, mode, signal) : result;
-    this.#saw(scopeOf(to.chatId), result.value.message_id);
+    this.#said(to, result.value.message_id);
     return { ok: true, messageId: String(result.value.message_id) };
   }
 
@@ -166,12 +191,17 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   async sendFile(to: Destination, file: OutboundFile, signal: AbortSignal): Promise<SendResult> {
+    const gone = await access(file.path).then(
+      () => null,
+      (error: Error) => error.message,
+    );
+    if (gone !== null) return { ok: false, kind: "refused", reason: `the file cannot be read: ${gone}` };
     const { InputFile } = await loadGrammy();
     const limit = AbortSignal.any([signal, AbortSignal.timeout(FILE_MS)]) as Parameters<Api["sendDocument"]>[3];
     const other = {
       ...threadOf(to),
       ...replyOf(file.replyTo),
-      ...(file.caption ? { caption: file.caption.slice(0, 1024) } : {}),
+      ...captionOf(file),
     };
     const input = new InputFile(file.path, file.name);
     const result = await this.#call((api): Promise<{ message_id: number }> => {
@@ -181,8 +211,8 @@ export class TelegramConnection implements PlatformConnection {
       if (file.kind === "video") return api.sendVideo(to.chatId, input, other, limit);
       return api.sendDocument(to.chatId, input, other, limit);
     });
-    if (!result.ok) return result;
-    this.#saw(scopeOf(to.chatId), result.value.message_id);
+    if (!result.ok) return withoutThread(result, to) ? this.sendFile({ chatId: to.chatId }, file, signal) : result;
+    this.#said(to, result.value.message_id);
     return { ok: true, messageId: String(result.value.message_id) };
   }
 
@@ -219,29 +249,48 @@ export class TelegramConnection implements PlatformConnection {
     return highest === undefined ? null : String(highest);
   }
 
+  /** By a placeholder that is removed at once: Telegram tells the id of a message only to whoever sends one. */
+  async learnMark(to: Destination, key: string, signal: AbortSignal): Promise<SendResult> {
+    const placed = await this.send(to, placeholderFor(key), signal);
+    if (placed.ok) await this.delete(to, placed.messageId);
+    return placed;
+  }
+
   async findSent(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof> {
-    const { message } = unknown;
-    // A repeated file is told apart by nobody; its end stays unknown.
-    if (isFile(message)) return { sent: "unknown" };
     const prober = {
+      isChannel: (to: Destination) => this.#isChannel(to),
       send: (to: Destination, text: OutboundMessage) => this.send(to, text, signal),
-      edit: (to: Destination, id: string, text: Text) => this.edit(to, id, text, signal),
+      write: (to: Destination, id: string, message: OutboundMessage | OutboundFile) =>
+        isFile(message) ? this.#setCaption(to, id, message) : this.edit(to, id, message, signal),
       delete: (to: Destination, id: string) => this.delete(to, id),
       accounted: (to: Destination, id: number) => this.#seen.has(`${scopeOf(to.chatId)}/${id}`),
       arriving: () => this.#parts.context.now() - this.#heardAt < ARRIVING_MS,
-      probe: (to: Destination, id: string, text: OutboundMessage) => this.#probe(to, id, text),
+      probe: (to: Destination, id: string, message: OutboundMessage | OutboundFile) => this.#probe(to, id, message),
     };
-    return findSentText(prober, { ...unknown, message }, signal);
+    return findSentMessage(prober, unknown, signal);
+  }
+
+  /** Rejects when Telegram cannot be asked. */
+  async #isChannel(to: Destination): Promise<boolean> {
+    if (scopeOf(to.chatId) === "account") return false;
+    const result = await this.#call((api) => api.getChat(to.chatId));
+    if (!result.ok && result.kind !== "refused") throw new Error(result.reason);
+    return !result.ok || result.value.type === "channel";
+  }
+
+  async #setCaption(to: Destination, messageId: string, file: OutboundFile): Promise<SendResult> {
+    const result = await this.#call((api) => api.editMessageCaption(to.chatId, Number(messageId), captionOf(file)));
+    const stands = result.ok || /message is not modified/i.test(result.reason);
+    return stands ? { ok: true, messageId } : result;
   }
 
   async #probe(
     to: Destination,
     messageId: string,
-    message: OutboundMessage,
+    message: OutboundMessage | OutboundFile,
   ): Promise<SendResult & { readonly same?: boolean }> {
-    const result = await this.#call((api) =>
-      api.editMessageReplyMarkup(to.chatId, Number(messageId), keyboard(message)),
-    );
+    const buttons = isFile(message) ? {} : keyboard(message);
+    const result = await this.#call((api) => api.editMessageReplyMarkup(to.chatId, Number(messageId), buttons));
     if (result.ok) return { ok: true, messageId, same: false };
     return /message is not modified/i.test(result.reason) ? { ok: true, messageId, same: true } : result;
   }
@@ -253,6 +302,7 @@ export class TelegramConnection implements PlatformConnection {
   async close(): Promise<void> {
     await this.#parts.stop();
     this.#parts.line.rebuild();
+    await this.#keepIfChanged();
   }
 }
 
@@ -271,6 +321,10 @@ function replyOf(messageId: string | undefined): {
 } {
   if (!messageId || !/^\d+$/.test(messageId)) return {};
   return { reply_parameters: { message_id: Number(messageId), allow_sending_without_reply: true } };
+}
+
+function captionOf({ caption }: OutboundFile): { caption?: string } {
+  return caption ? { caption: caption.slice(0, 1024) } : {};
 }
 
 function withoutThread(result: Extract<SendResult, { ok: false }>, to: Destination): boolean {

@@ -103,6 +103,7 @@ async function connect(commands: readonly MenuCommand[], context: PlatformContex
   const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop });
   await connection.remember();
   connection.learn((await context.newest?.()) ?? []);
+  await connection.keep();
   const running: Running = { line, settings, context, pulse, connection };
   halt = settings.webhook ? await startWebhook(running, signal) : await startPolling(running, signal);
   void syncMenu(line, commands, context);
@@ -117,7 +118,7 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   const pulse = new Pulse(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   pulse.beat(context.now());
   const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop: async () => undefined });
-  // Not `remember`: what was heard long ago may lie before messages of the bot that nobody accounts for any more.
+  await connection.remember();
   connection.learn((await context.newest?.()) ?? []);
   return connection;
 }
