@@ -41,6 +41,8 @@ export interface ConversationWish {
   readonly baseUrl?: string;
   /** Toolsets that this conversation must not have, whatever else is chosen. */
   readonly withoutToolsets?: readonly string[];
+  /** Only tools that this platform has too, whatever else is chosen. */
+  readonly withinPlatform?: string;
   readonly noMemory?: boolean;
   readonly noProjectFiles?: boolean;
   /** The chat that this conversation is in: where jobs made here deliver to. */

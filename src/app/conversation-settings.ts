@@ -91,7 +91,11 @@ export function toolNames(config: Config, wish: ConversationWish, extra: ExtraTo
     : (selected ?? [isToolset(bundle) ? bundle : "hermes-cli", ...pluginToolsets(extra)]);
   const off = [...(config.agent.disabled_toolsets as readonly string[]), ...(wish.withoutToolsets ?? [])];
   const disabled = new Set(resolveToolsets(off, extra));
-  return resolveToolsets([...names, "context"], extra).filter((name) => !disabled.has(name));
+  const within = wish.withinPlatform;
+  const bounds = within ? new Set(toolNames(config, { human: wish.human, platform: within }, extra)) : undefined;
+  return resolveToolsets([...names, "context"], extra).filter(
+    (name) => !disabled.has(name) && (bounds?.has(name) ?? true),
+  );
 }
 
 /** The toolsets of the registered tools, and the one of the tool that looks into compacted history. */

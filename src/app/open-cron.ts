@@ -130,11 +130,15 @@ export async function openCron(
 
 /** The cronjob tool of one conversation; the jobs are opened at its first call. */
 export async function cronToolFor(services: Services, wish: ConversationWish): Promise<Tool> {
-  const { cronjobTool } = await import("../cron/cronjob-tool.ts");
+  const [{ cronjobTool }, { jobReach }] = await Promise.all([
+    import("../cron/cronjob-tool.ts"),
+    import("../cron/job-reach.ts"),
+  ]);
+  const chat = { ...(wish.origin ? { origin: wish.origin } : {}), ...(wish.userId ? { tenant: wish.userId } : {}) };
   return cronjobTool({
     actions: async () => (await services.cron.book()).actions,
     gate: services.gate,
-    origin: wish.origin ?? null,
+    reach: jobReach(chat, () => services.cron.deliverer()),
     tickerProblem: async () => (await services.cron.book()).tickerProblem(),
   });
 }

@@ -144,6 +144,8 @@ async function converse(
       platform: "cron",
       sessionId,
       jobId: job.id,
+      // Who is not the owner gets no further by a job than in the chat that it was made in.
+      ...(job.origin?.tenant ? { userId: job.origin.tenant, withinPlatform: job.origin.platform } : {}),
       cwd: startFolder(services, job),
       withoutToolsets: WITHOUT,
       noMemory: true,

@@ -18,6 +18,8 @@ export interface JobOrigin {
   readonly chat_id: string;
   readonly chat_name?: string | null;
   readonly thread_id?: string | null;
+  /** The person or shared chat whose sessions the runs may search; absent for the owner. */
+  readonly tenant?: string;
 }
 
 /** One job as jobs.json holds it. Fields that are not listed here are kept as they are. */

@@ -2,19 +2,19 @@
 import type { Static } from "typebox";
 import { UserError } from "../core/failure.ts";
 import type { Gate } from "../core/gate.ts";
-import type { Job, JobOrigin } from "../core/job.ts";
+import type { Job } from "../core/job.ts";
 import type { JobWish } from "../core/job-desk.ts";
 import type { JsonObject } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
-import type { JobActions } from "./job-actions.ts";
+import { findJob, type JobActions } from "./job-actions.ts";
+import type { JobReach } from "./job-reach.ts";
 
 export interface CronjobToolOptions {
   /** Opened at the first call. */
   actions(): Promise<JobActions>;
   readonly gate: Gate;
-  /** The chat of this conversation. */
-  readonly origin: JobOrigin | null;
+  readonly reach: JobReach;
   /** A sentence when nothing ticks at the moment, so that the person learns why nothing happens. */
   tickerProblem(): Promise<string | undefined>;
 }
@@ -139,21 +139,32 @@ const DONE: { readonly [action in Exclude<Action, "list">]: string } = {
   run: "Due now; it runs at the next tick, within a minute",
 };
 
+/** What another job said, and where results go, is limited to what this conversation may see. */
+async function checkReach(args: Args, jobs: readonly Job[], reach: JobReach): Promise<void> {
+  const unknown = args.context_from?.filter((id) => !jobs.some((job) => job.id === id.trim())) ?? [];
+  if (unknown.length > 0) throw new UserError(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
+  if (args.deliver?.trim()) await reach.checkDeliver(args.deliver);
+}
+
 async function change(
   action: Exclude<Action, "list">,
   args: Args,
   options: CronjobToolOptions,
 ): Promise<{ job: Job; note?: string }> {
+  const { reach } = options;
   const actions = await options.actions();
-  const id = args.job_id ?? "";
-  if (action !== "create" && id === "") throw new UserError(`${action} needs job_id.`, { cure: "See action list." });
+  const named = args.job_id ?? "";
+  if (action !== "create" && named === "") throw new UserError(`${action} needs job_id.`, { cure: "See action list." });
+  const jobs = (await actions.list()).filter(reach.sees);
+  const id = action === "create" ? "" : findJob(jobs, named).id;
+  if (action === "create" || action === "update") await checkReach(args, jobs, reach);
   const note = action === "pause" || action === "remove" ? undefined : await options.tickerProblem();
   const noted = note === undefined ? {} : { note };
   switch (action) {
     case "create":
-      return { job: await actions.create(wishOf(args), options.origin), ...noted };
+      return { job: await actions.create(wishOf(args), reach.origin), ...noted };
     case "update":
-      return { job: await actions.update(id, wishOf(args)), ...noted };
+      return { job: await actions.update(id, wishOf(args), reach.tenant), ...noted };
     case "pause":
       return { job: await actions.pause(id, args.reason) };
     case "resume":
@@ -171,7 +182,7 @@ async function run(args: Args, context: ToolContext, options: CronjobToolOptions
   if (!action) return toolError(`There is no action "${args.action}". Use one of: ${ACTIONS.join(", ")}.`);
   try {
     if (action === "list") {
-      const jobs = await (await options.actions()).list();
+      const jobs = (await (await options.actions()).list()).filter(options.reach.sees);
       const shown = args.include_disabled === false ? jobs.filter((job) => job.enabled) : jobs;
       return jsonResult({ success: true, count: shown.length, jobs: shown.map(jobEntry) });
     }

@@ -117,15 +117,16 @@ export class JobActions {
     return this.#parts.removed.like(wish);
   }
 
-  /** What is not named stays; an empty text or list clears. */
-  async update(reference: string, wish: JobWish): Promise<Job> {
+  /** What is not named stays; an empty text or list clears. A job that names nobody becomes that of the `tenant`. */
+  async update(reference: string, wish: JobWish, tenant?: string): Promise<Job> {
     const { file, checks, now } = this.#parts;
     const jobs = await this.list();
     const before = findJob(jobs, reference);
     const change = await prepareChange(wish, { checks, now: now(), origin: before.origin, jobs, before });
     const zone = checks.zone();
     const updated = await file.edit(before.id, (job) => {
-      const merged: Job = { ...job, ...plainFields(change), ...(change.name ? { name: change.name } : {}) };
+      const origin = tenant !== undefined && job.origin ? { tenant, ...job.origin } : job.origin;
+      const merged: Job = { ...job, origin, ...plainFields(change), ...(change.name ? { name: change.name } : {}) };
       const times = change.times === undefined ? merged.repeat.times : change.times;
       const kept: Job = { ...merged, repeat: { ...merged.repeat, times } };
       return change.schedule ? rescheduled(kept, change, { now: now(), zone, schedule: change.schedule }) : kept;

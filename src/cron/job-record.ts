@@ -37,12 +37,13 @@ function repeatOf(raw: Raw): Job["repeat"] {
 function originOf(raw: Raw): JobOrigin | null {
   const { origin } = raw;
   if (!isRaw(origin) || typeof origin.platform !== "string" || origin.chat_id === undefined) return null;
-  const thread = origin.thread_id;
+  const { thread_id: thread, tenant } = origin;
   return {
     ...origin,
     platform: origin.platform,
     chat_id: String(origin.chat_id),
     ...(thread === undefined || thread === null ? {} : { thread_id: String(thread) }),
+    ...(tenant === undefined || tenant === null ? {} : { tenant: String(tenant) }),
   };
 }
 

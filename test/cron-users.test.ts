@@ -1,0 +1,82 @@
+// Jobs of several people in one home: who sees, changes and hears of which.
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { nobody } from "../src/core/human.ts";
+import type { JobOrigin } from "../src/core/job.ts";
+import { CronWorld } from "./cron-world.ts";
+import { calls, text } from "./fake-llm.ts";
+
+let world: CronWorld;
+beforeEach(async () => {
+  world = await CronWorld.start();
+  await world.open("platform_toolsets:\n  telegram: [web, session_search, cronjob]\n");
+});
+afterEach(() => world.close());
+
+type Args = { [name: string]: unknown };
+const GUEST = { userId: "telegram-user-5", origin: { platform: "telegram", chat_id: "5" } };
+const OWNER = { origin: { platform: "telegram", chat_id: "1" } };
+
+/** What the tool answers to each call, in a conversation of that person; hints for the model stand on further lines. */
+async function asked(who: { userId?: string; origin: JobOrigin }, ...wishes: Args[]) {
+  const replies = wishes.map((args) => calls([{ name: "cronjob", args }]));
+  world.llm.enqueue(...replies, text("Done."), text("Title"));
+  const { conversation } = await world.app.openConversation({ human: nobody, ...who });
+  const results: { success: boolean; [field: string]: unknown }[] = [];
+  for await (const event of conversation.send("Please.", { signal: AbortSignal.timeout(20_000) })) {
+    if (event.type === "message" && event.message.role === "tool")
+      results.push(JSON.parse(String(event.message.content).split("\n")[0] ?? ""));
+  }
+  await conversation.close();
+  return results;
+}
+
+it("shows and changes only one's own jobs; the owner sees all", async () => {
+  const cron = await world.app.cron();
+  const secret = await cron.actions.create({ schedule: "every 1h", prompt: "Read the ledger", name: "Ledger" });
+  const results = await asked(
+    GUEST,
+    { action: "create", schedule: "every 2h", prompt: "Water the plants", name: "Plants" },
+    { action: "list" },
+    { action: "update", job_id: "Ledger", prompt: "Something else" },
+    { action: "remove", job_id: secret.id },
+    { action: "create", schedule: "every 2h", prompt: "Repeat it", context_from: [secret.id] },
+    { action: "pause", job_id: "plants" },
+  );
+  expect(results.map((result) => result.success)).toEqual([true, true, false, false, false, true]);
+  expect(results[1]).toMatchObject({ count: 1, jobs: [{ name: "Plants" }] });
+  expect(await cron.actions.find("Ledger")).toMatchObject({ prompt: "Read the ledger", enabled: true });
+  const [listed] = await asked(OWNER, { action: "list" });
+  expect(listed).toMatchObject({ count: 2 });
+});
+
+it("lets others deliver to their own chat and to home channels only", async () => {
+  const targets = ["telegram:42", "telegram:5", "telegram", "origin", "local", "all"];
+  const wishes = targets.map((deliver, at) => ({ action: "create", schedule: "1d", prompt: `Report ${at}`, deliver }));
+  const results = await asked(GUEST, ...wishes);
+  expect(results.map((result) => result.success)).toEqual([false, true, true, true, true, true]);
+  expect(String(results[0]?.error)).toContain("owner");
+  const [moved] = await asked(GUEST, { action: "update", job_id: "Report 1", deliver: "origin,telegram:42" });
+  expect(moved?.success).toBe(false);
+  const [owned] = await asked(OWNER, { action: "create", schedule: "1d", prompt: "Tell them", deliver: "telegram:42" });
+  expect(owned?.success).toBe(true);
+});
+
+it("runs a job with the sight and the tools that the person has who made it", async () => {
+  const cron = await world.app.cron();
+  const enabled_toolsets = ["terminal", "session_search"];
+  await asked(GUEST, { action: "create", schedule: "1d", prompt: "Look for it", name: "Look", enabled_toolsets });
+  const job = await cron.actions.find("Look");
+  world.llm.enqueue(text("Nothing found."));
+  const run = await cron.scheduler.runNow(job.id);
+  expect(world.llm.requests.at(-1)?.tools).toContain("session_search");
+  expect(world.llm.requests.at(-1)?.tools).not.toContain("terminal");
+  expect(await world.app.store.getSession(run.sessionId ?? "")).toMatchObject({ user_id: "telegram-user-5" });
+});
+
+it("makes a job of an older home one's own by changing it in its chat", async () => {
+  const cron = await world.app.cron();
+  await cron.actions.create({ schedule: "1d", prompt: "Old task", name: "Old" }, GUEST.origin);
+  const [changed] = await asked(GUEST, { action: "update", job_id: "Old", prompt: "New task" });
+  expect(changed?.success).toBe(true);
+  expect((await cron.actions.find("Old")).origin).toMatchObject({ chat_id: "5", tenant: "telegram-user-5" });
+});
