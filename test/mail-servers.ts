@@ -27,6 +27,10 @@ export interface MailServers {
   readonly password: string;
   /** Messages that were delivered to a person, oldest first. */
   inboxOf(name: string): string[];
+  /** From now on a copy of each letter that the person sends is kept in a folder. */
+  keepSent(name: string): Promise<void>;
+  /** How many IMAP sessions are open. */
+  signedIn(): number;
   stopImap(): Promise<void>;
   startImap(): Promise<void>;
   close(): Promise<void>;
@@ -102,6 +106,13 @@ function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once("exit", () => resolve()));
 }
 
+/** Dovecot serves each session by a child of its own, named `imap`. */
+function imapSessions(master: number | undefined): number {
+  if (master === undefined) return 0;
+  const listed = spawnSync("ps", ["--ppid", String(master), "-o", "comm="], { encoding: "utf8" });
+  return listed.stdout.split("\n").filter((name) => name.trim() === "imap").length;
+}
+
 async function answers(port: number): Promise<void> {
   const { connect } = await import("node:net");
   for (let tries = 0; tries < 200; tries++) {
@@ -166,6 +177,15 @@ export async function startMailServers(people: readonly string[]): Promise<MailS
         })
         .sort((a, b) => (a.split("/").at(-1) ?? "").localeCompare(b.split("/").at(-1) ?? ""))
         .map((path) => readFileSync(path, "utf8")),
+    keepSent: async (name) => {
+      const { ImapFlow } = await import("imapflow");
+      const auth = { user: `${name}@mail.test`, pass: PASSWORD };
+      const client = new ImapFlow({ host: "127.0.0.1", port: imapPort, secure: false, auth, logger: false });
+      await client.connect();
+      await client.mailboxCreate("Sent");
+      await client.logout();
+    },
+    signedIn: () => imapSessions(dovecot?.pid),
     startImap,
     stopImap,
     close: async () => {

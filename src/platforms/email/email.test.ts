@@ -21,7 +21,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
   let connection: PlatformConnection | undefined;
 
   beforeAll(async () => {
-    servers = await startMailServers(["bot", "ada", "eve"]);
+    servers = await startMailServers(["bot", "ada", "eve", "mute"]);
   });
 
   afterAll(() => servers.close());
@@ -183,6 +183,36 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     await emailPlatform.prove?.(platformContext(emailPlatform, { homePath: dir, env: readable, memory }));
     const wrong = platformContext(emailPlatform, { homePath: dir, env: { ...readable, EMAIL_PASSWORD: "no" }, memory });
     await expect(emailPlatform.prove?.(wrong)).rejects.toThrow("does not accept the name or the password");
+  });
+
+  it("finds a letter by its Message-ID when the line broke after it had left", async () => {
+    await connect();
+    const to = { chatId: "mute@mail.test" };
+    const letter = (name: string) => ({ text: `letter ${name}`, idempotencyKey: name });
+    const lost = (name: string) => ({ to, message: letter(name), mark: null, known: new Set<string>() });
+    expect(await connection?.send(to, letter("first"), never)).toMatchObject({ kind: "unknown" });
+    // A server that keeps no copies cannot tell.
+    expect(await connection?.findSent?.(lost("first"), never)).toEqual({ sent: "unknown" });
+    await servers.keepSent("bot");
+    expect(await connection?.findSent?.(lost("first"), never)).toEqual({ sent: "unknown" });
+    expect(await connection?.send(to, letter("second"), never)).toMatchObject({ kind: "unknown" });
+    const second = await newest("mute");
+    expect(await connection?.findSent?.(lost("second"), never)).toEqual({ sent: true, messageId: second.messageId });
+    expect(await connection?.findSent?.(lost("third"), never)).toEqual({ sent: false });
+    expect(servers.inboxOf("mute")).toHaveLength(2);
+    await servers.stopImap();
+    await expect(connection?.findSent?.(lost("second"), never)).rejects.toThrow();
+    await servers.startImap();
+  });
+
+  it("gives a letter up whose file is gone, and signs out when its folder is not there", async () => {
+    await connect();
+    const file = { kind: "document" as const, path: join(dir, "none.txt"), name: "none.txt", idempotencyKey: "gone" };
+    expect(await connection?.sendFile?.({ chatId: "ada@mail.test" }, file, never)).toMatchObject({ kind: "refused" });
+    await connection?.close();
+    const before = servers.signedIn();
+    await expect(connect({ EMAIL_FOLDER: "Nowhere" })).rejects.toThrow("Nowhere cannot be opened");
+    await expect.poll(() => servers.signedIn()).toBeLessThanOrEqual(before);
   });
 
   it("says when the line is gone, and what became of a letter", async () => {

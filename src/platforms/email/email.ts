@@ -129,14 +129,20 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   });
   const reader = new Reader(context, settings, threads);
   const mailbox = new Mailbox(client, { settings, context, take: (uid, source) => reader.take(uid, source) });
-  await mailbox.open();
+  await mailbox.open().catch(async (error: unknown) => {
+    await mailbox.close();
+    throw new Error(
+      `the folder ${settings.folder} cannot be opened: ${error instanceof Error ? error.message : error}`,
+    );
+  });
   const office = new PostOffice(settings, threads, transporter);
   let closing: Promise<void> | undefined;
   return {
     account: settings.address,
     accountName: settings.address,
     send: (to, message, signal) => office.send(to, message, signal),
-    sendFile: (to, file, signal) => office.sendFile(to, file, signal),
+    sendFile: (to, file, signal) => office.send(to, file, signal),
+    findSent: (unknown) => office.findSent(unknown),
     download: (attachment) => download(mailbox, attachment),
     health: () => mailbox.health(),
     close: () => {
@@ -160,7 +166,8 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
     account: settings.address,
     accountName: settings.address,
     send: (to, message, signal) => office.send(to, message, signal),
-    sendFile: (to, file, signal) => office.sendFile(to, file, signal),
+    sendFile: (to, file, signal) => office.send(to, file, signal),
+    findSent: (unknown) => office.findSent(unknown),
     health: () => ({ state: "ok", provenAt: context.now() }),
     close: async () => transporter.close(),
   };

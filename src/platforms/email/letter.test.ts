@@ -74,11 +74,18 @@ it("makes HTML that cannot carry anything but words", () => {
   );
 });
 
-it("knows what a failure of SMTP means", () => {
-  expect(failureOf({ responseCode: 550, command: "RCPT TO", message: "no" }).kind).toBe("refused");
-  expect(failureOf({ responseCode: 451, command: "RCPT TO", message: "later" }).kind).toBe("retry");
-  expect(failureOf({ command: "CONN", message: "refused" }).kind).toBe("retry");
-  expect(failureOf({ command: "DATA", message: "timeout" }).kind).toBe("unknown");
+it.each([
+  ["refused", { responseCode: 550, command: "RCPT TO" }, false],
+  ["retry", { responseCode: 451, command: "RCPT TO" }, false],
+  ["retry", { code: "ESOCKET", command: "CONN" }, false],
+  ["retry", { code: "EAUTH", responseCode: 535, command: "AUTH PLAIN" }, false],
+  ["refused", { code: "EENVELOPE", command: "API" }, false],
+  ["refused", { code: "ESTREAM", command: "API" }, true],
+  ["refused", { responseCode: 554, command: "DATA" }, true],
+  ["unknown", { code: "ECONNECTION", command: "CONN" }, true],
+  ["unknown", { code: "ETIMEDOUT", command: "CONN" }, true],
+])("a failure of SMTP means %s: %j, the letter on its way: %s", (kind, trouble, left) => {
+  expect(failureOf({ message: "no", ...trouble }, left).kind).toBe(kind);
 });
 
 it("reads any bytes without throwing anything but a plain error", async () => {

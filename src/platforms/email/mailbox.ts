@@ -22,7 +22,7 @@ export interface MailboxParts {
 }
 
 /** Half-open lines never answer: every command has a deadline. */
-async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
+export async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`the IMAP server did not answer (${what})`)), COMMAND_MS);

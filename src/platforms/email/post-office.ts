@@ -1,7 +1,16 @@
 // Sending letters: threaded, as text with a simple HTML form beside it, with a Message-ID that is the same at every try.
 import { createHash } from "node:crypto";
-import type { Destination, OutboundFile, OutboundMessage, SendResult } from "../../core/platform.ts";
+import {
+  type Destination,
+  isFile,
+  type OutboundFile,
+  type OutboundMessage,
+  type SendProof,
+  type SendResult,
+  type UnknownSend,
+} from "../../core/platform.ts";
 import { simpleHtml } from "./letter-text.ts";
+import { findSentLetter } from "./sent-letters.ts";
 import type { EmailSettings } from "./settings.ts";
 import { baseSubject, type Thread, type Threads } from "./threads.ts";
 import type { Transporter } from "./transporter.ts";
@@ -9,18 +18,39 @@ import type { Transporter } from "./transporter.ts";
 const MAX_SUBJECT = 78;
 
 interface SmtpTrouble {
+  readonly code?: string;
   readonly responseCode?: number;
   readonly command?: string;
   readonly message: string;
 }
 
-/** Before the letter's text has left, nothing can have been delivered. */
-export function failureOf(error: unknown): Extract<SendResult, { ok: false }> {
-  const { responseCode, command, message } = error as SmtpTrouble;
+/** Trouble with the letter itself: an address that is none, a size that is too much, a file that cannot be read. */
+const OF_THE_LETTER = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
+
+/** What the server said counts. Where it said nothing, the letter may be delivered if it had begun to leave. */
+export function failureOf(error: unknown, left: boolean): Extract<SendResult, { ok: false }> {
+  const { code = "", responseCode, command, message } = error as SmtpTrouble;
   const reason = message.split("\n")[0] ?? "the letter was not sent";
   if (responseCode !== undefined)
-    return { ok: false, kind: responseCode >= 500 && command !== "AUTH" ? "refused" : "retry", reason };
-  return { ok: false, kind: command === "DATA" ? "unknown" : "retry", reason };
+    return { ok: false, kind: responseCode >= 500 && !command?.startsWith("AUTH") ? "refused" : "retry", reason };
+  if (OF_THE_LETTER.includes(code)) return { ok: false, kind: "refused", reason };
+  return { ok: false, kind: left ? "unknown" : "retry", reason };
+}
+
+interface Outgoing {
+  readonly key: string;
+  readonly title: string;
+  readonly body: object;
+}
+
+function asLetter(message: OutboundMessage | OutboundFile): Outgoing {
+  const key = message.idempotencyKey;
+  if (!isFile(message)) {
+    const { text } = message;
+    return { key, title: text, body: { text, html: simpleHtml(text) } };
+  }
+  const title = message.caption ?? message.name;
+  return { key, title, body: { text: title, attachments: [{ filename: message.name, path: message.path }] } };
 }
 
 export class PostOffice {
@@ -39,46 +69,55 @@ export class PostOffice {
     return `<${createHash("sha256").update(key).digest("hex").slice(0, 32)}@${domain}>`;
   }
 
-  send(to: Destination, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
-    const body = { text: message.text, html: simpleHtml(message.text) };
-    return this.#deliver(to, { key: message.idempotencyKey, title: message.text, body }, signal);
-  }
-
-  sendFile(to: Destination, file: OutboundFile, signal: AbortSignal): Promise<SendResult> {
-    const text = file.caption ?? file.name;
-    const body = { text, attachments: [{ filename: file.name, path: file.path }] };
-    return this.#deliver(to, { key: file.idempotencyKey, title: text, body }, signal);
-  }
-
-  async #deliver(
-    to: Destination,
-    letter: { readonly key: string; readonly title: string; readonly body: object },
-    signal: AbortSignal,
-  ): Promise<SendResult> {
+  async send(to: Destination, message: OutboundMessage | OutboundFile, signal: AbortSignal): Promise<SendResult> {
     if (signal.aborted) return { ok: false, kind: "retry", reason: "stopped" };
+    const letter = asLetter(message);
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;
     const messageId = this.#messageId(letter.key);
     const last = known?.references.at(-1);
-    const subject = known ? `Re: ${known.subject || "your message"}` : titleOf(letter.title);
+    const mail = {
+      from: this.#settings.address,
+      to: to.chatId,
+      subject: subjectOf(known, letter),
+      messageId,
+      ...(known && last ? { inReplyTo: last, references: known.references.join(" ") } : {}),
+      headers: { "Auto-Submitted": known ? "auto-replied" : "auto-generated" },
+      disableUrlAccess: true,
+      ...letter.body,
+    };
+    let left = false;
     try {
-      await this.#transporter.sendMail({
-        from: this.#settings.address,
-        to: to.chatId,
-        subject,
-        messageId,
-        ...(known && last ? { inReplyTo: last, references: known.references.join(" ") } : {}),
-        headers: { "Auto-Submitted": known ? "auto-replied" : "auto-generated" },
-        disableUrlAccess: true,
-        ...letter.body,
+      await this.#transporter.sendMail(mail, () => {
+        left = true;
       });
     } catch (error) {
-      return failureOf(error);
+      return failureOf(error, left);
     }
+    return this.#noted(to, known, letter);
+  }
+
+  /** Replies to the letter are recognised from now on. */
+  async #noted(to: Destination, known: Thread | null, letter: Outgoing): Promise<SendResult & { readonly ok: true }> {
+    const messageId = this.#messageId(letter.key);
     const id = await this.#threads.find(to.chatId, messageId, []);
-    const thread: Thread = known ?? { id, subject: baseSubject(subject), references: [] };
+    const thread: Thread = known ?? { id, subject: baseSubject(subjectOf(known, letter)), references: [] };
     await this.#threads.add(to.chatId, thread, messageId);
     return { ok: true, messageId };
   }
+
+  /** By its Message-ID, among the letters that the account has sent. Rejects when the server cannot be asked. */
+  async findSent({ to, message }: UnknownSend): Promise<SendProof> {
+    const letter = asLetter(message);
+    const found = await findSentLetter(this.#settings, this.#messageId(letter.key));
+    if (found !== "there") return { sent: found === "absent" ? false : "unknown" };
+    const known = to.threadId ? await this.#threads.get(to.threadId) : null;
+    const { messageId } = await this.#noted(to, known, letter);
+    return { sent: true, messageId };
+  }
+}
+
+function subjectOf(known: Thread | null, letter: Outgoing): string {
+  return known ? `Re: ${known.subject || "your message"}` : titleOf(letter.title);
 }
 
 function titleOf(text: string): string {
