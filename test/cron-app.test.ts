@@ -238,6 +238,30 @@ describe("the cronjob tool", () => {
     expect(await (await world.app.cron()).actions.list()).toEqual([]);
   });
 
+  it("takes what older prompts say, and empty words for nothing said", async () => {
+    await world.open();
+    const call = (args: { [name: string]: unknown }) => calls([{ name: "cronjob", args }]);
+    const empty = { deliver: "", name: "", script: "", workdir: "", timezone: "", context_from: [] };
+    await talk([
+      call({
+        action: "create",
+        schedule: "1h",
+        prompt: "One",
+        skill: "plan",
+        provider: "openrouter",
+        catch_up: "all",
+        catch_up_limit: 3,
+      }),
+      call({ action: "create", schedule: "1h", prompt: "Two", ...empty }),
+      call({ action: "update", job_id: "Two", ...empty, schedule: "", repeat: 2 }),
+      text("Done."),
+      text("Title"),
+    ]);
+    const [one, two] = await (await world.app.cron()).actions.list();
+    expect(one).toMatchObject({ skills: ["plan"], skill: "plan", provider: "openrouter", catch_up_limit: 3 });
+    expect(two).toMatchObject({ deliver: "origin", repeat: { times: 2 }, workdir: null });
+  });
+
   it("makes nothing in a turn that read text from outside, without consent", async () => {
     await world.open();
     const create = { action: "create", schedule: "1h", prompt: "Do it" };

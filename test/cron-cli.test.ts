@@ -69,6 +69,71 @@ it("names the cure for what it cannot do", async () => {
   expect(results[2]?.stderr).toContain("hermes cron list");
 });
 
+it("refuses changes that change nothing or leave nothing", async () => {
+  const made = JSON.parse((await hermes("create", "1h", "Do it", "--name", "Once", "--json")).stdout);
+  const results = await Promise.all([
+    hermes("edit", "Once"),
+    hermes("edit", "Once", "--prompt", ""),
+    hermes("edit", "Once", "--tz", "Europe/Berlin"),
+    hermes("history", "Twice"),
+  ]);
+  expect(results.map((result) => result.code)).toEqual([2, 2, 2, 2]);
+  const said = ["what should change", "a prompt, a skill or a script", "has no zone", 'no job "Twice"'];
+  said.forEach((text, at) => {
+    expect(results[at]?.stderr).toContain(text);
+  });
+  const { jobs } = JSON.parse(readFileSync(join(home.path, "cron", "jobs.json"), "utf8"));
+  expect(jobs).toEqual([made]);
+});
+
+it("looks at jobs that a file of somebody else broke, and says what is wrong with each", async () => {
+  writeFileSync(join(home.path, "config.yaml"), "timezone: Mars/Base\n");
+  mkdirSync(join(home.path, "cron"));
+  const broken = [
+    { id: "a".repeat(12), name: "Field", schedule: { kind: "cron", expr: "99 * * * *" }, next_run_at: "2020-01-01" },
+    { id: "b".repeat(12), name: "Zone", schedule: { kind: "cron", expr: "0 9 * * *", tz: "Mars/Base" } },
+    { id: "c".repeat(12), name: "Minutes", schedule: { kind: "interval", minutes: "soon" } },
+    { id: "d".repeat(12), name: "Nothing", next_run_at: "2999-01-01T00:00:00Z" },
+  ];
+  writeFileSync(join(home.path, "cron", "jobs.json"), JSON.stringify({ jobs: broken }));
+  const [list, next, status] = await Promise.all([hermes("list"), hermes("next"), hermes("status")]);
+  expect([list.code, next.code, status.code]).toEqual([0, 0, 0]);
+  expect(list.stderr).toContain('"Mars/Base" is not a time zone; jobs go by UTC');
+  expect(next.stdout).toContain("Nothing is due");
+  expect((await hermes("tick")).stdout).toBe("0 run, 3 missed, 0 abandoned.\n");
+  const after = await hermes("status");
+  for (const name of ["Field", "Zone", "Minutes"]) expect(after.stdout).toContain(`Put aside: ${name}`);
+  const resumed = await Promise.all(broken.map(({ id }) => hermes("resume", id)));
+  for (const { code, stderr } of resumed) {
+    expect(code).toBe(1);
+    expect(stderr).toContain("hermes cron edit ID --schedule WHEN");
+  }
+  expect((await hermes("edit", "Field", "--schedule", "every 2h")).code).toBe(0);
+});
+
+it("counts every run of a tick, and says how many failed", async () => {
+  mkdirSync(join(home.path, "scripts"));
+  mkdirSync(join(home.path, "cron"));
+  writeFileSync(join(home.path, "scripts", "bad.sh"), "exit 1\n");
+  const at = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const job = {
+    id: "a".repeat(12),
+    name: "Bad",
+    script: "bad.sh",
+    no_agent: true,
+    schedule: { kind: "interval", minutes: 1440, display: "every 1d" },
+    next_run_at: at(2.5),
+    catch_up: "all",
+    repeat: { times: 3, completed: 0 },
+  };
+  writeFileSync(join(home.path, "cron", "jobs.json"), JSON.stringify({ jobs: [job] }));
+  expect((await hermes("tick")).stdout).toBe("3 run (3 failed), 0 missed, 0 abandoned.\n");
+  const again = await hermes("resume", "Bad");
+  expect(again.stderr).toContain("has run 3 of 3 times");
+  await hermes("edit", "Bad", "--repeat", "5");
+  expect((await hermes("resume", "Bad")).code).toBe(0);
+});
+
 it("ends a run whose process was killed as abandoned, tells it once, and does not start it again", async () => {
   const marker = join(home.path, "began");
   mkdirSync(join(home.path, "scripts"));

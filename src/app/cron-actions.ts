@@ -37,6 +37,17 @@ export interface UpcomingRun {
   readonly at: string;
 }
 
+/** Empty for a schedule that cannot be evaluated: such a job is put aside when its time comes. */
+function series(first: number, count: number, next: (at: number) => number | undefined): number[] {
+  const times: number[] = [];
+  try {
+    for (let at: number | undefined = first; at !== undefined && times.length < count; at = next(at)) times.push(at);
+  } catch {
+    return [];
+  }
+  return times;
+}
+
 /** The next times of one job or of all, soonest first. Looking changes nothing. */
 export async function upcomingRuns(
   book: CronBook,
@@ -49,13 +60,12 @@ export async function upcomingRuns(
   const all = options.job === undefined ? await book.actions.list() : [await book.actions.find(options.job)];
   const found: { job: Job; at: number }[] = [];
   for (const job of all) {
-    const first = job.next_run_at === null || !job.enabled ? undefined : parseIso(job.next_run_at, book.zone());
+    const live = job.next_run_at !== null && job.enabled && job.state !== "error";
+    const first = live ? parseIso(job.next_run_at, book.zone()) : undefined;
+    if (first === undefined) continue;
     const left = job.repeat.times === null ? options.count : job.repeat.times - job.repeat.completed;
-    let at = first;
-    for (let number = 0; at !== undefined && first !== undefined && number < Math.min(options.count, left); number++) {
-      found.push({ job, at });
-      at = nextAfter(job.schedule, at, { zone: book.zone(), from: first });
-    }
+    const next = (at: number) => nextAfter(job.schedule, at, { zone: book.zone(), from: first });
+    for (const at of series(first, Math.min(options.count, left), next)) found.push({ job, at });
   }
   const zoneOf = (job: Job) => (job.schedule.kind === "cron" ? (job.schedule.tz ?? book.zone()) : book.zone());
   return found
@@ -73,11 +83,14 @@ export interface CronStatus {
   readonly active: number;
   readonly running: readonly JobRun[];
   readonly next: UpcomingRun | null;
+  /** Jobs that cannot go on until somebody changes them. */
+  readonly aside: readonly Job[];
   /** Runs of the last seven days that went wrong, newest first. */
   readonly troubles: readonly JobRun[];
 }
 
-const WEEK_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 const BAD: readonly JobRun["state"][] = ["failed", "skipped", "abandoned"];
 
 export async function cronStatus(book: CronBook): Promise<CronStatus> {
@@ -89,11 +102,15 @@ export async function cronStatus(book: CronBook): Promise<CronStatus> {
   return {
     alive: problem === undefined,
     problem: problem ?? null,
-    tickers: signs.map((sign) => ({ ...sign, lives: book.owners.lives(sign.owner) })),
+    tickers: signs
+      .map((sign) => ({ ...sign, lives: book.owners.lives(sign.owner) }))
+      // A container has another name after each start: what was silent for a day is gone, not unknown.
+      .filter(({ lives, tickedAt }) => lives !== "unknown" || Date.now() - tickedAt < DAY_MS),
     jobs: jobs.length,
     active: jobs.filter((job) => job.enabled && job.state !== "error").length,
     running: await book.ledger.open(),
     next: next ?? null,
+    aside: jobs.filter((job) => job.state === "error"),
     troubles: recent.filter((run) => BAD.includes(run.state) && run.claimedAt > Date.now() - WEEK_MS).slice(0, 10),
   };
 }

@@ -16,6 +16,8 @@ export interface CronBook {
   readonly output: string;
   /** The zone of jobs that name none. */
   zone(): string;
+  /** What is wrong with the configured zone; undefined when nothing is. */
+  readonly zoneProblem: string | undefined;
   /** Why nothing ticks; undefined when something does. */
   tickerProblem(): Promise<string | undefined>;
   close(): void;

@@ -29,10 +29,13 @@ async function hostileRule(): Promise<(text: string) => string | undefined> {
 }
 
 /** The configured zone when it exists, else that of the machine. */
-async function zoneOf(config: Config): Promise<string> {
+async function zoneOf(config: Config): Promise<{ readonly zone: string; readonly problem?: string }> {
   const { hostZone, isZone } = await import("../cron/zone.ts");
   const named = config.timezone.trim();
-  return named !== "" && isZone(named) ? named : hostZone();
+  if (named === "") return { zone: hostZone() };
+  if (isZone(named)) return { zone: named };
+  const zone = hostZone();
+  return { zone, problem: `"${named}" is not a time zone; jobs go by ${zone}. Correct it: hermes config set timezone` };
 }
 
 function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): () => Promise<string | undefined> {
@@ -55,7 +58,11 @@ export async function openCronBook(sources: BookSources, now: () => number = Dat
       import("../store/runtime/cron-ledger.ts"),
       import("../store/runtime-db.ts"),
     ]);
-  const [scan, zone, sets] = await Promise.all([hostileRule(), zoneOf(config), import("../tools/toolsets.ts")]);
+  const [scan, { zone, problem: zoneProblem }, sets] = await Promise.all([
+    hostileRule(),
+    zoneOf(config),
+    import("../tools/toolsets.ts"),
+  ]);
   const folder = join(home.path, "cron");
   const output = join(folder, "output");
   const file = new JobFile(folder, () => zone);
@@ -79,6 +86,7 @@ export async function openCronBook(sources: BookSources, now: () => number = Dat
     output,
     actions: new JobActions({ file, removed: new RemovedJobs(folder, now), checks, output, now }),
     zone: () => zone,
+    zoneProblem,
     tickerProblem: tickerProblem(ledger, owners, now),
     close: () => ledger.close(),
   };
@@ -124,6 +132,7 @@ export async function openCron(
     alert: (run, job) => sendAlert(run, job, parts),
     maxParallel: Number(app.config.cron.max_parallel_jobs) || 0,
   });
+  if (book.zoneProblem !== undefined) notice(book.zoneProblem);
   const flush = async () => (await services.cron.deliverer()).flush?.();
   return { ...book, scheduler, flush, ticker: () => new CronTicker({ scheduler, ledger, owners, now, notice }) };
 }

@@ -107,6 +107,9 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
     ),
     `${status.active} of ${status.jobs} jobs are active.`,
     status.next ? `Next: ${status.next.job.name} at ${status.next.at}` : "",
+    ...status.aside.map((job) =>
+      terminal.style("yellow", `Put aside: ${job.name} (${job.id}): ${job.last_error ?? ""}`),
+    ),
     ...status.running.map((run) => `Running: ${run.jobName}, since ${inZone(run.startedAt ?? run.claimedAt, zone)}`),
   ].filter((line) => line !== "");
   if (status.troubles.length === 0) return lines.join("\n");

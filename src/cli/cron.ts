@@ -1,7 +1,8 @@
 // `hermes cron`: scheduled jobs from the command line.
 import { cronStatus, upcomingRuns, withCron, withJobs } from "../app/cron-actions.ts";
+import type { CronBook } from "../app/cron-book.ts";
 import { UserError } from "../core/failure.ts";
-import type { Job } from "../core/job.ts";
+import type { Job, JobRun } from "../core/job.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 import { historyTable, jobDetails, jobTable, receipt, statusText, upcomingTable } from "./cron-view.ts";
 
@@ -12,6 +13,14 @@ function print(context: CliContext, value: unknown, text: string): number {
 
 function onNotice(context: CliContext): { onNotice(text: string): void } {
   return { onNotice: (text) => context.terminal.err(text) };
+}
+
+/** Opens the jobs without the means to run them. */
+function look(context: CliContext, work: (book: CronBook) => Promise<number>): Promise<number> {
+  return withJobs(context.home, (book) => {
+    if (book.zoneProblem !== undefined) context.terminal.err(book.zoneProblem);
+    return work(book);
+  });
 }
 
 function reference(context: CliContext): string {
@@ -27,7 +36,7 @@ function texts(context: CliContext, name: string): string[] | undefined {
 }
 
 async function list(context: CliContext): Promise<number> {
-  return withJobs(context.home, async (book) => {
+  return look(context, async (book) => {
     const all = await book.actions.list();
     const shown = context.values.all ? all : all.filter((job) => job.state !== "completed");
     const problem = await book.tickerProblem();
@@ -79,7 +88,9 @@ async function create(context: CliContext): Promise<number> {
   const prompt = words.length > 0 ? words.join(" ") : bare ? await ask(context, "What should be done? ") : "";
   return withCron(context.home, onNotice(context), async (cron) => {
     const job = await cron.actions.create({ ...wishOf(context), schedule, prompt });
-    return print(context, job, `Scheduled.\n${jobDetails(job)}`);
+    const problem = await cron.tickerProblem();
+    const warning = problem === undefined ? "" : `\n${context.terminal.style("yellow", problem)}`;
+    return print(context, job, `Scheduled.\n${jobDetails(job)}${warning}`);
   });
 }
 
@@ -98,13 +109,16 @@ async function edit(context: CliContext): Promise<number> {
   const prompt = textOption(context, "prompt");
   return withCron(context.home, onNotice(context), async (cron) => {
     const before = await cron.actions.find(reference(context));
-    const job = await cron.actions.update(before.id, {
+    const wish = {
       ...wishOf(context),
       ...editedSkills(context, before),
       ...(schedule === undefined ? {} : { schedule }),
       ...(prompt === undefined ? {} : { prompt }),
       ...(context.values.agent ? { no_agent: false } : {}),
-    });
+    };
+    if (Object.keys(wish).length === 0)
+      throw new UserError("what should change?", { cure: "See: hermes cron edit --help", exitCode: 2 });
+    const job = await cron.actions.update(before.id, wish);
     return print(context, job, `Changed.\n${jobDetails(job)}`);
   });
 }
@@ -114,7 +128,7 @@ const DONE: { readonly [name in Change]: string } = { pause: "Paused", resume: "
 
 function change(name: Change): (context: CliContext) => Promise<number> {
   return (context) =>
-    withJobs(context.home, async (book) => {
+    look(context, async (book) => {
       const id = reference(context);
       const job =
         name === "pause" ? await book.actions.pause(id, textOption(context, "reason")) : await book.actions[name](id);
@@ -142,29 +156,33 @@ async function run(context: CliContext): Promise<number> {
 
 async function tick(context: CliContext): Promise<number> {
   return withCron(context.home, onNotice(context), async (cron) => {
-    const report = await cron.scheduler.tick();
+    const { missed, abandoned } = await cron.scheduler.tick();
     await cron.scheduler.idle();
     await cron.flush();
-    const { started, missed, abandoned } = report;
-    return print(context, report, `${started} run, ${missed} missed, ${abandoned} abandoned.`);
+    const { begun, failed } = cron.scheduler.tally;
+    const text = `${begun} run${failed > 0 ? ` (${failed} failed)` : ""}, ${missed} missed, ${abandoned} abandoned.`;
+    return print(context, { started: begun, failed, missed, abandoned }, text);
   });
 }
 
 async function status(context: CliContext): Promise<number> {
-  return withJobs(context.home, async (book) => {
+  return look(context, async (book) => {
     const report = await cronStatus(book);
     return print(context, report, statusText(context.terminal, report, book.zone()));
   });
 }
 
+/** A removed job has a history too, by its id. */
+async function historyOf(book: CronBook, id: string, limit: number): Promise<readonly JobRun[]> {
+  const kept = await book.ledger.history({ limit, jobId: id });
+  return kept.length > 0 ? kept : book.ledger.history({ limit, jobId: (await book.actions.find(id)).id });
+}
+
 async function history(context: CliContext): Promise<number> {
   const limit = integerOption(context, "limit", { default: 20, min: 1, max: 10_000 });
-  return withJobs(context.home, async (book) => {
+  return look(context, async (book) => {
     const [id] = context.positionals;
-    // A removed job has a history too.
-    const known = id === undefined ? undefined : await book.actions.find(id).catch(() => undefined);
-    const jobId = known?.id ?? id;
-    const rows = await book.ledger.history({ limit, ...(jobId === undefined ? {} : { jobId }) });
+    const rows = id === undefined ? await book.ledger.history({ limit }) : await historyOf(book, id, limit);
     const text = rows.length === 0 ? "No runs yet." : historyTable(context.terminal, rows, book.zone());
     return print(context, rows, text);
   });
@@ -172,7 +190,7 @@ async function history(context: CliContext): Promise<number> {
 
 async function next(context: CliContext): Promise<number> {
   const count = integerOption(context, "count", { default: 10, min: 1, max: 1000 });
-  return withJobs(context.home, async (book) => {
+  return look(context, async (book) => {
     const [job] = context.positionals;
     const rows = await upcomingRuns(book, { count, ...(job === undefined ? {} : { job }) });
     const value = rows.map((row) => ({ job_id: row.job.id, name: row.job.name, at: row.at }));

@@ -151,7 +151,7 @@ export interface JobLedger {
   beat(sign: TickerSign): Promise<void>;
   unbeat(owner: string): Promise<void>;
   signs(): Promise<readonly TickerSign[]>;
-  /** Forgets ended runs from before. */
+  /** Forgets ended runs and tickers from before. */
   prune(before: number): Promise<number>;
   close(): void;
 }

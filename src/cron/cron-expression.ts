@@ -9,14 +9,18 @@ export interface CronExpression {
   readonly namesHours: boolean;
 }
 
-/** `22-2` means 22-23 and 0-2. */
+/** `22-2` means 22, 23, 0, 1 and 2; `22-2/2` every other one of them. */
 function unrolled(field: string, least: number, most: number): string {
   return field
     .split(",")
     .map((part) => {
-      const range = /^(\d+)-(\d+)$/.exec(part);
-      if (!range || Number(range[1]) <= Number(range[2])) return part;
-      return `${range[1]}-${most},${least}-${range[2]}`;
+      const range = /^(\d+)-(\d+)(?:\/(\d+))?$/.exec(part);
+      const [from = 0, to = 0, step = 1] = (range?.slice(1) ?? []).map((text) => Number(text ?? 1));
+      if (!range || from <= to || to < least || from > (most === 6 ? 7 : most) || step < 1) return part;
+      const size = most - least + 1;
+      const values: number[] = [];
+      for (let at = from; at <= to + size; at += step) values.push(at > most ? at - size : at);
+      return values.join(",");
     })
     .join(",");
 }

@@ -44,6 +44,7 @@ const parameters = Type.Object({
   workdir: text("Absolute folder to work in"),
   timezone: text("IANA zone of a cron schedule; default: the person's"),
   catch_up: text("What to do about missed runs: skip (default), latest or all"),
+  catch_up_limit: Type.Optional(Type.Integer({ description: "How many missed runs `all` makes up for (10)" })),
   reason: text("Why it is paused"),
   include_disabled: Type.Optional(Type.Boolean({ description: "list: paused and ended jobs too (default true)" })),
 });
@@ -93,10 +94,21 @@ export function jobEntry(job: Job): JsonObject {
   };
 }
 
+/** Fields that older prompts and skills name beside the schema. */
+function olderFields(args: Args): JobWish {
+  const { skill, provider, base_url } = args as { readonly [name: string]: unknown };
+  return {
+    ...(typeof skill === "string" && args.skills === undefined ? { skills: [skill] } : {}),
+    ...(typeof provider === "string" ? { provider } : {}),
+    ...(typeof base_url === "string" ? { base_url } : {}),
+  };
+}
+
 function wishOf(args: Args): JobWish {
   const { action: _action, job_id: _id, model, reason: _reason, include_disabled: _all, ...rest } = args;
   return {
     ...rest,
+    ...olderFields(args),
     ...(model?.model === undefined ? {} : { model: model.model }),
     ...(model?.provider === undefined ? {} : { provider: model.provider }),
   };

@@ -43,18 +43,31 @@ function zoneOf(schedule: Schedule, zone: string): string {
   return schedule.kind === "cron" ? (schedule.tz ?? zone) : zone;
 }
 
+const NEW_SCHEDULE = "Give it a new schedule: hermes cron edit ID --schedule WHEN";
+
 function dueTime(schedule: Schedule, now: number, zone: string): string {
-  const at = firstRun(schedule, now, zone);
-  if (at === undefined) {
-    throw new UserError("The time of this job has passed.", {
-      cure: "Give it a new schedule: hermes cron edit ID --schedule WHEN",
-    });
+  let at: number | undefined;
+  try {
+    at = firstRun(schedule, now, zone);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UserError(`The schedule of this job cannot be used: ${why}.`, { cure: NEW_SCHEDULE });
   }
+  if (at === undefined) throw new UserError("The time of this job has passed.", { cure: NEW_SCHEDULE });
   return isoIn(at, zoneOf(schedule, zone));
+}
+
+function usualTarget(origin: JobOrigin | null): string {
+  return origin ? "origin" : "local";
 }
 
 function defaultTimes(schedule: Schedule): number | null {
   return schedule.kind === "once" ? 1 : null;
+}
+
+function refuseEmpty(job: Pick<Job, "prompt" | "skills" | "script">): void {
+  if (job.prompt.trim() !== "" || job.skills.length > 0 || job.script !== null) return;
+  throw new UserError("A job needs a prompt, a skill or a script.", { exitCode: 2 });
 }
 
 function nameFor(change: JobChange, job: Pick<Job, "prompt" | "skills" | "script">): string {
@@ -85,15 +98,13 @@ export class JobActions {
   /** Throws UserError and changes nothing when something is wrong. */
   async create(wish: JobWish, origin: JobOrigin | null = null): Promise<Job> {
     const { file, checks, now } = this.#parts;
-    const deliver = wish.deliver ?? (origin ? "origin" : "local");
+    const deliver = wish.deliver?.trim() || usualTarget(origin);
     const change = await prepareChange({ ...wish, deliver }, { checks, now: now(), origin, jobs: await this.list() });
     const { schedule } = change;
     if (!schedule) throw new UserError("A job needs a schedule.", { cure: "For example: every 2h", exitCode: 2 });
     const zone = checks.zone();
     const content = { prompt: change.prompt ?? "", skills: change.skills ?? [], script: change.script ?? null };
-    if (content.prompt.trim() === "" && content.skills.length === 0 && content.script === null) {
-      throw new UserError("A job needs a prompt, a skill or a script.", { exitCode: 2 });
-    }
+    refuseEmpty(content);
     const job: Job = {
       ...EMPTY_JOB,
       ...content,
@@ -122,11 +133,16 @@ export class JobActions {
     const { file, checks, now } = this.#parts;
     const jobs = await this.list();
     const before = findJob(jobs, reference);
-    const change = await prepareChange(wish, { checks, now: now(), origin: before.origin, jobs, before });
+    const deliver = wish.deliver === undefined ? {} : { deliver: wish.deliver.trim() || usualTarget(before.origin) };
+    const change = await prepareChange(
+      { ...wish, ...deliver },
+      { checks, now: now(), origin: before.origin, jobs, before },
+    );
     const zone = checks.zone();
     const updated = await file.edit(before.id, (job) => {
       const origin = tenant !== undefined && job.origin ? { tenant, ...job.origin } : job.origin;
       const merged: Job = { ...job, origin, ...plainFields(change), ...(change.name ? { name: change.name } : {}) };
+      if (change.prompt !== undefined || change.skills || change.script !== undefined) refuseEmpty(merged);
       const times = change.times === undefined ? merged.repeat.times : change.times;
       const kept: Job = { ...merged, repeat: { ...merged.repeat, times } };
       return change.schedule ? rescheduled(kept, change, { now: now(), zone, schedule: change.schedule }) : kept;
@@ -149,14 +165,17 @@ export class JobActions {
   /** The next run is computed from now; what was due in the meantime is not made up for. */
   async resume(reference: string): Promise<Job> {
     const { now, checks } = this.#parts;
-    return this.#edit(reference, (job) => ({
-      ...job,
-      enabled: true,
-      state: "scheduled",
-      paused_at: null,
-      paused_reason: null,
-      next_run_at: dueTime(job.schedule, now(), checks.zone()),
-    }));
+    return this.#edit(reference, (job) => {
+      refuseDone(job);
+      return {
+        ...job,
+        enabled: true,
+        state: "scheduled",
+        paused_at: null,
+        paused_reason: null,
+        next_run_at: dueTime(job.schedule, now(), checks.zone()),
+      };
+    });
   }
 
   /** Due now: whoever ticks next runs it. */
@@ -186,6 +205,14 @@ export class JobActions {
     if (!edited) throw notFound(reference);
     return edited;
   }
+}
+
+/** A job that has run as often as it should would run once more and end again. */
+function refuseDone({ name, schedule, repeat: { times, completed } }: Job): void {
+  if (schedule.kind === "once" || times === null || completed < times) return;
+  throw new UserError(`The job "${name}" has run ${completed} of ${times} times.`, {
+    cure: "Let it run more often (0 for ever), then resume it: hermes cron edit ID --repeat N",
+  });
 }
 
 /** A new schedule wakes a job that had ended; a paused one stays paused. */

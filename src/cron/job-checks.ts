@@ -51,8 +51,10 @@ function scheduleOf(wish: JobWish, frame: CheckFrame): Schedule | undefined {
   const zone = wish.timezone || stored?.tz || checks.zone();
   if (!isZone(zone))
     throw bad(`"${zone}" is not a time zone.`, "Use a name such as Europe/Berlin or America/New_York.");
-  if (wish.schedule !== undefined) return parseSchedule(wish.schedule, { now, zone });
-  return wish.timezone && stored ? parseSchedule(stored.expr, { now, zone }) : undefined;
+  if (wish.schedule?.trim()) return parseSchedule(wish.schedule, { now, zone });
+  if (!wish.timezone || !before) return undefined;
+  if (stored) return parseSchedule(stored.expr, { now, zone });
+  throw bad(`The schedule "${before.schedule_display}" has no zone.`, "Only cron expressions keep one.");
 }
 
 async function checkWorkdir(path: string): Promise<void> {

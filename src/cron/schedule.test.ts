@@ -42,6 +42,8 @@ describe("what a person may write", () => {
     "2026-02-30T10:00",
     "2020-01-01T00:00:00Z",
     "5 weeks",
+    "0 0 5-0 * *",
+    "0 30-2 * * *",
   ])("refuses %j and lists the accepted forms", (text) => {
     expect(() => parseSchedule(text, frame)).toThrow(UserError);
     try {
@@ -63,6 +65,20 @@ function series(expr: string, tz: string, from: string, count: number): string[]
   }
   return found;
 }
+
+it.each([
+  ["0 22-2/2 * * *", ["22:00", "00:00", "02:00", "22:00"]],
+  ["0 22-1 * * *", ["22:00", "23:00", "00:00", "01:00", "22:00"]],
+])("goes over the end of the day: %s", (expr, times) => {
+  expect(series(expr, "UTC", "2026-01-15T12:00", times.length).map((at) => at.slice(11, 16))).toEqual(times);
+});
+
+it.each([
+  ["0 9 * * 7-2", ["2026-01-18", "2026-01-19", "2026-01-20", "2026-01-25"]],
+  ["0 9 * * 6-1", ["2026-01-17", "2026-01-18", "2026-01-19", "2026-01-24"]],
+])("goes over the end of the week: %s", (expr, days) => {
+  expect(series(expr, "UTC", "2026-01-15T12:00", days.length).map((at) => at.slice(0, 10))).toEqual(days);
+});
 
 describe("when clocks change", () => {
   it("keeps the hour on the wall across the change", () => {

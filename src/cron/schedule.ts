@@ -194,7 +194,6 @@ export function nextAfter(schedule: Schedule, after: number, anchor: Anchor): nu
 
 /** When a new or resumed job is due first. */
 export function firstRun(schedule: Schedule, now: number, zone: string): number | undefined {
-  if (schedule.kind === "interval") return now + schedule.minutes * MINUTE;
   if (schedule.kind === "once") return nextAfter(schedule, now - ONCE_GRACE_MS, { zone, from: now });
   return nextAfter(schedule, now, { zone, from: now });
 }

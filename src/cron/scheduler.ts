@@ -53,6 +53,8 @@ export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #slots: Slots;
   readonly #active = new Map<number, { readonly stop: AbortController; readonly work: Promise<void> }>();
+  #begun = 0;
+  #failed = 0;
   #recovering: Promise<number> | undefined;
   #counting: Promise<void> = Promise.resolve();
   #nextCount: Promise<void> | undefined;
@@ -65,6 +67,11 @@ export class Scheduler {
   /** Runs that this process has begun and not ended. */
   get running(): number {
     return this.#active.size;
+  }
+
+  /** Runs of this process since it opened; with a catch-up one tick leads to several. */
+  get tally(): { readonly begun: number; readonly failed: number } {
+    return { begun: this.#begun, failed: this.#failed };
   }
 
   /** Starts what is due and returns; `idle` waits for the runs. */
@@ -132,6 +139,7 @@ export class Scheduler {
   }
 
   #begin(claimed: ClaimedRun): void {
+    this.#begun += 1;
     const stop = new AbortController();
     const work = this.#work(claimed, stop).finally(() => this.#active.delete(claimed.run.id));
     this.#active.set(claimed.run.id, { stop, work });
@@ -143,6 +151,7 @@ export class Scheduler {
     const renewal = setInterval(() => void this.#renew(claimed.run.id, stop), parts.renewMs ?? RENEW_MS);
     try {
       const outcome = await this.#slots.use(() => this.#perform(claimed, stop.signal));
+      if (outcome.state === "failed") this.#failed += 1;
       await parts.ledger.finish(claimed.run.id, parts.owners.self, outcome);
       await this.#settleAndTell();
       if (claimed.more && !stop.signal.aborted) {

@@ -153,6 +153,7 @@ function afterCalls(db: () => Database, retry: Retry) {
       return rows.map(runOf);
     },
     prune: async (before) => {
+      await retry(() => db().prepare("DELETE FROM cron_tickers WHERE ticked_at < ?").run(before));
       const sql = "DELETE FROM cron_runs WHERE ended_at < ? AND settled = 1 AND alert NOT IN ('due', 'sending')";
       return (await retry(() => db().prepare(sql).run(before))).changes;
     },
