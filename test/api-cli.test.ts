@@ -1,6 +1,7 @@
 // `hermes api` as a person runs it: the built program, its own home, a real port.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
@@ -20,6 +21,14 @@ afterEach(async () => {
   await llm.close();
   home.remove();
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
 it("makes a key, serves, tells its state, and ends in order", async () => {
   const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };
@@ -49,6 +58,26 @@ it("makes a key, serves, tells its state, and ends in order", async () => {
   }
   const code = await new Promise((resolve) => child.once("exit", resolve));
   expect(code).toBe(0);
+});
+
+it("takes key and port from config.yaml, and finds the server there", async () => {
+  const port = await freePort();
+  home.useModel(llm, `api_server:\n  key: written-by-hand-0123\n  port: ${port}\n`);
+  const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };
+  const child = spawn(process.execPath, [hermesProgram(), "api", "run"], { cwd: home.path, env });
+  try {
+    const headers = { authorization: "Bearer written-by-hand-0123" };
+    const models = () => fetch(`http://127.0.0.1:${port}/v1/models`, { headers }).catch(() => null);
+    await expect.poll(async () => (await models())?.status, { timeout: 20_000 }).toBe(200);
+    expect(await runHermes(["api", "status"], { home: home.path })).toMatchObject({ code: 0 });
+    expect((await runHermes(["api", "key"], { home: home.path })).stdout).toContain("config.yaml");
+    expect(existsSync(join(home.path, ".env"))).toBe(false);
+  } finally {
+    child.kill("SIGTERM");
+  }
+  home.useModel(llm, "platforms:\n  webhook:\n    extra:\n      port: 9753\n");
+  const added = await runHermes(["webhook", "subscribe", "deploys", "--prompt", "x"], { home: home.path });
+  expect(added.stdout).toContain("http://127.0.0.1:9753/webhooks/deploys");
 });
 
 it("adds, lists and removes webhook routes without showing their secrets again", async () => {

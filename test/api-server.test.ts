@@ -118,6 +118,8 @@ describe("the door", () => {
 
 describe("chat completions with the official client", () => {
   it("lists one model and answers", async () => {
+    expect(await api.client.models.retrieve("hermes-agent")).toMatchObject({ object: "model" });
+    await expect(api.client.models.retrieve("gpt")).rejects.toMatchObject({ status: 404, code: "model_not_found" });
     expect((await api.client.models.list()).data.map((model) => model.id)).toEqual(["hermes-agent"]);
     api.reply(text("Hello there.", { usage: { input: 100, output: 7 } }));
     const answer = await api.client.chat.completions.create({
@@ -227,6 +229,42 @@ describe("chat completions with the official client", () => {
     for await (const _chunk of stream) if (leaving.signal.aborted) break;
     await expect.poll(() => api.turns()[0]?.closedAt, { timeout: 10_000 }).not.toBeNull();
     expect(api.turns()[0]?.aborted).toBe(true);
+  });
+
+  it("answers equal requests that come at once, each in a session of its own", async () => {
+    api.reply(...[1, 2, 3].map(() => text("Same.")));
+    const first = { messages: [{ role: "user", content: "Say it" }] };
+    const ask = async (body: object) => {
+      const answer = await api.post("/v1/chat/completions", body);
+      await answer.text();
+      return [answer.status, answer.headers.get("x-hermes-session-id")] as const;
+    };
+    const opened = await Promise.all([1, 2, 3].map(() => ask(first)));
+    expect(opened.map(([code]) => code)).toEqual([200, 200, 200]);
+    expect(new Set(opened.map(([, session]) => session)).size).toBe(3);
+    api.reply(...[1, 2].map(() => text("On.")));
+    const second = { messages: [...first.messages, { role: "assistant", content: "Same." }, ...first.messages] };
+    const gone = await Promise.all([1, 2].map(() => ask(second)));
+    expect(gone.map(([code]) => code)).toEqual([200, 200]);
+    expect(new Set(gone.map(([, session]) => session)).size).toBe(2);
+  });
+
+  it("does not repeat an answer that was cut off because its client left", async () => {
+    api.reply(hang("after_text", "Only the beg"), text("The whole answer."));
+    const body = { messages: [{ role: "user", content: "Tell me" }] };
+    const leaving = new AbortController();
+    const sent = fetch(`${api.server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${API_KEY}`, "idempotency-key": "k2" },
+      body: JSON.stringify(body),
+      signal: leaving.signal,
+    });
+    await api.llm.arrived(1);
+    leaving.abort();
+    await expect(sent).rejects.toThrow();
+    await expect.poll(() => api.turns()[0]?.closedAt, { timeout: 10_000 }).not.toBeNull();
+    const again = await api.post("/v1/chat/completions", body, { "idempotency-key": "k2" });
+    expect(await again.json()).toMatchObject({ choices: [{ message: { content: "The whole answer." } }] });
   });
 
   it("runs a repeated request once", async () => {

@@ -3,7 +3,10 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { decodeEnvFile, parseEnvFile } from "../config/env-file.ts";
 import { envPath, setEnvValue } from "../config/env-write.ts";
+import { configPath, loadConfig } from "../config/load.ts";
+import { API_SERVER_SETTINGS, DEFAULT_HOST, DEFAULT_PORT } from "../platforms/api-server/settings.ts";
 import type { Home } from "./home.ts";
+import { settingsOf } from "./platform-settings.ts";
 
 const KEY = "API_SERVER_KEY";
 
@@ -20,14 +23,25 @@ async function keptKey(home: Home): Promise<string | undefined> {
   return parseEnvFile(text).get(KEY);
 }
 
+async function settings(home: Home): Promise<(name: string) => string | undefined> {
+  const { config } = await loadConfig({ home });
+  return settingsOf({ home, config }, "api_server", API_SERVER_SETTINGS).setting;
+}
+
+async function findKey(home: Home): Promise<ApiKey | undefined> {
+  const own = home.env[KEY] || (await keptKey(home));
+  if (own) return { key: own, path: envPath(home), made: false };
+  const configured = (await settings(home))(KEY);
+  return configured ? { key: configured, path: configPath(home), made: false } : undefined;
+}
+
 /** The key of this home; made from 32 random bytes and kept in `.env` when there is none, or when `renew` is set. */
 export async function ensureApiKey(home: Home, options: { readonly renew?: boolean } = {}): Promise<ApiKey> {
-  const path = envPath(home);
-  const known = home.env[KEY] || (await keptKey(home));
-  if (known && !options.renew) return { key: known, path, made: false };
+  const known = options.renew ? undefined : await findKey(home);
+  if (known) return known;
   const key = randomBytes(32).toString("base64url");
   await setEnvValue(home, KEY, key);
-  return { key, path, made: true };
+  return { key, path: envPath(home), made: true };
 }
 
 export interface ServerState {
@@ -38,13 +52,17 @@ export interface ServerState {
   readonly problem?: string;
 }
 
-/** Asks the server itself, with a short deadline. */
+/** Asks the server itself, with a short deadline; where it is, the settings say, unless `where` does. */
 export async function serverState(
   home: Home,
-  where: { readonly host: string; readonly port: number },
+  where: { readonly host?: string | undefined; readonly port?: number | undefined } = {},
 ): Promise<ServerState> {
-  const url = `http://${where.host.includes(":") ? `[${where.host}]` : where.host}:${where.port}`;
-  const key = home.env[KEY] || (await keptKey(home)) || "";
+  const setting = await settings(home);
+  const asked = where.host ?? setting("API_SERVER_HOST") ?? DEFAULT_HOST;
+  const host = asked === "0.0.0.0" || asked === "::" ? DEFAULT_HOST : asked;
+  const port = where.port ?? (Number(setting("API_SERVER_PORT")) || DEFAULT_PORT);
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const key = (await findKey(home))?.key ?? "";
   try {
     const answer = await fetch(`${url}/health/detailed`, {
       headers: { authorization: `Bearer ${key}` },

@@ -1,8 +1,9 @@
 // What `hermes webhook` does: routes added, listed, removed and tried.
 import { randomBytes } from "node:crypto";
+import { loadConfig } from "../config/load.ts";
 import { UserError } from "../core/failure.ts";
 import { NO_AUTH, ROUTE_NAME, readRoute, routeProblem } from "../platforms/webhook/route.ts";
-import { DEFAULT_PORT } from "../platforms/webhook/settings.ts";
+import { DEFAULT_PORT, WEBHOOK_SETTINGS } from "../platforms/webhook/settings.ts";
 import { sign } from "../platforms/webhook/signature.ts";
 import {
   changeSubscriptions,
@@ -12,6 +13,7 @@ import {
   subscriptionsPath,
 } from "../platforms/webhook/subscriptions.ts";
 import type { Home } from "./home.ts";
+import { settingsOf } from "./platform-settings.ts";
 
 export interface WebhookWish extends Omit<Subscription, "secret" | "created_at"> {
   readonly name: string;
@@ -35,9 +37,14 @@ function requireName(name: string): void {
   });
 }
 
-export function webhookUrl(home: Home, name: string): string {
-  const host = home.env.WEBHOOK_HOST && home.env.WEBHOOK_HOST !== "0.0.0.0" ? home.env.WEBHOOK_HOST : "127.0.0.1";
-  return `http://${host}:${Number(home.env.WEBHOOK_PORT) || DEFAULT_PORT}/webhooks/${name}`;
+/** Where the routes of this home are served, by its settings. */
+export async function webhookRoot(home: Home): Promise<string> {
+  const { config } = await loadConfig({ home });
+  const { setting } = settingsOf({ home, config }, "webhook", WEBHOOK_SETTINGS);
+  const asked = setting("WEBHOOK_HOST") ?? "127.0.0.1";
+  const host = asked === "0.0.0.0" || asked === "::" ? "127.0.0.1" : asked;
+  const port = Number(setting("WEBHOOK_PORT")) || DEFAULT_PORT;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}/webhooks/`;
 }
 
 /** Adds a route or replaces the one of that name; a running gateway sees it with the next delivery. */
@@ -51,7 +58,7 @@ export async function subscribeWebhook(home: Home, wish: WebhookWish): Promise<S
   if (problem)
     throw new UserError(`the route would not serve: ${problem}`, { cure: "Nothing was changed.", exitCode: 2 });
   await changeSubscriptions(path, (before) => ({ ...before, [name]: entry }));
-  return { path, url: webhookUrl(home, name), secret, made: wish.secret === undefined };
+  return { path, url: `${await webhookRoot(home)}${name}`, secret, made: wish.secret === undefined };
 }
 
 export async function listWebhooks(home: Home): Promise<Subscriptions> {
@@ -79,7 +86,7 @@ export interface TestOutcome {
 /** Posts a signed payload to the running gateway, as a sender would. */
 export async function testWebhook(home: Home, name: string, payload: string): Promise<TestOutcome> {
   const { secret } = await requireSubscription(home, name);
-  const url = webhookUrl(home, name);
+  const url = `${await webhookRoot(home)}${name}`;
   try {
     JSON.parse(payload);
   } catch {

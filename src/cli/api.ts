@@ -4,8 +4,6 @@ import { openServer } from "../app/open-server.ts";
 import { ensureApiKey, serverState } from "../app/server-actions.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
 
-const DEFAULT_PORT = 8642;
-
 const WHERE = {
   host: { type: "string", value: "ADDRESS", help: "Address to listen on (127.0.0.1)" },
   port: { type: "string", value: "PORT", help: "Port to listen on (8642)" },
@@ -49,19 +47,20 @@ async function key(context: CliContext): Promise<number> {
   const { terminal, home } = context;
   const made = await ensureApiKey(home, { renew: Boolean(context.values.new) });
   if (context.values.show) terminal.out(made.key);
-  else terminal.out(`${made.made ? "A new key was made; it" : "The key"} is kept in ${made.path} as API_SERVER_KEY.`);
+  else
+    terminal.out(
+      `${made.made ? "A new key was made; it" : "The key"} is kept in ${made.path} as ${made.path.endsWith(".env") ? "API_SERVER_KEY" : "api_server.key"}.`,
+    );
   if (context.values.new) terminal.err("Restart a server that is running: it still has the old key.");
   return 0;
 }
 
 async function status(context: CliContext): Promise<number> {
   const { terminal, home } = context;
-  const asked = textOption(context, "host") ?? home.env.API_SERVER_HOST ?? "127.0.0.1";
-  const host = asked === "0.0.0.0" || asked === "::" ? "127.0.0.1" : asked;
-  const fallback = Number(home.env.API_SERVER_PORT) || DEFAULT_PORT;
+  const port = integerOption(context, "port", { default: -1, max: 65_535 });
   const state = await serverState(home, {
-    host,
-    port: integerOption(context, "port", { default: fallback, max: 65_535 }),
+    host: textOption(context, "host"),
+    port: context.values.port === undefined ? undefined : port,
   });
   if (context.values.json) terminal.out(JSON.stringify(state, null, 2));
   else if (state.problem) terminal.out(`${state.url}: ${state.problem}`);

@@ -1,5 +1,5 @@
 // `hermes webhook`: routes by which other programs reach the agent.
-import { listWebhooks, removeWebhook, subscribeWebhook, testWebhook, webhookUrl } from "../app/webhook-actions.ts";
+import { listWebhooks, removeWebhook, subscribeWebhook, testWebhook, webhookRoot } from "../app/webhook-actions.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
@@ -40,9 +40,10 @@ async function subscribe(context: CliContext): Promise<number> {
 
 async function show(context: CliContext): Promise<number> {
   const { terminal, home } = context;
+  const root = await webhookRoot(home);
   const routes = Object.entries(await listWebhooks(home)).map(([name, entry]) => {
     const { secret: _secret, ...rest } = entry;
-    return { name, url: webhookUrl(home, name), ...rest };
+    return { name, url: `${root}${name}`, ...rest };
   });
   if (context.values.json) terminal.out(JSON.stringify(routes, null, 2));
   else if (routes.length === 0) terminal.out("No routes. Add one: hermes webhook subscribe NAME --prompt TEXT");

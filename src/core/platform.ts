@@ -178,6 +178,10 @@ export interface PlatformConnection {
   channels?(): Promise<
     readonly { readonly id: string; readonly name: string; readonly kind: ChatKind; readonly guild?: string }[]
   >;
+  /** How many requests the platform answers by itself, outside of chats. */
+  working?(): number;
+  /** Takes no new requests of that kind; resolves when those that are being answered are done. */
+  drain?(): Promise<void>;
   health(): PlatformHealth;
   /** Ends receiving and frees everything; idempotent, never throws. */
   close(): Promise<void>;

@@ -331,7 +331,8 @@ export class Gateway {
   }
 
   get activeTurns(): number {
-    return [...this.#chats.values()].filter((chat) => chat.busy).length;
+    const elsewhere = [...this.#links.values()].map((link) => link.connection?.working?.() ?? 0);
+    return [...this.#chats.values()].filter((chat) => chat.busy).length + elsewhere.reduce((a, b) => a + b, 0);
   }
 
   #stateWord(): GatewayStatus["state"] {
@@ -363,7 +364,8 @@ export class Gateway {
     this.#handoffs.stop();
     this.#alarm.close();
     const chats = [...this.#chats.values()];
-    const settling = [...chats.map((chat) => chat.settled()), this.#background.settled()];
+    const draining = [...this.#links.values()].map((link) => link.connection?.drain?.());
+    const settling = [...chats.map((chat) => chat.settled()), this.#background.settled(), ...draining];
     const drained = await within(Promise.all(settling), drainMs);
     if (!drained) await within(this.#background.stop(), 5_000);
     if (!drained) await within(Promise.all(chats.map((chat) => chat.abandon())), 5_000);

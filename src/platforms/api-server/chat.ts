@@ -5,7 +5,7 @@ import { AbsentHuman } from "./absent-human.ts";
 import { ApiError } from "./api-error.ts";
 import { type ClientInput, readMessages } from "./content.ts";
 import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, userOf } from "./desk.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency, Outcome } from "./idempotency.ts";
 import { fingerprint, type OpenedSession, userMessage } from "./sessions.ts";
 import { type Sse, sse } from "./sse.ts";
 import { chatUsage, isShown, runTurn, type TurnResult } from "./turn.ts";
@@ -72,7 +72,7 @@ function resultHeaders(request: ChatRequest, result: TurnResult): { [name: strin
   };
 }
 
-async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Response> {
+async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Outcome> {
   const request = await openChat(desk, context, body);
   try {
     const signal = AbortSignal.any([context.req.raw.signal, desk.stopping]);
@@ -81,7 +81,7 @@ async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Re
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
     const said = withNote(result.text, request.human);
     await remember(desk, request, said);
-    return Response.json(
+    const response = Response.json(
       {
         id: request.id,
         object: "chat.completion",
@@ -100,6 +100,7 @@ async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Re
       },
       { headers: resultHeaders(request, result) },
     );
+    return { response, whole: result.end !== "interrupted" };
   } finally {
     request.session.release();
   }

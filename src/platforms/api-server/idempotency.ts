@@ -12,6 +12,12 @@ interface Entry {
   readonly answer: Promise<{ status: number; headers: [string, string][]; body: string }>;
 }
 
+/** An answer, and whether the run behind it came to its end. */
+export interface Outcome {
+  readonly response: Response;
+  readonly whole: boolean;
+}
+
 export class Idempotency {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
@@ -20,10 +26,13 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** Without the header `run` is simply called. A failed run is forgotten, so that it can be tried again. */
-  async once(context: Context, body: unknown, run: () => Promise<Response>): Promise<Response> {
+  /**
+   * Without the header `run` is simply called. A run that failed, or that was cut off (`whole` is false), is forgotten, so
+   * that it can be tried again.
+   */
+  async once(context: Context, body: unknown, run: () => Promise<Outcome>): Promise<Response> {
     const given = context.req.header("idempotency-key")?.trim();
-    if (!given) return run();
+    if (!given) return (await run()).response;
     const key = `${context.req.path} ${given}`;
     const about = [body, context.req.header("x-hermes-session-id"), context.req.header("x-hermes-session-key")];
     const request = createHash("sha256").update(JSON.stringify(about)).digest("hex");
@@ -32,9 +41,11 @@ export class Idempotency {
     if (entry && entry.request !== request)
       throw new ApiError(409, "idempotency_conflict", "this Idempotency-Key was used for another request");
     if (!entry) {
-      entry = { request, at: this.#now(), answer: run().then(keep) };
+      const running = run();
+      entry = { request, at: this.#now(), answer: running.then(keep) };
       this.#entries.set(key, entry);
-      entry.answer.catch(() => this.#entries.delete(key));
+      const forget = () => this.#entries.delete(key);
+      running.then(({ whole }) => void (whole || forget()), forget);
     }
     const { status, headers, body: text } = await entry.answer;
     return new Response(text, { status, headers });
@@ -48,6 +59,6 @@ export class Idempotency {
   }
 }
 
-async function keep(response: Response) {
+async function keep({ response }: Outcome) {
   return { status: response.status, headers: [...response.headers], body: await response.text() };
 }

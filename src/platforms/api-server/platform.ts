@@ -32,6 +32,7 @@ async function connect(parts: ApiServerPlatformParts, context: PlatformContext):
     door: parts.door,
     responses: await parts.openResponses(),
     settings,
+    patient: true,
     log: (level, text) => context.log(level, text),
     now: () => context.now(),
     ...(parts.approvalMs ? { approvalMs: parts.approvalMs } : {}),
@@ -44,6 +45,8 @@ async function connect(parts: ApiServerPlatformParts, context: PlatformContext):
     account: `${server.host}:${server.port}`,
     accountName: settings.modelName,
     send: async () => ({ ok: false, kind: "refused", reason: "API clients cannot be written to" }),
+    working: () => server.active,
+    drain: () => server.drain(),
     // A listening socket is its own proof.
     health: () => ({ state: "ok", provenAt: context.now() }),
     close: () => server.close(),

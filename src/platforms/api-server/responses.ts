@@ -6,7 +6,7 @@ import { AbsentHuman } from "./absent-human.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import { type ClientInput, isObject, readHistory, readResponsesInput } from "./content.ts";
 import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, textField, userOf } from "./desk.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency, Outcome } from "./idempotency.ts";
 import { itemsOf, messageItem, type ResponseHead, responseObject, statusOf } from "./response-object.ts";
 import { ResponseWriter } from "./response-stream.ts";
 import { type OpenedSession, userMessage } from "./sessions.ts";
@@ -100,7 +100,7 @@ async function keep(desk: Desk, request: ResponseRequest, response: JsonObject, 
   );
 }
 
-async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<Response> {
+async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<Outcome> {
   const request = await openResponse(desk, context, body);
   try {
     const result = await runTurn(request.session, AbortSignal.any([context.req.raw.signal, desk.stopping]));
@@ -111,7 +111,8 @@ async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<
     const output = [...result.messages.flatMap(itemsOf), ...notes];
     const response = responseObject(request.head, { status: statusOf(result), output, result, denied });
     await keep(desk, request, response, result);
-    return Response.json(response, { headers: { "x-hermes-session-id": result.sessionId } });
+    const headers = { "x-hermes-session-id": result.sessionId };
+    return { response: Response.json(response, { headers }), whole: result.end !== "interrupted" };
   } finally {
     request.session.release();
   }

@@ -112,6 +112,7 @@ function capabilities(modelName: string, jobs: boolean): JsonObject {
       "GET /health",
       "GET /health/detailed",
       "GET /v1/models",
+      "GET /v1/models/{id}",
       "GET /v1/capabilities",
       "POST /v1/chat/completions",
       "POST /v1/responses",
@@ -162,10 +163,15 @@ function runEvents(desk: Desk, run: Run, context: Context): Response {
   });
 }
 
+/** That the server answers is not the whole truth where a gateway stands behind it that hears only some of its chats. */
+function statusWord(parts: RouteParts): "ok" | "degraded" {
+  return parts.state?.().gateway_state === "degraded" ? "degraded" : "ok";
+}
+
 function health(parts: RouteParts): JsonObject {
   const { desk, runs } = parts;
   return {
-    status: "ok",
+    status: statusWord(parts),
     platform: "hermes-agent",
     active_agents: desk.sessions.active,
     active_runs: runs.active,
@@ -196,12 +202,15 @@ export async function apiServerApp(parts: RouteParts): Promise<Hono> {
   const app = new Hono();
   const idempotency = new Idempotency(desk.now);
   app.use("*", (context, next) => guard(context, next, settings));
-  for (const path of ["/health", "/v1/health"])
-    app.get(path, () => Response.json({ status: "ok", platform: "hermes-agent" }));
+  for (const path of OPEN_PATHS)
+    app.get(path, () => Response.json({ status: statusWord(parts), platform: "hermes-agent" }));
   app.get("/health/detailed", () => Response.json(health(parts)));
-  app.get("/v1/models", () => {
-    const model = { id: settings.modelName, object: "model", created: 0, owned_by: "hermes" };
-    return Response.json({ object: "list", data: [model] });
+  const model = { id: settings.modelName, object: "model", created: 0, owned_by: "hermes" };
+  app.get("/v1/models", () => Response.json({ object: "list", data: [model] }));
+  app.get("/v1/models/:id", (context) => {
+    const id = context.req.param("id");
+    if (id === model.id) return Response.json(model);
+    throw new ApiError(404, "model_not_found", `there is no model ${id}; the one here is ${model.id}`, "model");
   });
   app.get("/v1/capabilities", () => Response.json(capabilities(settings.modelName, parts.jobs !== undefined)));
   app.post("/v1/chat/completions", (context) => chatCompletions(desk, idempotency, context));

@@ -22,6 +22,8 @@ export interface ApiServerParts {
   jobs?(): Promise<JobDesk>;
   readonly approvalMs?: number;
   readonly keepAliveMs?: number;
+  /** Whoever starts it tries again when the port is taken. */
+  readonly patient?: boolean;
   /** More about the program that serves, for `/health/detailed`. */
   state?(): JsonObject;
   log?(level: "info" | "warning" | "error", text: string): void;
@@ -29,6 +31,10 @@ export interface ApiServerParts {
 }
 
 export interface ApiServer extends Omit<Listening, "close"> {
+  /** Requests that are being answered, runs included. */
+  readonly active: number;
+  /** Starts nothing new; resolves when what is being answered is done. */
+  drain(): Promise<void>;
   /** Stops runs, lets answers finish, stores what happened. Idempotent. */
   close(): Promise<void>;
 }
@@ -53,7 +59,8 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     ...(parts.jobs ? { jobs: parts.jobs } : {}),
     ...(parts.state ? { state: parts.state } : {}),
   });
-  const listening = await listen(app, { host: settings.host, port: settings.port, setting: "API_SERVER_PORT" });
+  const { host, port } = settings;
+  const listening = await listen(app, { host, port, setting: "API_SERVER_PORT", patient: parts.patient ?? false });
   let closing: Promise<void> | undefined;
   const close = async () => {
     stopping.abort();
@@ -66,6 +73,10 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     host: listening.host,
     port: listening.port,
     url: listening.url,
+    get active() {
+      return sessions.active;
+    },
+    drain: () => sessions.drain(),
     close: () => {
       closing ??= close();
       return closing;

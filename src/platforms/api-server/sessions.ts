@@ -48,10 +48,33 @@ function withInstructions(input: ClientInput["input"], instructions: string): Cl
   return typeof input === "string" ? `${note}\n\n${input}` : [{ type: "text", text: note }, ...input];
 }
 
+/** Where a request is answered. */
+interface Place {
+  readonly id: string;
+  readonly exists: boolean;
+  /** What a new session begins with. */
+  readonly seed: readonly Message[];
+}
+
+/** From the first words, so that a person can tell conversations apart. */
+function firstId(wish: SessionWish): string {
+  const first = [...wish.client.history, userMessage(wish.client.input)].find(({ role }) => role === "user");
+  const text = `${wish.client.instructions}\n${textOf(first?.content)}`;
+  return `${wish.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+}
+
+/** A session of its own beside others that began with the same words. */
+function apart(wish: SessionWish): Place {
+  const id = `${firstId(wish)}-${randomBytes(4).toString("hex")}`;
+  return { id, exists: false, seed: wish.client.history };
+}
+
 export class Sessions {
   readonly #door: AgentDoor;
   readonly #busy = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
+  #draining = false;
+  #idle: () => void = () => undefined;
 
   constructor(door: AgentDoor) {
     this.#door = door;
@@ -61,8 +84,25 @@ export class Sessions {
     return this.#busy.size;
   }
 
+  /** Nothing new is opened; resolves when everything that is open was released. */
+  drain(): Promise<void> {
+    this.#draining = true;
+    return new Promise((resolve) => {
+      this.#idle = resolve;
+      this.#free();
+    });
+  }
+
+  #free(id?: string): void {
+    if (id !== undefined) this.#busy.delete(id);
+    if (this.#draining && this.#busy.size === 0) this.#idle();
+  }
+
   async open(wish: SessionWish): Promise<OpenedSession> {
-    const plan = await this.#plan(wish);
+    if (this.#draining) throw new ApiError(503, "server_stopping", "the server is stopping; try again in a moment");
+    const found = await this.#plan(wish);
+    // Another request may have come there meanwhile: only a session that the client named is its own.
+    const plan = wish.sessionId === undefined && this.#busy.has(found.id) ? apart(wish) : found;
     const { id } = plan;
     if (this.#busy.has(id))
       throw new ApiError(409, "session_busy", `session ${id} is answering another request; try again when it is done`);
@@ -70,12 +110,12 @@ export class Sessions {
     try {
       return await this.#openAs(wish, plan);
     } catch (error) {
-      this.#busy.delete(id);
+      this.#free(id);
       throw error;
     }
   }
 
-  async #openAs(wish: SessionWish, plan: { id: string; exists: boolean; seed: readonly Message[] }) {
+  async #openAs(wish: SessionWish, plan: Place) {
     const { store } = this.#door;
     const { instructions } = wish.client;
     if (!plan.exists && plan.seed.length > 0)
@@ -105,12 +145,12 @@ export class Sessions {
   }
 
   #release(id: string, opened: OpenedConversation): void {
-    this.#busy.delete(id);
     const closing: Promise<void> = opened.conversation.close().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
+    this.#free(id);
   }
 
-  async #plan(wish: SessionWish): Promise<{ id: string; exists: boolean; seed: readonly Message[] }> {
+  async #plan(wish: SessionWish): Promise<Place> {
     const { store } = this.#door;
     if (wish.sessionId !== undefined) {
       const id = checkSessionId(wish.sessionId);
@@ -119,7 +159,9 @@ export class Sessions {
     }
     if (wish.thread && !this.#busy.has(wish.thread.sessionId) && (await this.at(wish.thread)))
       return { id: wish.thread.sessionId, exists: true, seed: [] };
-    return { id: await this.#freshId(wish), exists: false, seed: wish.client.history };
+    const id = firstId(wish);
+    const taken = this.#busy.has(id) || (await store.getSession(id)) !== null;
+    return taken ? apart(wish) : { id, exists: false, seed: wish.client.history };
   }
 
   /** Is the session still where the thread left it? */
@@ -134,15 +176,6 @@ export class Sessions {
     const tip = await this.#door.store.getCompressionTip(sessionId);
     const row = await this.#door.store.getSession(tip);
     return { sessionId: tip, messageCount: row?.message_count ?? 0 };
-  }
-
-  /** From the first words, so that a person can tell conversations apart; with a random end when it is taken. */
-  async #freshId(wish: SessionWish): Promise<string> {
-    const first = [...wish.client.history, userMessage(wish.client.input)].find(({ role }) => role === "user");
-    const text = `${wish.client.instructions}\n${textOf(first?.content)}`;
-    const id = `${wish.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
-    const taken = this.#busy.has(id) || (await this.#door.store.getSession(id)) !== null;
-    return taken ? `${id}-${randomBytes(4).toString("hex")}` : id;
   }
 
   /** Resolves when nothing is left to write. */

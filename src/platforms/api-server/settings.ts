@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { UserError } from "../../core/failure.ts";
 import type { PlatformSetting } from "../../core/platform.ts";
 import { isLoopback, weakKey } from "../http/guards.ts";
+import { portOf } from "../http/listen.ts";
 
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 8642;
@@ -38,13 +39,6 @@ export function listOf(text: string | undefined): string[] {
     .split(",")
     .map((item) => item.trim().toLowerCase().replace(/\/$/, ""))
     .filter((item) => item !== "");
-}
-
-export function portOf(text: string | undefined, fallback: number, setting: string): number {
-  if (text === undefined || text.trim() === "") return fallback;
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UserError(`${setting} is "${text}"; a port is a whole number up to 65535`, { cure: `Change ${setting}.` });
 }
 
 /** `profile` names the model when nothing else does. Throws when others could call without a key worth the name. */

@@ -3,6 +3,8 @@ import type { Context } from "hono";
 import { bodyOf } from "./api-error.ts";
 
 const KEEP_ALIVE_MS = 30_000;
+/** A reader that took nothing for so many beats has gone, although its line stands: it must not hold its session for ever. */
+const MISSED_BEATS = 10;
 
 export interface Sse {
   /** Aborts when the reader has gone or the server stops. */
@@ -35,12 +37,26 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
   const gone = new AbortController();
   const signal = AbortSignal.any([gone.signal, context.req.raw.signal, options.stopping]);
   const encoder = new TextEncoder();
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  let line: TransformStreamDefaultController<Uint8Array> | undefined;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => {
+      line = controller;
+    },
+  });
   const writer = writable.getWriter();
   const leave = () => gone.abort();
   writer.closed.catch(leave);
-  const raw = (text: string) => writer.write(encoder.encode(text)).catch(leave);
-  const timer = setInterval(() => void raw(": keep-alive\n\n"), options.keepAliveMs ?? KEEP_ALIVE_MS);
+  let missed = 0;
+  const taken = () => {
+    missed = 0;
+  };
+  const raw = (text: string) => writer.write(encoder.encode(text)).then(taken, leave);
+  const beat = () => {
+    missed += 1;
+    if (missed > MISSED_BEATS) line?.error(new Error("the reader takes nothing"));
+    else void raw(": keep-alive\n\n");
+  };
+  const timer = setInterval(beat, options.keepAliveMs ?? KEEP_ALIVE_MS);
   const work = async () => {
     try {
       await write({ signal, raw, send: (data, about = {}) => raw(frame(data, about)) });

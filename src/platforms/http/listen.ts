@@ -16,24 +16,37 @@ export interface Listening {
   close(graceMs?: number): Promise<void>;
 }
 
-function trouble(error: NodeJS.ErrnoException, where: { host: string; port: number; setting: string }): UserError {
+interface Where {
+  readonly host: string;
+  readonly port: number;
+  /** Named in the cure when the port is taken. */
+  readonly setting: string;
+  /** Whoever asks tries again by itself: a port that is taken may become free. */
+  readonly patient?: boolean;
+}
+
+function trouble(error: NodeJS.ErrnoException, where: Where): Error {
   const at = `${where.host}:${where.port}`;
-  if (error.code === "EADDRINUSE")
-    return new UserError(`${at} is in use by another program`, {
-      cure: `Stop that program, or choose another port with ${where.setting}.`,
-      cause: error,
-    });
+  if (error.code === "EADDRINUSE") {
+    const cure = `Stop that program, or choose another port with ${where.setting}.`;
+    if (where.patient) return new Error(`${at} is in use by another program. ${cure}`, { cause: error });
+    return new UserError(`${at} is in use by another program`, { cure, cause: error });
+  }
   return new UserError(`cannot listen on ${at}: ${error.message}`, {
     cure: `Check the address, or choose another port with ${where.setting}.`,
     cause: error,
   });
 }
 
-/** `setting` is named in the cure when the port is taken. */
-export async function listen(
-  app: Hono,
-  where: { readonly host: string; readonly port: number; readonly setting: string },
-): Promise<Listening> {
+/** Port 0 means any that is free. */
+export function portOf(text: string | undefined, fallback: number, setting: string): number {
+  if (text === undefined || text.trim() === "") return fallback;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UserError(`${setting} is "${text}"; a port is a whole number up to 65535`, { cure: `Change ${setting}.` });
+}
+
+export async function listen(app: Hono, where: Where): Promise<Listening> {
   const { createAdaptorServer } = await import("@hono/node-server");
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -41,7 +54,8 @@ export async function listen(
     serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: 32 * 1024 },
   }) as Server;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(trouble(error, where)));
+    // It stays: trouble with a single connection later on must not end the program.
+    server.on("error", (error) => reject(trouble(error, where)));
     server.listen(where.port, where.host, resolve);
   });
   const { port } = server.address() as AddressInfo;

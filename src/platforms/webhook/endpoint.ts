@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Context, Hono } from "hono";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
 import { readLimited } from "../http/body.ts";
+import { hostAllowed } from "../http/guards.ts";
 import { NO_AUTH, type Route, readRoute, routeProblem, targetOf } from "./route.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { isSigned } from "./signature.ts";
@@ -32,14 +33,19 @@ function answer(status: number, body: { readonly [key: string]: unknown }): Resp
   return Response.json(body, { status });
 }
 
-/** JSON, else a form; a form with a `payload` field carries JSON in it, as GitHub may send it. */
+/**
+ * JSON whatever the type says, because `curl -d` calls everything a form; else a form. One with a `payload` field carries
+ * JSON in it, as GitHub may send it.
+ */
 function parse(body: Buffer, type: string): unknown {
   const text = body.toString("utf8");
-  if (type.includes("application/x-www-form-urlencoded")) {
-    const form = Object.fromEntries(new URLSearchParams(text));
-    return form.payload === undefined ? form : JSON.parse(form.payload);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (!type.includes("application/x-www-form-urlencoded") || text.trim() === "") throw error;
   }
-  return JSON.parse(text);
+  const form = Object.fromEntries(new URLSearchParams(text));
+  return form.payload === undefined ? form : JSON.parse(form.payload);
 }
 
 function field(payload: unknown, name: string): string | undefined {
@@ -64,6 +70,11 @@ function deliveryId(context: Context, payload: unknown, now: number): string {
   return (header ?? stripe ?? `${now}-${randomBytes(4).toString("hex")}`).replaceAll(/[^\w.-]/g, "_").slice(0, 128);
 }
 
+/** A page of another site, or one that points its own name at this machine: without a signature it would be obeyed. */
+function mayBePage(request: Context): boolean {
+  return request.req.header("origin") !== undefined || !hostAllowed(request.req.header("host"), []);
+}
+
 /** Counts requests of a route in the running minute. */
 class RateWindows {
   readonly #windows = new Map<string, { since: number; count: number }>();
@@ -83,7 +94,7 @@ class RateWindows {
 export class Endpoint {
   readonly #parts: EndpointParts;
   readonly #rates = new RateWindows();
-  readonly #seen = new Map<string, number>();
+  readonly #seen = new Map<string, { readonly at: number; readonly kept: Promise<boolean> }>();
 
   constructor(parts: EndpointParts) {
     this.#parts = parts;
@@ -108,6 +119,8 @@ export class Endpoint {
     const { context, settings } = this.#parts;
     const route = await this.#route(name);
     if (!route) return answer(404, { error: `there is no route ${name}` });
+    if (route.secret === NO_AUTH && mayBePage(request))
+      return answer(403, { error: "a route without a secret does not answer to web pages" });
     const body = await readLimited(request.req.raw, settings.maxBody);
     if (body === null) return answer(413, { error: `a delivery has at most ${settings.maxBody} bytes` });
     const now = context.now();
@@ -139,23 +152,32 @@ export class Endpoint {
     const { route, id } = delivery;
     const key = `${route.name}:${id}`;
     const now = this.#parts.context.now();
-    for (const [old, at] of this.#seen) {
+    for (const [old, { at }] of this.#seen) {
       if (now - at < SEEN_MS && this.#seen.size < MAX_SEEN) break;
       this.#seen.delete(old);
     }
-    if (this.#seen.has(key)) return answer(200, { status: "duplicate", delivery_id: id });
-    this.#seen.set(key, now);
+    const before = this.#seen.get(key);
+    const kept = before?.kept ?? this.#keep(delivery, key, now);
+    if (!before) this.#seen.set(key, { at: now, kept });
+    // A copy that comes while the first is on its way to the disk hears the same.
+    if (!(await kept))
+      return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be kept; try again" });
+    if (before) return answer(200, { status: "duplicate", delivery_id: id });
+    const status = route.deliverOnly ? "delivered" : "accepted";
+    return answer(route.deliverOnly ? 200 : 202, { status, route: route.name, delivery_id: id });
+  }
+
+  async #keep(delivery: Delivery, key: string, now: number): Promise<boolean> {
     try {
-      if (!route.deliverOnly) await this.#toAgent(delivery, now);
-      else await this.#passOn(delivery);
+      if (delivery.route.deliverOnly) await this.#passOn(delivery);
+      else await this.#toAgent(delivery, now);
+      return true;
     } catch (error) {
       // Not kept: the sender must try again, and the repetition must count as new.
       this.#seen.delete(key);
       this.#parts.context.log("error", `webhook ${key}: ${error instanceof Error ? error.message : String(error)}`);
-      return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be kept; try again" });
+      return false;
     }
-    const status = route.deliverOnly ? "delivered" : "accepted";
-    return answer(route.deliverOnly ? 200 : 202, { status, route: route.name, delivery_id: id });
   }
 
   async #toAgent({ route, id, text, extra }: Delivery, now: number): Promise<void> {

@@ -1,6 +1,7 @@
 // The webhook platform's settings.
 import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
 import { isLoopback } from "../http/guards.ts";
+import { portOf } from "../http/listen.ts";
 import { type Route, readRoute, requireRoute } from "./route.ts";
 
 export const DEFAULT_PORT = 8644;
@@ -42,10 +43,9 @@ export function readWebhookSettings({
     const fields = typeof entry === "object" && entry !== null ? (entry as { [key: string]: unknown }) : {};
     routes.set(name, requireRoute(readRoute(name, fields, secret), loopback));
   }
-  const port = setting("WEBHOOK_PORT");
   return {
     host,
-    port: port === "0" ? 0 : positive(port, DEFAULT_PORT),
+    port: portOf(setting("WEBHOOK_PORT"), DEFAULT_PORT, "WEBHOOK_PORT"),
     loopback,
     secret,
     ratePerMinute: positive(section.rate_limit, RATE_PER_MINUTE),

@@ -1,7 +1,10 @@
+// Webhooks over real HTTP: who is let in, what is made of a delivery, what the sender hears.
+import { execFile } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { platformContext, type TestPlatformContext } from "../../../test/platform-context.ts";
@@ -9,6 +12,7 @@ import type { PlatformConnection } from "../../core/platform.ts";
 import { render } from "./template.ts";
 import { webhookPlatform } from "./webhook.ts";
 
+const run = promisify(execFile);
 const SECRET = "s3cret-of-the-route";
 let dir: string;
 let context: TestPlatformContext;
@@ -103,6 +107,31 @@ it("accepts every kind of right signature and no wrong one", async () => {
   expect(context.events).toHaveLength(right.length);
 });
 
+it("reads JSON whatever the sender calls it, and forms", async () => {
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const send = (body: string) => post("raw", body, { ...form, "x-webhook-signature": hmac(body) });
+  expect((await send('{"from":"curl -d"}')).status).toBe(202);
+  expect(context.events[0]?.text).toContain('"from": "curl -d"');
+  expect((await send(`payload=${encodeURIComponent('{"from":"GitHub"}')}`)).status).toBe(202);
+  expect(context.events[1]?.text).toContain('"from": "GitHub"');
+  expect((await send("a=1&b=2")).status).toBe(202);
+  expect(context.events[2]?.text).toContain('"a": "1"');
+  expect((await send("")).status).toBe(400);
+});
+
+it("does not obey web pages where a route has no secret", async () => {
+  await connection.close();
+  await connect({ routes: { open: { secret: "INSECURE_NO_AUTH", prompt: "{x}" } } });
+  expect((await post("open", { x: 1 }, {})).status).toBe(202);
+  expect((await post("open", { x: 1 }, { origin: "https://evil.example" })).status).toBe(403);
+  const rebound = await run("curl", [
+    ...["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Host: evil.example", "-d", "{}"],
+    `${connection.accountName}/webhooks/open`,
+  ]);
+  expect(rebound.stdout).toBe("403");
+  expect(context.events).toHaveLength(1);
+});
+
 it("leaves out events that nobody asked for", async () => {
   expect(await post("push", { event_type: "ping" })).toMatchObject({ status: 200, body: { status: "ignored" } });
   expect((await post("push", { event_type: "issues", action: "opened" })).status).toBe(202);
@@ -131,6 +160,10 @@ it("asks the sender to try again when the event could not be kept, and takes the
   expect((await post("raw", body, headers)).status).toBe(503);
   expect((await post("raw", body, headers)).status).toBe(202);
   expect(context.events).toHaveLength(1);
+  context.failNext(1);
+  const twice = { ...headers, "x-request-id": "at-once" };
+  const both = await Promise.all([post("raw", body, twice), post("raw", body, twice)]);
+  expect(both.map(({ status }) => status)).not.toContain(200);
 });
 
 it("refuses unknown routes, large bodies, broken bodies and floods", async () => {
@@ -167,6 +200,7 @@ it("does not start with a route that anyone could call", async () => {
   await expect(start({}, {})).rejects.toThrow("no secret");
   await expect(start({ WEBHOOK_HOST: "0.0.0.0" }, { secret: "INSECURE_NO_AUTH" })).rejects.toThrow("loopback");
   await expect(start({}, { secret: "x", deliver_only: true })).rejects.toThrow("deliver_only");
+  await expect(start({ WEBHOOK_PORT: "99999" }, { secret: "x" })).rejects.toThrow("WEBHOOK_PORT");
 });
 
 it("renders any template over any payload without throwing", () => {

@@ -51,7 +51,8 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
       provenAt = context.now();
     },
   });
-  const server = await listen(app, { host: settings.host, port: settings.port, setting: "WEBHOOK_PORT" });
+  const { host, port } = settings;
+  const server = await listen(app, { host, port, setting: "WEBHOOK_PORT", patient: true });
   context.log("info", `webhooks at ${server.url}/webhooks/ROUTE`);
   // Deliveries may be rare: that the door is open is proven by knocking.
   const probeMs = (Number(context.section.probe_seconds) || PROBE_SECONDS) * 1000;
