@@ -1,5 +1,5 @@
 // `hermes gateway` and `hermes pairing` as a person uses them: start, status, a second start, stop, exit codes.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
@@ -72,19 +72,5 @@ describe("hermes gateway", { timeout: 60_000 }, () => {
     expect(again.code).toBe(3);
     expect((await run("gateway", "start")).code).toBe(0);
     expect((await run("gateway", "stop")).code).toBe(0);
-  });
-
-  it("installs a unit that starts this program for this home", async () => {
-    const bin = join(home.path, "bin");
-    mkdirSync(bin);
-    writeFileSync(join(bin, "systemctl"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
-    if (process.platform !== "linux") return;
-    const env = { PATH: `${bin}:${process.env.PATH ?? ""}` };
-    const installed = await runHermes(["gateway", "install"], { home: home.path, env });
-    expect(installed).toMatchObject({ code: 0 });
-    const unit = join(home.path, ".config", "systemd", "user", "hermes-gateway.service");
-    expect(readFileSync(unit, "utf8")).toContain(`"HERMES_HOME=${home.path}"`);
-    await runHermes(["gateway", "uninstall"], { home: home.path, env });
-    expect(existsSync(unit)).toBe(false);
   });
 });

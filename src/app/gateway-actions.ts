@@ -176,6 +176,20 @@ export async function waitUntilStopped(home: Home, ms: number): Promise<boolean>
   return true;
 }
 
+/**
+ * Asks the running gateway to stop, until it is heard: one that is just starting holds the lock before it listens. False
+ * when it does not answer within `ms`.
+ */
+export async function askToStop(home: Home, ms: number): Promise<boolean> {
+  const deadline = Date.now() + ms;
+  while ((await askGateway(home, "stop")) === null) {
+    if (!(await isGatewayRunning(home))) return true;
+    if (Date.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return true;
+}
+
 /** Starts the gateway in the background, detached from this terminal; its log is `logs/gateway.log`. */
 export async function startDetached(home: Home, program: readonly string[]): Promise<void> {
   await mkdir(join(home.path, "logs"), { recursive: true, mode: 0o700 });

@@ -1,6 +1,7 @@
 // The gateway as a service of the machine: a systemd user unit or a launchd agent, made, enabled and removed.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
@@ -21,8 +22,9 @@ export interface ServiceFile {
   readonly text: string;
 }
 
-function suffix(home: Home): string {
-  if (home.profile === "default") return "";
+/** Each home has a service of its own; the usual one goes without a suffix. */
+function suffix(home: Home, userHome: string): string {
+  if (home.path === join(userHome, ".hermes")) return "";
   return `-${createHash("sha256").update(home.path).digest("hex").slice(0, 8)}`;
 }
 
@@ -39,7 +41,7 @@ StartLimitBurst=20
 
 [Service]
 Type=simple
-ExecStart=${[...program, "gateway", "run"].map(quoted).join(" ")}
+ExecStart=${[...program, "gateway", "run"].map((word) => quoted(word).replaceAll("$", "$$$$")).join(" ")}
 Environment=${quoted(`HERMES_HOME=${home.path}`)}
 Environment=${quoted(`PATH=${home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"}`)}
 Restart=always
@@ -87,12 +89,12 @@ ${args}
 export function serviceFile(home: Home, program: readonly string[], system: string = platform()): ServiceFile {
   const userHome = home.env.HOME ?? homedir();
   if (system === "linux") {
-    const name = `hermes-gateway${suffix(home)}`;
+    const name = `hermes-gateway${suffix(home, userHome)}`;
     const path = join(home.env.XDG_CONFIG_HOME ?? join(userHome, ".config"), "systemd", "user", `${name}.service`);
     return { kind: "systemd", name, path, text: systemdUnit(home, program) };
   }
   if (system === "darwin") {
-    const name = `ai.hermes.gateway${suffix(home)}`;
+    const name = `ai.hermes.gateway${suffix(home, userHome)}`;
     const path = join(userHome, "Library", "LaunchAgents", `${name}.plist`);
     return { kind: "launchd", name, path, text: launchdPlist(home, name, program) };
   }
@@ -101,14 +103,31 @@ export function serviceFile(home: Home, program: readonly string[], system: stri
   });
 }
 
+/** What it complained about; null when it did as told. A stop takes as long as running turns do. */
 async function tell(command: string, args: readonly string[], home: Home): Promise<string | null> {
   try {
-    await run(command, [...args], { env: { ...home.env }, timeout: 30_000 });
+    await run(command, [...args], { env: { ...home.env }, timeout: 210_000 });
     return null;
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
     return (stderr || message).trim().split("\n")[0] ?? "it failed";
   }
+}
+
+/** The service that runs the gateway of this home; undefined when none is installed. */
+export function installedService(home: Home, program: readonly string[]): ServiceFile | undefined {
+  if (!["linux", "darwin"].includes(platform())) return undefined;
+  const file = serviceFile(home, program);
+  return existsSync(file.path) ? file : undefined;
+}
+
+/**
+ * Asks the service manager, because it would start again what is stopped behind its back. What it complained about, or
+ * null.
+ */
+export function tellService(home: Home, file: ServiceFile, word: "start" | "stop"): Promise<string | null> {
+  if (file.kind === "systemd") return tell("systemctl", ["--user", word, `${file.name}.service`], home);
+  return tell("launchctl", [word === "start" ? "load" : "unload", file.path], home);
 }
 
 /** Writes the file and starts the service; what the service manager complained about, or null. */
@@ -125,11 +144,13 @@ export async function installService(
   return { file, problem };
 }
 
+/** Null when there was none. */
 export async function uninstallService(
   home: Home,
   program: readonly string[],
-): Promise<{ file: ServiceFile; problem: string | null }> {
+): Promise<{ file: ServiceFile; problem: string | null } | null> {
   const file = serviceFile(home, program);
+  if (!existsSync(file.path)) return null;
   const problem =
     file.kind === "launchd"
       ? await tell("launchctl", ["unload", "-w", file.path], home)

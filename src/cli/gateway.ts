@@ -1,6 +1,13 @@
 // `hermes gateway`: run it here, start and stop it in the background, ask how it is doing, install it as a service.
-import { askGateway, EXIT, isGatewayRunning, startDetached, waitUntilStopped } from "../app/gateway-actions.ts";
-import { installService, uninstallService } from "../app/gateway-service.ts";
+import {
+  askGateway,
+  askToStop,
+  EXIT,
+  isGatewayRunning,
+  startDetached,
+  waitUntilStopped,
+} from "../app/gateway-actions.ts";
+import { installedService, installService, tellService, uninstallService } from "../app/gateway-service.ts";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { CliCommand, CliContext } from "./command.ts";
@@ -15,14 +22,26 @@ function program(): string[] {
   return [process.execPath, process.argv[1] ?? ""];
 }
 
+/** Resolves when the lock is free. A service is stopped by its manager, anything else by a word to it. */
+async function end({ home, terminal }: CliContext): Promise<void> {
+  const service = installedService(home, program());
+  const problem = service ? await tellService(home, service, "stop") : null;
+  if (problem) terminal.err(`The service manager says: ${problem}`);
+  if (!(await isGatewayRunning(home))) return;
+  if (!(await askToStop(home, START_MS)))
+    throw new UserError("The gateway holds its lock and does not answer.", {
+      cure: `End its process by hand; ${home.path}/gateway_state.json has its number.`,
+    });
+  if (!(await waitUntilStopped(home, STOP_MS)))
+    throw new UserError("The gateway is still running.", { cure: "See: hermes gateway status --deep" });
+}
+
 async function run(context: CliContext): Promise<number> {
   const { surfaces, home, terminal, values } = context;
   if (!surfaces) throw new UserError("The gateway cannot be run from here.");
   if (values.replace && (await isGatewayRunning(home))) {
     terminal.out("Taking over from the running gateway.");
-    await askGateway(home, "stop");
-    if (!(await waitUntilStopped(home, STOP_MS)))
-      throw new UserError("The running gateway does not stop.", { cure: "See: hermes gateway status" });
+    await end(context);
   }
   for (;;) {
     const code = await surfaces.gateway(home, { out: (text) => terminal.out(text), verbose: values.verbose === true });
@@ -36,11 +55,14 @@ async function start({ home, terminal }: CliContext): Promise<number> {
     terminal.out("The gateway is running already.");
     return 0;
   }
-  await startDetached(home, program());
+  const service = installedService(home, program());
+  const problem = service ? await tellService(home, service, "start") : null;
+  if (problem) throw new UserError(`The service did not start: ${problem}`, { cure: "Try: hermes gateway run -v" });
+  if (!service) await startDetached(home, program());
   const deadline = Date.now() + START_MS;
   while (Date.now() < deadline) {
     if (await askGateway(home, "status")) {
-      terminal.out("The gateway runs in the background. See: hermes gateway status");
+      terminal.out(`The gateway runs ${service ? "as a service" : "in the background"}. See: hermes gateway status`);
       return 0;
     }
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -50,18 +72,16 @@ async function start({ home, terminal }: CliContext): Promise<number> {
   });
 }
 
-async function stop({ home, terminal }: CliContext): Promise<number> {
+async function stop(context: CliContext): Promise<number> {
+  const { home, terminal } = context;
   if (!(await isGatewayRunning(home))) {
     terminal.out("No gateway is running.");
     return 0;
   }
-  await askGateway(home, "stop");
   terminal.out("Stopping: running turns are finished first.");
-  if (await waitUntilStopped(home, STOP_MS)) {
-    terminal.out("Stopped.");
-    return 0;
-  }
-  throw new UserError("The gateway is still running.", { cure: "See: hermes gateway status --deep" });
+  await end(context);
+  terminal.out("Stopped.");
+  return 0;
 }
 
 async function restart(context: CliContext): Promise<number> {
@@ -130,7 +150,12 @@ async function status({ home, terminal, values }: CliContext): Promise<number> {
   return healthy ? 0 : EXIT.failed;
 }
 
-async function install({ home, terminal }: CliContext): Promise<number> {
+async function install(context: CliContext): Promise<number> {
+  const { home, terminal } = context;
+  if (await isGatewayRunning(home)) {
+    terminal.out("Stopping the running gateway: the service takes its place.");
+    await end(context);
+  }
   const { file, problem } = await installService(home, program());
   terminal.out(`Wrote ${file.path}`);
   if (problem)
@@ -144,8 +169,9 @@ async function install({ home, terminal }: CliContext): Promise<number> {
 }
 
 async function uninstall({ home, terminal }: CliContext): Promise<number> {
-  const { file, problem } = await uninstallService(home, program());
-  terminal.out(`Removed ${file.path}${problem ? ` (${problem})` : ""}`);
+  const removed = await uninstallService(home, program());
+  if (removed) terminal.out(`Removed ${removed.file.path}${removed.problem ? ` (${removed.problem})` : ""}`);
+  else terminal.out("No service is installed for this home.");
   return 0;
 }
 
@@ -166,7 +192,7 @@ export const gatewayCommand: CliCommand = {
     },
     { name: "start", summary: "Run in the background", maxPositionals: 0, run: start },
     { name: "stop", summary: "Finish running turns, then stop", maxPositionals: 0, run: stop },
-    { name: "restart", summary: "Stop, then start in the background", maxPositionals: 0, run: restart },
+    { name: "restart", summary: "Stop, then start again", maxPositionals: 0, run: restart },
     {
       name: "status",
       summary: "What is connected and when it was last heard",

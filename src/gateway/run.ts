@@ -3,7 +3,7 @@ import { appendFile, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { EXIT, type GatewayLock, lockGateway, lockOutbox, serveControl, writeState } from "../app/gateway-actions.ts";
 import type { Home } from "../app/home.ts";
-import { openGateway } from "../app/open-gateway.ts";
+import { type OpenedGateway, openGateway } from "../app/open-gateway.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { Gateway } from "./gateway.ts";
 
@@ -90,18 +90,33 @@ async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock |
   return { code: EXIT.failed };
 }
 
+interface Logged {
+  readonly opened: OpenedGateway;
+  log(level: Level, text: string): void;
+}
+
+/** What plugins have to say while everything opens waits until the program knows what is secret. */
+async function openLogged(home: Home, file: LogFile, options: RunOptions): Promise<Logged> {
+  const early: string[] = [];
+  let notice = (text: string): void => void early.push(text);
+  const opened = await openGateway(home, { onNotice: (text) => notice(text) });
+  const log = (level: Level, text: string): void => {
+    const line = opened.app.redact(`${new Date().toISOString()} ${level} ${text}`);
+    file.write(line);
+    if (options.verbose || level !== "info") options.out(line);
+  };
+  notice = (text) => log("warning", text);
+  for (const text of early) notice(text);
+  return { opened, log };
+}
+
 /** Runs until told to stop. The exit code is one of `EXIT`. */
 export async function runGateway(home: Home, options: RunOptions): Promise<number> {
   const held = await takeLocks(home, options);
   if ("code" in held) return held.code;
   const file = new LogFile(join(home.path, "logs", "gateway.log"));
   const endings = new Endings();
-  const opened = await openGateway(home, { onNotice: (text) => log("warning", text) });
-  const log = (level: Level, text: string): void => {
-    const line = opened.app.redact(`${new Date().toISOString()} ${level} ${text}`);
-    file.write(line);
-    if (options.verbose || level !== "info") options.out(line);
-  };
+  const { opened, log } = await openLogged(home, file, options);
   const gateway = new Gateway(opened, {
     log,
     changed: () =>

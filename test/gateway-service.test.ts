@@ -1,0 +1,110 @@
+// `hermes gateway` as a service and as a process: its manager is asked, a stop is always heard, nothing is cut off.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { drip, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { hermesProgram, runHermes } from "./hermes.ts";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+let home: TempHome;
+let llm: FakeLlm;
+let env: { [name: string]: string };
+const run = (...args: string[]) => runHermes(args, { home: home.path, env });
+
+beforeEach(async () => {
+  home = tempHome();
+  env = {};
+  const slow = drip("A long answer that is worth waiting for.", { everyMs: 1_200 });
+  llm = await startFakeLlm({ script: (request) => (request.tools.length > 0 ? slow : text("A title")) });
+  home.useModel(llm);
+});
+
+afterEach(async () => {
+  await run("gateway", "stop");
+  await llm.close();
+  home.remove();
+});
+
+function foreground() {
+  const child = spawn(process.execPath, [hermesProgram(), "gateway", "run"], {
+    cwd: home.path,
+    env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, ...env },
+    stdio: "ignore",
+  });
+  return new Promise<number | null>((resolve) => child.once("exit", resolve));
+}
+
+/** A service manager that keeps a diary and runs what the unit says. */
+function managed(): () => string[] {
+  const bin = join(home.path, "bin");
+  const diary = join(home.path, "diary");
+  mkdirSync(bin);
+  const script = `#!/bin/sh
+echo "$*" >> "${diary}"
+unit="${home.path}/.config/systemd/user/$3"
+[ "$2" = start ] || exit 0
+eval "env $(sed -n 's/^Environment=//p' "$unit" | tr '\\n' ' ') $(sed -n 's/^ExecStart=//p' "$unit") > /dev/null 2>&1 &"
+`;
+  writeFileSync(join(bin, "systemctl"), script, { mode: 0o755 });
+  env = { PATH: `${bin}:${process.env.PATH ?? ""}` };
+  return () => (existsSync(diary) ? readFileSync(diary, "utf8").trim().split("\n") : []);
+}
+
+it.runIf(process.platform === "linux")(
+  "is started and stopped by the service manager once it is a service",
+  { timeout: 60_000 },
+  async () => {
+    const diary = managed();
+    const units = join(home.path, ".config", "systemd", "user");
+    expect(await run("gateway", "install")).toMatchObject({ code: 0 });
+    const [name = ""] = readdirSync(units);
+    // The home is not the usual one: another home's service must not be written over.
+    expect(name).toMatch(/^hermes-gateway-[0-9a-f]{8}\.service$/);
+    expect(readFileSync(join(units, name), "utf8")).toContain(`"HERMES_HOME=${home.path}"`);
+    expect((await run("gateway", "start")).stdout).toContain("as a service");
+    expect(diary().at(-1)).toBe(`--user start ${name}`);
+    expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
+    expect(diary().at(-1)).toBe(`--user stop ${name}`);
+    expect((await run("gateway", "uninstall")).stdout).toContain("Removed");
+    expect(readdirSync(units)).toEqual([]);
+    expect((await run("gateway", "uninstall")).stdout).toContain("No service");
+  },
+);
+
+it("hears a stop that comes while it starts", { timeout: 60_000 }, async () => {
+  const ended = foreground();
+  await expect.poll(() => existsSync(join(home.path, "gateway.lock.db")), { interval: 2, timeout: 20_000 }).toBe(true);
+  await expect.poll(async () => (await run("gateway", "stop")).stdout, { timeout: 30_000 }).toContain("Stopped");
+  expect(await ended).toBe(0);
+});
+
+it("runs without a plugin that cannot be loaded, and says so", { timeout: 60_000 }, async () => {
+  const folder = join(home.path, "plugins", "broken");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "plugin.yaml"), "name: broken\n");
+  writeFileSync(join(folder, "index.mjs"), 'export function register() { throw new Error("kaput"); }\n');
+  home.useModel(llm, "plugins:\n  enabled: [broken]\n");
+  expect(await run("gateway", "start")).toMatchObject({ code: 0 });
+  expect(readFileSync(join(home.path, "logs", "gateway.log"), "utf8")).toContain("broken is left out: kaput");
+});
+
+it("finishes what API clients wait for before it stops, and counts it", { timeout: 60_000 }, async () => {
+  env = { API_SERVER_ENABLED: "true", API_SERVER_KEY: "a-key-for-this-test", API_SERVER_PORT: "0" };
+  expect(await run("gateway", "start")).toMatchObject({ code: 0 });
+  const log = () => readFileSync(join(home.path, "logs", "gateway.log"), "utf8");
+  await expect.poll(log, { timeout: 20_000 }).toContain("API server at");
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(log())?.[0] ?? "";
+  const answer = fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: "Bearer a-key-for-this-test" },
+    body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }] }),
+  });
+  await llm.arrived(1);
+  expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "ok" });
+  expect((await run("gateway", "status", "--deep")).stdout).toContain("Turns running: 1");
+  expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
+  expect(await (await answer).json()).toMatchObject({
+    choices: [{ message: { content: "A long answer that is worth waiting for." }, finish_reason: "stop" }],
+  });
+});
