@@ -91,6 +91,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     "disregard_rules",
     `\\b(?:disregard|ignore|forget|break|violate)\\b${S}(?:all${S})?(?:of${S})?(?:your|any of your)${S}(?:${W}${S}){0,2}?(?:instructions|rules|guidelines|polic(?:y|ies)|safety|restrictions|training|programming|principles)`,
   ),
+  speech("disregard_rules", `\\bdisregard${S}(?:all|any)${S}(?:instructions|rules|guidelines)\\b`),
   speech(
     "disregard_rules",
     `\\b(?:rules|guidelines|restrictions|policies)${S}(?:no longer|do not|don't)${S}apply${S}(?:to${S}you|here|anymore)`,
