@@ -171,6 +171,7 @@ describe("beside the gateway", () => {
       status: async () => ({}),
       stop: () => undefined,
       restart: () => undefined,
+      runJob: async () => ({}),
       deliver: async (request) => {
         asked.push(request);
         return { problem: "the chat is gone" };

@@ -1,7 +1,10 @@
 // What `hermes cron` does: jobs, their next times, their history, and the state of whoever runs them.
+import { UserError } from "../core/failure.ts";
 import type { Job, JobRun, TickerSign } from "../core/job.ts";
 import type { Cron, CronBook } from "./cron-book.ts";
 import type { Home } from "./home.ts";
+
+const GATEWAY_START_MS = 30_000;
 
 /** Runs the work with the jobs open and closes the ledger whatever happens. Nothing here runs a job. */
 export async function withJobs<T>(home: Home, work: (book: CronBook) => Promise<T>): Promise<T> {
@@ -29,6 +32,15 @@ export async function withCron<T>(
   } finally {
     await app.close();
   }
+}
+
+/** Asks the running gateway to start the job: the run then outlives this program. Undefined when no gateway does it. */
+export async function startInGateway(home: Home, id: string): Promise<number | undefined> {
+  const { askGateway } = await import("./gateway-actions.ts");
+  const answer = await askGateway(home, `run-job ${id}`, GATEWAY_START_MS);
+  if (typeof answer?.problem === "string")
+    throw new UserError(answer.problem, typeof answer.cure === "string" ? { cure: answer.cure } : {});
+  return typeof answer?.run === "number" ? answer.run : undefined;
 }
 
 export interface UpcomingRun {

@@ -64,12 +64,15 @@ export interface ControlHandlers {
   restart(): void;
   /** Sends a message through the gateway's outbox; answers with `problem` when it cannot be sent. */
   deliver(request: JsonObject): Promise<object>;
+  /** Starts a scheduled job now; answers with the number of the `run`, or with the `problem`. */
+  runJob(id: string): Promise<object>;
 }
 
 async function answer(line: string, handlers: ControlHandlers): Promise<object> {
   const [word = "", ...rest] = line.split(" ");
   if (word === "status") return handlers.status();
   if (word === "deliver") return handlers.deliver(JSON.parse(rest.join(" ")) as JsonObject);
+  if (word === "run-job") return handlers.runJob(rest.join(" "));
   if (word === "stop") handlers.stop();
   else if (word === "restart") handlers.restart();
   else return { error: `unknown request ${word}` };
@@ -111,7 +114,7 @@ export async function serveControl(home: Home, handlers: ControlHandlers): Promi
 /** The running gateway's answer; null when none answers. */
 export function askGateway(
   home: Home,
-  request: "status" | "stop" | "restart" | `deliver ${string}`,
+  request: "status" | "stop" | "restart" | `deliver ${string}` | `run-job ${string}`,
   waitMs: number = ANSWER_MS,
 ): Promise<JsonObject | null> {
   return new Promise((resolve) => {

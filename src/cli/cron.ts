@@ -1,5 +1,5 @@
 // `hermes cron`: scheduled jobs from the command line.
-import { cronStatus, upcomingRuns, withCron, withJobs } from "../app/cron-actions.ts";
+import { cronStatus, startInGateway, upcomingRuns, withCron, withJobs } from "../app/cron-actions.ts";
 import type { CronBook } from "../app/cron-book.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job, JobRun } from "../core/job.ts";
@@ -141,11 +141,19 @@ async function run(context: CliContext): Promise<number> {
   return withCron(context.home, onNotice(context), async (cron) => {
     const job = await cron.actions.find(reference(context));
     if (!context.values.json) context.terminal.err(`Running ${job.name} …`);
-    const stop = () => void cron.scheduler.stop();
+    const started = await startInGateway(context.home, job.id);
+    const patience = new AbortController();
+    const stop = () => {
+      patience.abort();
+      void cron.scheduler.stop();
+    };
     process.once("SIGINT", stop);
     try {
-      const ended = await cron.scheduler.runNow(job.id);
+      const ended = await (started === undefined
+        ? cron.scheduler.runNow(job.id)
+        : cron.scheduler.follow(job.id, started, patience.signal));
       await cron.flush();
+      if (ended.state === "running") context.terminal.err("It goes on in the gateway. See: hermes cron history");
       print(context, ended, receipt(ended, cron.zone()));
       return ended.state === "ran" ? 0 : 1;
     } finally {

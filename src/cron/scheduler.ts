@@ -44,6 +44,7 @@ export interface TickReport {
 
 const LEASE_MS = 45_000;
 const RENEW_MS = 10_000;
+const FOLLOW_MS = 300;
 /** A process that lives keeps its runs this much longer: a laptop that slept has not renewed anything. */
 const SLEEP_MS = 600_000;
 /** Deliveries have keys, so an alert that is taken over while it is being sent arrives once all the same. */
@@ -87,15 +88,33 @@ export class Scheduler {
     while (this.#active.size > 0) await Promise.all([...this.#active.values()].map(({ work }) => work));
   }
 
-  /** Runs a job now, whatever its schedule says; resolves when it has ended. */
-  async runNow(id: string): Promise<JobRun> {
+  /** Starts a job now, whatever its schedule says; answers with the run's number. */
+  async startNow(id: string): Promise<number> {
     await this.recover();
     const claimed = await claimByHand(this.#claiming(), id);
     this.#begin(claimed);
-    await this.#active.get(claimed.run.id)?.work;
-    const [row] = (await this.#parts.ledger.history({ jobId: claimed.job.id, limit: 50 })).filter(
-      (entry) => entry.id === claimed.run.id,
-    );
+    return claimed.run.id;
+  }
+
+  /** Runs a job now; resolves when it has ended. */
+  async runNow(id: string): Promise<JobRun> {
+    const run = await this.startNow(id);
+    await this.#active.get(run)?.work;
+    return this.#rowOf(id, run);
+  }
+
+  /** Waits for the end of a run that another process does; one whose process dies is ended here. */
+  async follow(id: string, run: number, signal: AbortSignal): Promise<JobRun> {
+    for (;;) {
+      const row = await this.#rowOf(id, run);
+      if (row.state !== "running" || signal.aborted) return row;
+      await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
+      await this.recover();
+    }
+  }
+
+  async #rowOf(id: string, run: number): Promise<JobRun> {
+    const row = (await this.#parts.ledger.history({ jobId: id, limit: 50 })).find((entry) => entry.id === run);
     if (!row) throw new UserError("The run is not in the ledger any more.");
     return row;
   }

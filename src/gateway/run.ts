@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { EXIT, type GatewayLock, lockGateway, lockOutbox, serveControl, writeState } from "../app/gateway-actions.ts";
 import type { Home } from "../app/home.ts";
 import { type OpenedGateway, openGateway } from "../app/open-gateway.ts";
+import { UserError } from "../core/failure.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { Gateway } from "./gateway.ts";
 
@@ -142,6 +143,15 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
         message as unknown as DeliveryMessage,
       );
       return { problem: (await sending) ?? null };
+    },
+    runJob: async (id) => {
+      await started;
+      try {
+        return { run: await (await opened.app.cron()).scheduler.startNow(id) };
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        return { problem: error.message, cure: error.cure ?? null };
+      }
     },
   });
   let ticker: ReturnType<Awaited<ReturnType<typeof opened.app.cron>>["ticker"]> | undefined;

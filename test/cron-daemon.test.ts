@@ -1,0 +1,79 @@
+// A run by hand while the gateway runs: the gateway does it, and the terminal only waits for the receipt.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { hermesProgram, runHermes } from "./hermes.ts";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+let home: TempHome;
+let gateway: ChildProcess;
+let began: string;
+let go: string;
+
+const hermes = (...args: string[]) => runHermes(args, { home: home.path, env: { TZ: "UTC" } });
+const history = async () => JSON.parse((await hermes("cron", "history", "--json")).stdout);
+
+function start(...args: string[]): ChildProcess {
+  const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, TZ: "UTC" };
+  return spawn(process.execPath, [hermesProgram(), ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+async function until(done: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await done())) await sleep(50);
+}
+
+beforeEach(async () => {
+  home = tempHome();
+  began = join(home.path, "began");
+  go = join(home.path, "go");
+  mkdirSync(join(home.path, "scripts"));
+  const script = `echo x >> ${began}\nwhile [ ! -e ${go} ]; do sleep 0.05; done\necho done\n`;
+  writeFileSync(join(home.path, "scripts", "wait.sh"), script);
+  await hermes("cron", "create", "every 1d", "--script", "wait.sh", "--no-agent", "--name", "Wait");
+  gateway = start("gateway", "run");
+  await until(async () => (await hermes("cron", "status")).stdout.includes("Jobs are run"));
+}, 60_000);
+afterEach(async () => {
+  if (gateway.exitCode === null && gateway.signalCode === null) {
+    gateway.kill("SIGKILL");
+    await once(gateway, "exit");
+  }
+  home.remove();
+});
+
+it("goes on when its terminal is gone", { timeout: 60_000 }, async () => {
+  const terminal = start("cron", "run", "Wait");
+  await until(() => existsSync(began));
+  terminal.kill("SIGKILL");
+  await once(terminal, "exit");
+  writeFileSync(go, "");
+  await until(async () => (await history())[0]?.state !== "running");
+  expect(await history()).toMatchObject([{ state: "ran", trigger: "manual" }]);
+  expect((await history())[0].owner).toContain(`:${gateway.pid}:`);
+});
+
+it("ends with a receipt, and a second order meanwhile is refused", { timeout: 60_000 }, async () => {
+  const first = hermes("cron", "run", "Wait");
+  await until(() => existsSync(began));
+  const second = await hermes("cron", "run", "Wait");
+  expect(second.code).toBe(1);
+  expect(second.stderr).toContain("is running already");
+  writeFileSync(go, "");
+  const receipt = await first;
+  expect(receipt.code).toBe(0);
+  const document = /Document: (\S+)/.exec(receipt.stdout)?.[1] ?? "";
+  expect(readFileSync(document, "utf8")).toContain("done");
+});
+
+it("is told as abandoned when the gateway dies over it", { timeout: 60_000 }, async () => {
+  const order = hermes("cron", "run", "Wait");
+  await until(() => existsSync(began));
+  gateway.kill("SIGKILL");
+  const receipt = await order;
+  expect(receipt.code).toBe(1);
+  expect(receipt.stdout).toContain("abandoned");
+  expect(receipt.stderr).toContain("was cut off");
+});
