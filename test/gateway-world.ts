@@ -27,7 +27,7 @@ async function startGateway(
   home: TempHome,
   telegram: FakeTelegram,
   env: { [name: string]: string },
-  watch: { readonly log: string[]; readonly now: () => number },
+  watch: { readonly log: string[]; readonly now: () => number; readonly choresMs?: number },
 ): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
   const host = {
     env: {
@@ -44,7 +44,8 @@ async function startGateway(
   const opened = await openGateway(openHome([], host).home, { host: "in-process" });
   const times = { connectMs: 2_000, firstPauseMs: 50, maxPauseMs: 500, watchMs: 50, rebuildMs: 200 };
   const log = (level: string, line: string) => watch.log.push(`${level}: ${line}`);
-  const gateway = new Gateway(opened, { log, times, now: watch.now, patienceMs: 300 });
+  const chores = watch.choresMs === undefined ? {} : { choresMs: watch.choresMs };
+  const gateway = new Gateway(opened, { log, times, now: watch.now, patienceMs: 300, ...chores });
   await gateway.start();
   return { gateway, opened };
 }
@@ -57,6 +58,8 @@ export async function world(
     telegram?: FakeTelegramOptions;
     /** Files of the home, by path. */
     files?: { [path: string]: string };
+    /** How often what is idle is let go. */
+    choresMs?: number;
   } = {},
 ): Promise<World> {
   const home = tempHome();
@@ -74,7 +77,8 @@ export async function world(
   const env = options.env ?? { TELEGRAM_ALLOWED_USERS: "1,2,3" };
   const log: string[] = [];
   let ahead = 0;
-  const watch = { log, now: () => Date.now() + ahead };
+  const chores = options.choresMs === undefined ? {} : { choresMs: options.choresMs };
+  const watch = { log, now: () => Date.now() + ahead, ...chores };
   const started = await startGateway(home, telegram, env, watch);
   const made: World = {
     home,

@@ -1,26 +1,36 @@
 // /background: a task in a conversation of its own, beside the chat; its result comes as a message with a header.
 import { randomBytes } from "node:crypto";
 import type { AgentEvent } from "../core/event.ts";
+import { type Human, presenceOf } from "../core/human.ts";
+import type { InboxRow } from "../core/mailbox.ts";
 import type { Destination } from "../core/platform.ts";
-import { outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
+import { accessOf } from "./access.ts";
+import { outgoingAnswer, textOfEnd } from "./answer.ts";
 import { wishFor } from "./chat-entry.ts";
+import { withoutProtected } from "./media.ts";
 import type { BackgroundTasks, BackgroundWish, Office } from "./office.ts";
+import { RESUME_NOTE, recover } from "./recover.ts";
 
 const MEMORY = "background";
 const TITLE = 60;
+/** A task that was cut off so often may be what ends the program. */
+const MOST_STARTS = 3;
 
 /** A task as it is kept on disk while it runs. */
 interface Kept {
   readonly id: string;
   readonly platform: string;
   readonly to: Destination;
-  readonly title: string;
+  readonly prompt: string;
+  /** The message that asked for it: whose task it is. */
+  readonly row: InboxRow;
+  readonly starts: number;
 }
 
 interface Task extends Kept {
   readonly controller: AbortController;
-  readonly work: Promise<void>;
   readonly startedAt: number;
+  work: Promise<void>;
 }
 
 function newId(now: number): string {
@@ -33,89 +43,126 @@ function short(text: string): string {
   return line.length > TITLE ? `${line.slice(0, TITLE - 1)}…` : line;
 }
 
-/** The tasks of all chats. What a crash cut off is reported at the next start. */
+function headerOf(task: Pick<Kept, "id" | "prompt">): string {
+  return `🗂 Background task ${task.id}: ${short(task.prompt)}`;
+}
+
+/** The tasks of all chats. What a stop or a crash cut off goes on at the next start. */
 export class Background implements BackgroundTasks {
   readonly #office: () => Office;
+  readonly #human: (row: InboxRow) => Human;
   readonly #tasks = new Map<string, Task>();
+  #stopping = false;
 
-  constructor(office: () => Office) {
+  /** `human` is the person of the chat that a message came from. */
+  constructor(office: () => Office, human: (row: InboxRow) => Human) {
     this.#office = office;
+    this.#human = human;
   }
 
   list(to: Destination): string[] {
     const now = this.#office().now();
     return [...this.#tasks.values()]
       .filter((task) => task.to.chatId === to.chatId && task.to.threadId === to.threadId)
-      .map((task) => `${task.id}: ${task.title} (${Math.round((now - task.startedAt) / 1000)} s)`);
+      .map((task) => `${task.id}: ${short(task.prompt)} (${Math.round((now - task.startedAt) / 1000)} s)`);
   }
 
-  async start(wish: BackgroundWish): Promise<string> {
+  async start({ row, prompt, platform, to }: BackgroundWish): Promise<string> {
     const id = newId(this.#office().now());
-    const controller = new AbortController();
-    const kept: Kept = { id, platform: wish.platform.name, to: wish.to, title: short(wish.prompt) };
-    const task: Task = {
-      ...kept,
-      controller,
-      startedAt: this.#office().now(),
-      work: Promise.resolve(),
-    };
-    this.#tasks.set(id, task);
-    await this.#keep();
-    (task as { work: Promise<void> }).work = this.#run(wish, task).finally(async () => {
-      this.#tasks.delete(id);
-      await this.#keep();
-    });
+    await this.#begin({ id, platform: platform.name, to, prompt, row, starts: 1 });
     return id;
   }
 
+  /** Begins when it is on disk that it began. */
+  async #begin(kept: Kept): Promise<void> {
+    const startedAt = this.#office().now();
+    const task: Task = { ...kept, controller: new AbortController(), startedAt, work: Promise.resolve() };
+    this.#tasks.set(kept.id, task);
+    await this.#keep();
+    task.work = this.#run(task)
+      .then(async () => {
+        // What was cut off by a stop stays on the list.
+        if (this.#stopping && task.controller.signal.aborted) return;
+        this.#tasks.delete(kept.id);
+        await this.#keep();
+      })
+      .catch((error: unknown) => {
+        this.#tasks.delete(kept.id);
+        this.#office().log("error", `background task ${kept.id}: ${String(error)}`);
+      });
+  }
+
   async #keep(): Promise<void> {
-    const kept = [...this.#tasks.values()].map(({ id, platform, to, title }): Kept => ({ id, platform, to, title }));
+    const kept = [...this.#tasks.values()].map(
+      ({ id, platform, to, prompt, row, starts }): Kept => ({ id, platform, to, prompt, row, starts }),
+    );
     await this.#office().opened.mailbox.setMemory("gateway", MEMORY, JSON.stringify(kept));
   }
 
-  async #run(wish: BackgroundWish, task: Task): Promise<void> {
-    const office = this.#office();
-    const place = { platform: wish.platform, to: wish.to, key: `bg:${task.id}`, replyMode: "off" as const };
+  async #run(task: Task): Promise<void> {
     try {
-      const opened = await office.opened.app.openConversation({
-        ...wishFor(office, wish.row, wish.human),
-        sessionId: task.id,
-      });
-      try {
-        let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
-        const { signal } = task.controller;
-        for await (const event of opened.conversation.send(wish.prompt, { signal }))
-          if (event.type === "ended") ended = event;
-        const text = ended ? textOfEnd(ended) : "(no answer)";
-        const cut = signal.aborted ? "The gateway stopped before this was done; ask again." : text;
-        await this.#say(outgoingAnswer(`${this.#header(task)}\n\n${cut}`, place));
-      } finally {
-        await opened.conversation.close();
-      }
+      const text = await this.#work(task);
+      if (this.#stopping && task.controller.signal.aborted) return;
+      await this.#say(task, text);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      await this.#say(outgoingText(`${this.#header(task)}\n\n⚠️ ${why}`, place));
+      await this.#say(task, `⚠️ ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
-  #header(task: Kept): string {
-    return `🗂 Background task ${task.id}: ${task.title}`;
-  }
-
-  async #say(outgoing: Parameters<Office["opened"]["mailbox"]["enqueue"]>[0]): Promise<void> {
-    const { opened, sender } = this.#office();
-    sender.add(await opened.mailbox.enqueue(outgoing));
-  }
-
-  /** Tells the chats whose tasks were cut off by a crash. */
-  async reportLost(): Promise<void> {
+  /** The result in words; a task that was begun before goes on where it was. */
+  async #work(task: Task): Promise<string> {
     const office = this.#office();
-    const stored = await office.opened.mailbox.getMemory("gateway", MEMORY);
+    const { app } = office.opened;
+    const found = await recover(app.store, { ...task.row, state: "running", sessionId: task.id, logAfter: 0 });
+    if (found.state === "answered") return found.text;
+    const known = (await app.store.getSession(task.id)) ? await app.store.getCompressionTip(task.id) : null;
+    const opened = await app.openConversation({
+      ...wishFor(office, task.row, this.#person(task.row)),
+      ...(known === null ? { sessionId: task.id } : { resume: known }),
+    });
+    try {
+      let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
+      const { signal } = task.controller;
+      const input = found.state === "begun" ? `${RESUME_NOTE}\n\n${task.prompt}` : task.prompt;
+      for await (const event of opened.conversation.send(input, { signal })) if (event.type === "ended") ended = event;
+      return ended ? textOfEnd(ended) : "(no answer)";
+    } finally {
+      await opened.conversation.close();
+    }
+  }
+
+  /** Looked up for each question: a chat that was idle for long is another object by then. */
+  #person(row: InboxRow): Human {
+    return {
+      ...presenceOf(this.#human(row)),
+      approve: (request, signal) => this.#human(row).approve(request, signal),
+      clarify: (request, signal) => this.#human(row).clarify(request, signal),
+      secret: (prompt, signal) => this.#human(row).secret(prompt, signal),
+    };
+  }
+
+  async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to">, text: string): Promise<void> {
+    const { opened, sender, platform: find } = this.#office();
+    const platform = find(task.platform);
+    if (!platform) return;
+    const words = await withoutProtected(text, (path) => opened.isProtected(path));
+    const place = { platform, to: task.to, key: `bg:${task.id}`, replyMode: "off" as const };
+    // The same key whatever happens: a task has one result.
+    sender.add(await opened.mailbox.enqueue(outgoingAnswer(`${headerOf(task)}\n\n${words}`, place)));
+  }
+
+  /** What an earlier process began and did not end. */
+  async goOn(): Promise<void> {
+    const { opened, access } = this.#office();
+    const stored = await opened.mailbox.getMemory("gateway", MEMORY);
     for (const task of stored ? (JSON.parse(stored) as Kept[]) : []) {
-      const platform = office.platform(task.platform);
-      if (!platform || this.#tasks.has(task.id)) continue;
-      const text = `${this.#header(task)}\n\nThe gateway was restarted before this was done; ask again.`;
-      await this.#say(outgoingText(text, { platform, to: task.to, key: `bg:${task.id}`, replyMode: "off" }));
+      if (!task.row || (await accessOf(task.row.event, access)).allowed === false) continue;
+      if (task.starts < MOST_STARTS) await this.#begin({ ...task, starts: task.starts + 1 });
+      else
+        await this.#say(
+          task,
+          `The gateway ended ${MOST_STARTS} times before this was done. To try again:\n/background ${task.prompt}`,
+        );
     }
     await this.#keep();
   }
@@ -124,7 +171,9 @@ export class Background implements BackgroundTasks {
     await Promise.all([...this.#tasks.values()].map((task) => task.work));
   }
 
+  /** Ends the running tasks; they go on at the next start. */
   async stop(): Promise<void> {
+    this.#stopping = true;
     for (const task of this.#tasks.values()) task.controller.abort();
     await this.settled();
   }

@@ -3,7 +3,7 @@
 import { CHAT_COMMANDS, type ChatCommandName, NOT_IN_CHATS } from "../core/chat-commands.ts";
 import type { CommandAnswer, SlashCommand } from "../core/command.ts";
 import { parseCommandLine } from "../core/command.ts";
-import type { ApprovalChoice, Human } from "../core/human.ts";
+import type { ApprovalChoice } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { cronCommand } from "./cron-command.ts";
 import type { Office } from "./office.ts";
@@ -16,7 +16,6 @@ export interface CommandPlace {
   readonly row: InboxRow;
   readonly key: string;
   readonly prompts: Prompts;
-  readonly human: Human;
 }
 
 export type Parsed =
@@ -107,7 +106,7 @@ const platform: Own = async (args, { office, row }) => {
     : `${name} connects anew.`;
 };
 
-const background: Own = async (args, { office, row, human }) => {
+const background: Own = async (args, { office, row }) => {
   const where = new Replies(office).where(row);
   if (!where) return "There is no place here for the result.";
   if (args === "") {
@@ -116,7 +115,7 @@ const background: Own = async (args, { office, row, human }) => {
   }
   if (office.background.list(where.to).length >= MOST_TASKS)
     return `${MOST_TASKS} tasks run here already; wait for one.`;
-  const id = await office.background.start({ row, prompt: args, human, ...where });
+  const id = await office.background.start({ row, prompt: args, ...where });
   return `Started as ${id}; the result comes here. You can go on meanwhile.`;
 };
 

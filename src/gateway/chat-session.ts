@@ -1,6 +1,6 @@
 // One session of one chat: messages in order, one turn at a time, and what happens to those that arrive meanwhile.
 import { mirror } from "../app/mirror.ts";
-import { nobody } from "../core/human.ts";
+import { type Human, nobody } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { accessOf } from "./access.ts";
 import { parseChatCommand } from "./chat-commands.ts";
@@ -66,9 +66,13 @@ export class ChatSession {
     return this.#running !== undefined || this.#waiting.length > 0;
   }
 
-  /** Something lives here only: a message that is being looked at, the chat's choice of a model, its leave to run all. */
+  /**
+   * Something lives here only: a message that is being looked at, an open question, the chat's choice of a model. An
+   * open conversation asks the person by this object.
+   */
   get keeps(): boolean {
-    return this.#routing > 0 || this.#desk.keeps;
+    const asks = this.#prompts.open > 0 || this.#office.agents.peek(this.key) !== undefined;
+    return asks || this.#routing > 0 || this.#desk.keeps;
   }
 
   /** Routed in the order of arrival; resolves when it is decided what happens with it. */
@@ -290,6 +294,11 @@ export class ChatSession {
       if (undelivered) this.#waiting.unshift(...running.steered.map((row) => ({ row })));
       this.#next();
     });
+  }
+
+  /** The person of this chat, as a task beside it asks them. */
+  beside(row: InboxRow): Human {
+    return this.#prompts.human(() => this.#asking(row), "beside");
   }
 
   #asking(row: InboxRow): Asking {

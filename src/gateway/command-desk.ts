@@ -98,8 +98,7 @@ export class CommandDesk {
 
   async #own(row: InboxRow, parsed: Extract<Parsed, { kind: "own" }>): Promise<void> {
     const { office, key, prompts, replies } = this.#door;
-    const human = prompts.human(() => this.#door.asking(row));
-    const answer = await runOwn(parsed.name, parsed.args, { office, row, key, prompts, human });
+    const answer = await runOwn(parsed.name, parsed.args, { office, row, key, prompts });
     if (typeof answer === "string") return replies.reply(row, answer, "command");
     return this.#door.holding(async () => {
       await this.#door.interrupt();

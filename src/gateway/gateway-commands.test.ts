@@ -9,45 +9,6 @@ afterEach(closeWorlds);
 
 const OWNER = 'gateway:\n  owners: ["telegram:1"]\n';
 
-describe("/background", () => {
-  it("works beside the chat and brings its result with a header", async () => {
-    const script = ((request: { messages: readonly { text?: string }[] }) => {
-      const words = String(request.messages.at(-1)?.text);
-      return { text: `done: ${words}`, ...(words === "count the stars" ? { everyMs: 300 } : {}) };
-    }) as Script;
-    const w = await world({ script });
-    w.telegram.say(1, "/background count the stars");
-    await answered(w, 1);
-    expect(texts(w, 1)[0]).toMatch(/^Started as bg_\d{6}_[0-9a-f]{6}/);
-    w.telegram.say(1, "hello");
-    await w.telegram.until(() => texts(w, 1).includes("done: hello"));
-    await w.telegram.until(() => texts(w, 1).some((shown) => shown.includes("done: count the stars")));
-    expect(texts(w, 1).at(-1)).toMatch(/^🗂 Background task bg_\w+: count the stars\n\ndone: count the stars$/);
-  });
-
-  it("is owned up to when a restart cut it off", async () => {
-    const w = await world({ script: () => hang() });
-    w.telegram.say(1, "/bg something long");
-    await answered(w, 1);
-    await w.restart();
-    await answered(w, 1, 2);
-    expect(texts(w, 1)[1]).toMatch(/^🗂 Background task bg_\w+: something long\n\nThe gateway stopped .* ask again/);
-    // As a kill leaves it.
-    await w.opened.mailbox.setMemory(
-      "gateway",
-      "background",
-      JSON.stringify([{ id: "bg_000000_abcdef", platform: "telegram", to: { chatId: "1" }, title: "old work" }]),
-    );
-    await w.restart();
-    await answered(w, 1, 3);
-    expect(texts(w, 1)[2]).toMatch(/^🗂 Background task bg_000000_abcdef: old work\n\nThe gateway was restarted/);
-    await w.restart();
-    w.telegram.say(1, "/whoami");
-    await answered(w, 1, 4);
-    expect(texts(w, 1)).toHaveLength(4);
-  });
-});
-
 describe("/cron", () => {
   it("lists and changes the jobs of this chat, and no others", async () => {
     const w = await world({ config: OWNER });

@@ -40,6 +40,26 @@ describe("while a turn runs", () => {
     expect((await w.gateway.status()).activeTurns).toBe(0);
   });
 
+  it("hears the answer to a question in a chat that was idle for long before", async () => {
+    const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
+    const script: Script = ({ messages }) => {
+      const last = messages.at(-1);
+      if (last?.role === "tool") return text("finished");
+      return last?.text === "clean up" ? command : text("hi");
+    };
+    const w = await world({ script, choresMs: 50 });
+    w.telegram.say(1, "hello");
+    await w.telegram.until(() => texts(w, 1).includes("hi"));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    w.telegram.say(1, "clean up");
+    const asked = () => w.telegram.fromBot(1).find((message) => message.markup.includes("ea:deny"));
+    await w.telegram.until(() => asked() !== undefined);
+    const question = asked();
+    if (question) w.telegram.press(1, question, /ea:deny:\w+/.exec(question.markup)?.[0] ?? "");
+    await w.telegram.until(() => texts(w, 1).includes("finished"));
+    expect(w.telegram.answers).toEqual(["deny"]);
+  });
+
   it("asks for approval with buttons, and the press decides", async () => {
     const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-approval-test" } }]);
     const w = await world({ script: [command, text("finished")] });

@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import { entryOfChat } from "../app/mirror.ts";
 import type { OpenedGateway } from "../app/open-gateway.ts";
+import { nobody } from "../core/human.ts";
 import type { DeliveryTarget } from "../core/job.ts";
 import type { InboxRow, MailboxCounts } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -68,7 +69,10 @@ export class Gateway {
   readonly #startedAt: number;
   readonly deliveries: Deliveries;
   readonly directory: Directory;
-  readonly #background = new Background(() => this.#present());
+  readonly #background = new Background(
+    () => this.#present(),
+    (row) => this.#chat(sessionKeyOf(row.event.source, this.#present().keyRules))?.beside(row) ?? nobody,
+  );
   readonly #processes = new ProcessNews(
     () => this.#present(),
     (row) => this.#receive(row),
@@ -171,7 +175,7 @@ export class Gateway {
       this.#processes.tell(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
     });
     this.#handoffs.start();
-    await this.#background.reportLost();
+    await this.#background.goOn();
     await this.#sayBack();
     await this.#office.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
   }

@@ -1,6 +1,5 @@
 // What all chats of the gateway share.
 import type { OpenedGateway } from "../app/open-gateway.ts";
-import type { Human } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import type { Destination, Platform, PlatformConnection, Source } from "../core/platform.ts";
 import type { AccessSettings } from "./access.ts";
@@ -24,7 +23,6 @@ export interface BackgroundTasks {
 export interface BackgroundWish {
   readonly row: InboxRow;
   readonly prompt: string;
-  readonly human: Human;
   readonly platform: Platform;
   readonly to: Destination;
 }

@@ -17,9 +17,16 @@ interface Question {
   readonly id: string;
   readonly kind: "approval" | "clarify";
   readonly choices: readonly string[];
+  /** Of the chat's turn, or of a task beside it. */
+  readonly of: "turn" | "beside";
   /** The next plain text is the answer. */
   takesText: boolean;
   resolve(answer: string | null): void;
+}
+
+interface Asker {
+  readonly asking: Asking;
+  readonly of: Question["of"];
 }
 
 const LABELS: { readonly [choice in ApprovalChoice]: string } = {
@@ -85,8 +92,9 @@ export class Prompts {
     return chosen.length;
   }
 
+  /** The turn ends: its questions too. A task beside it goes on, and so do its questions. */
   cancel(): void {
-    for (const question of [...this.#questions]) question.resolve(null);
+    for (const question of this.#questions.filter(({ of }) => of === "turn")) question.resolve(null);
   }
 
   #answer(id: string, choice: string): boolean {
@@ -95,11 +103,7 @@ export class Prompts {
     return question !== undefined;
   }
 
-  #wait(
-    make: Pick<Question, "id" | "kind" | "choices" | "takesText">,
-    signal: AbortSignal,
-    ms: number,
-  ): Promise<string | null> {
+  #wait(make: Omit<Question, "resolve">, signal: AbortSignal, ms: number): Promise<string | null> {
     return new Promise((settle) => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
       const resolve = (answer: string | null) => {
@@ -117,7 +121,7 @@ export class Prompts {
     });
   }
 
-  async #approve(asking: Asking, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+  async #approve({ asking, of }: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     const id = newId();
     const action = request.action.length > SHOWN ? `${request.action.slice(0, SHOWN)}…` : request.action;
     const question = `⚠️ ${request.reason}\n\n\`\`\`\n${action}\n\`\`\``;
@@ -126,7 +130,7 @@ export class Prompts {
       : `\n\nAnswer with /approve${request.choices.includes("session") ? ", /approve session" : ""} or /deny.`;
     const buttons = request.choices.map((choice) => [{ label: LABELS[choice], data: `ea:${choice}:${id}` }]);
     const answered = this.#wait(
-      { id, kind: "approval", choices: request.choices, takesText: false },
+      { id, kind: "approval", choices: request.choices, of, takesText: false },
       signal,
       asking.approvalMs,
     );
@@ -138,7 +142,7 @@ export class Prompts {
     return choice === null ? { choice: "deny", unattended: true } : { choice };
   }
 
-  async #clarify(asking: Asking, request: ClarifyRequest, signal: AbortSignal): Promise<string | null> {
+  async #clarify({ asking, of }: Asker, request: ClarifyRequest, signal: AbortSignal): Promise<string | null> {
     const id = newId();
     const numbered = request.choices.map((choice, index) => `${index + 1}. ${choice}`).join("\n");
     const withButtons = asking.buttons && request.choices.length > 0;
@@ -147,7 +151,7 @@ export class Prompts {
       request.choices.length > 0 && !withButtons ? `\n${numbered}\n\nReply with a number or your own words.` : "";
     const text = `❓ ${request.question}${hint}`;
     const answered = this.#wait(
-      { id, kind: "clarify", choices: request.choices, takesText: true },
+      { id, kind: "clarify", choices: request.choices, of, takesText: true },
       signal,
       asking.clarifyMs,
     );
@@ -163,12 +167,12 @@ export class Prompts {
   }
 
   /** The person in this chat, as tools see them. */
-  human(asking: () => Asking): Human {
+  human(asking: () => Asking, of: Question["of"] = "turn"): Human {
     return {
       present: true,
       surface: "gateway",
-      approve: (request, signal) => this.#approve(asking(), request, signal),
-      clarify: (request, signal) => this.#clarify(asking(), request, signal),
+      approve: (request, signal) => this.#approve({ asking: asking(), of }, request, signal),
+      clarify: (request, signal) => this.#clarify({ asking: asking(), of }, request, signal),
       // A chat is no place for passwords: they would stay in its history.
       secret: async () => null,
     };

@@ -1,6 +1,7 @@
 // What a crash left of a turn, read from the log.
 import { afterEach, expect, it } from "vitest";
-import { closeWorlds, world } from "../../test/gateway-world.ts";
+import { text } from "../../test/fake-llm.ts";
+import { closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
 import { mirror } from "../app/mirror.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { recover } from "./recover.ts";
@@ -19,4 +20,19 @@ it("takes no message from elsewhere for the answer", async () => {
   await store.appendMessage(id, { role: "assistant", content: "Three o'clock." });
   await mirror(store, id, "cli", "Another parcel.");
   expect(await recover(store, row)).toEqual({ state: "answered", text: "Three o'clock.", sessionId: id });
+});
+
+it("takes no half answer for the answer", async () => {
+  let asked = 0;
+  const script: Script = () => {
+    asked += 1;
+    return asked === 1 ? { text: "The beginning of a long", hang: "after_text" } : text("The whole answer.");
+  };
+  const w = await world({ script });
+  w.telegram.say(1, "tell me");
+  await w.telegram.until(() => asked === 1);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await w.restart();
+  await w.telegram.until(() => texts(w, 1).length > 0);
+  expect(texts(w, 1)).toEqual(["The whole answer."]);
 });

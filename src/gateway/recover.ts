@@ -12,8 +12,12 @@ export type Recovered =
   /** Nothing happened yet. */
   | { readonly state: "new" };
 
+/** Half an answer is kept with the reason why it ended. */
+const CUT_OFF = ["interrupted", "error"];
+
 function isFinal(row: MessageRow | undefined): boolean {
-  return row?.role === "assistant" && (row.tool_calls === null || row.tool_calls.length === 0);
+  if (row?.role !== "assistant" || CUT_OFF.includes(row.finish_reason ?? "")) return false;
+  return row.tool_calls === null || row.tool_calls.length === 0;
 }
 
 export async function recover(store: SessionStore, row: InboxRow): Promise<Recovered> {
