@@ -64,6 +64,18 @@ describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
     expect(new Set(numbers()).size).toBe(2);
   });
 
+  it("knows the home channel that the configuration names, with its topic", async () => {
+    const section = `platforms:\n  telegram:\n    home_channel:\n      chat_id: "${CHAT}"\n      thread_id: "17"\n`;
+    writeFileSync(join(home.path, "config.yaml"), section);
+    await makeJob("telegram,all");
+    expect((await hermes("cron", "run", "Count")).code).toBe(0);
+    expect(texts()).toHaveLength(1);
+    const [post] = telegram.calls.filter(({ method }) => method === "sendMessage");
+    expect(Number(post?.params.message_thread_id)).toBe(17);
+    const other = await hermes("cron", "create", "1h", "x", "--deliver", "slack");
+    expect(other.stderr).toContain("slack is not set up here");
+  });
+
   it("says what is wrong with the chat, and keeps the result", async () => {
     await makeJob();
     telegram.fault = "refuse";

@@ -111,7 +111,10 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
   return {
     known: () => [...new Set([...PLATFORM_NAMES, ...platforms.keys()])],
     problem,
-    home: (name) => homeChannel(app.home.env, name),
+    home: (name) => {
+      const variable = platforms.get(name)?.homeVariable;
+      return homeChannel(app.home.env, name, { section: settingsOf(app, name, []).section, variable });
+    },
     resolve: async (name, reference) => resolveChat(await readDirectory(app.home.path), name, reference),
     chats: async () => (await readDirectory(app.home.path)).filter(({ platform }) => problem(platform) === undefined),
     send: async (target, message) => {

@@ -1,4 +1,4 @@
-// The names of delivery targets, and the home channels that the environment names.
+// The names of delivery targets, and the home channel of a platform.
 import type { DeliveryTarget } from "../core/job.ts";
 
 /** Chat platforms that a delivery target may name. */
@@ -30,11 +30,31 @@ const HOME_NAMES: { readonly [platform: string]: readonly string[] } = {
   qqbot: ["QQBOT_HOME_CHANNEL", "QQ_HOME_CHANNEL"],
 };
 
-/** The home channel that the environment names for a platform. */
-export function homeChannel(env: Env, platform: string): DeliveryTarget | undefined {
+function target(platform: string, chatId: unknown, threadId: unknown): DeliveryTarget {
+  return { platform, chatId: String(chatId), ...(threadId ? { threadId: String(threadId) } : {}) };
+}
+
+/** The environment's home channel for a platform, else that of the platform's section in the configuration. */
+export function homeChannel(
+  env: Env,
+  platform: string,
+  from: { readonly section: { readonly [key: string]: unknown }; readonly variable?: string | undefined },
+): DeliveryTarget | undefined {
   const prefix = platform.toUpperCase();
-  const names = HOME_NAMES[platform] ?? [`${prefix}_HOME_CHANNEL`];
-  const chatId = names.map((name) => env[name]?.trim()).find((value) => value);
-  const threadId = env[`${prefix}_HOME_CHANNEL_THREAD_ID`]?.trim() || env[`${prefix}_HOME_THREAD_ID`]?.trim();
-  return chatId ? { platform, chatId, ...(threadId ? { threadId } : {}) } : undefined;
+  const usual = HOME_NAMES[platform] ?? [`${prefix}_HOME_CHANNEL`];
+  const names = from.variable === undefined ? usual : [from.variable, ...usual];
+  const variable = names.find((name) => env[name]?.trim());
+  if (variable !== undefined) {
+    const thread = [`${variable}_THREAD_ID`, `${prefix}_HOME_CHANNEL_THREAD_ID`, `${prefix}_HOME_THREAD_ID`];
+    return target(platform, env[variable]?.trim(), thread.map((name) => env[name]?.trim()).find(Boolean));
+  }
+  const named = from.section.home_channel as
+    | { chat_id?: unknown; thread_id?: unknown }
+    | string
+    | number
+    | undefined
+    | null;
+  if (typeof named === "object" && named !== null)
+    return named.chat_id ? target(platform, named.chat_id, named.thread_id) : undefined;
+  return named ? target(platform, named, undefined) : undefined;
 }

@@ -1,5 +1,6 @@
 // Sending on request, outside any turn: results of scheduled jobs, notices, messages to a home channel.
 import { resolveChat } from "../app/channel-directory.ts";
+import { PLATFORM_NAMES } from "../app/deliver.ts";
 import { deliveryRows } from "../app/delivery-rows.ts";
 import type { Deliverer, DeliveryMessage, DeliveryTarget, KnownChat } from "../core/job.ts";
 import type { Mailbox, NewOutgoing } from "../core/mailbox.ts";
@@ -27,13 +28,12 @@ export class Deliveries implements Deliverer {
   }
 
   known(): readonly string[] {
-    return [...this.#parts.platforms.keys()];
+    return [...new Set([...PLATFORM_NAMES, ...this.#parts.platforms.keys()])];
   }
 
   problem(platform: string): string | undefined {
-    if (!this.#parts.platforms.has(platform)) return `There is no platform "${platform}".`;
     const link = this.#parts.link(platform);
-    if (!link) return `${platform} is not set up. Run: hermes gateway setup`;
+    if (!link) return `${platform} is not set up here (hermes gateway setup)`;
     return link.state === "fatal"
       ? `${platform} cannot be used: ${link.reason ?? "it refused our settings"}`
       : undefined;

@@ -13,6 +13,8 @@ describe("/cron", () => {
   it("lists and changes the jobs of this chat, and no others", async () => {
     const w = await world({ config: OWNER });
     const { actions } = await w.opened.app.cron();
+    const elsewhere = actions.create({ schedule: "1h", prompt: "x", deliver: "slack" });
+    await expect(elsewhere).rejects.toThrow("slack is not set up here");
     const here = { platform: "telegram", chat_id: "2" };
     const job = await actions.create({ schedule: "every 2h", prompt: "water the plants", name: "plants" }, here);
     const other = await actions.create({ schedule: "every 3h", prompt: "secret", name: "owner's job" });

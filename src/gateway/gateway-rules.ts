@@ -1,5 +1,6 @@
 // What the settings say about chats: who is let in, who owns the agent, when sessions end, where the home channel is.
 import type { App } from "../app/app.ts";
+import { homeChannel } from "../app/deliver.ts";
 import type { OpenedGateway } from "../app/open-gateway.ts";
 import type { Destination, Platform, Source } from "../core/platform.ts";
 import { type AccessSettings, ids } from "./access.ts";
@@ -44,14 +45,9 @@ export function isOwner(config: App["config"], access: AccessSettings, source: S
   return new Set(allowed).size === 1 && allowed[0] === source.userId;
 }
 
-/** The environment's home channel, else that of the platform's section. */
+/** The same home channel that other programs of this home see. */
 export function homeOf(opened: OpenedGateway, platforms: Platforms, name: string): Destination | undefined {
-  const { env } = opened.app.home;
-  const variable = platforms.get(name)?.homeVariable ?? `${name.toUpperCase()}_HOME_CHANNEL`;
-  const { section } = opened.settings(name, []);
-  const nested = section.home_channel as { chat_id?: unknown; thread_id?: unknown } | string | undefined;
-  const chatId = env[variable] || (typeof nested === "string" ? nested : nested?.chat_id);
-  if (!chatId) return undefined;
-  const threadId = env[`${variable}_THREAD_ID`] || (typeof nested === "object" ? nested?.thread_id : undefined);
-  return { chatId: String(chatId), ...(threadId ? { threadId: String(threadId) } : {}) };
+  const from = { section: opened.settings(name, []).section, variable: platforms.get(name)?.homeVariable };
+  const found = homeChannel(opened.app.home.env, name, from);
+  return found && { chatId: found.chatId, ...(found.threadId ? { threadId: found.threadId } : {}) };
 }
