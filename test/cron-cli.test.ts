@@ -1,5 +1,5 @@
 // `hermes cron` as a person uses it.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -132,6 +132,36 @@ it("counts every run of a tick, and says how many failed", async () => {
   expect(again.stderr).toContain("has run 3 of 3 times");
   await hermes("edit", "Bad", "--repeat", "5");
   expect((await hermes("resume", "Bad")).code).toBe(0);
+});
+
+it("shows the jobs of a home that may only be read, and says why it changes nothing", async () => {
+  await hermes("create", "every 1h", "Look", "--name", "Look");
+  const fresh = tempHome();
+  const places = [home.path, fresh.path];
+  // Modes do not bind the superuser, so the program is then run by another one.
+  const user = process.getuid?.() === 0 ? { uid: 65534 } : {};
+  for (const place of places) spawnSync("chmod", ["-R", "a+rX,a-w", place]);
+  try {
+    const as = (place: string, ...args: string[]) => runHermes(["cron", ...args], { home: place, ...user });
+    const looks = await Promise.all(
+      places.flatMap((place) => [["list"], ["status"], ["history"], ["next"]].map((args) => as(place, ...args))),
+    );
+    expect(looks.map(({ code }) => code)).toEqual(looks.map(() => 0));
+    expect(looks[0]?.stdout).toContain("Look");
+    const changes = await Promise.all([
+      as(home.path, "pause", "Look"),
+      as(home.path, "run", "Look"),
+      as(home.path, "create", "1h", "x"),
+    ]);
+    for (const { code, stderr } of changes) {
+      expect(code).toBe(1);
+      expect(stderr).toContain("may not be written");
+      expect(stderr).not.toContain("unexpected");
+    }
+  } finally {
+    for (const place of places) spawnSync("chmod", ["-R", "u+w", place]);
+    fresh.remove();
+  }
 });
 
 it("ends a run whose process was killed as abandoned, tells it once, and does not start it again", async () => {

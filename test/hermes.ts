@@ -68,7 +68,7 @@ export interface HermesRun {
 /** The program's answer. The environment is only PATH, HERMES_HOME, HOME and what `env` adds. */
 export function runHermes(
   args: readonly string[],
-  options: { home: string; env?: { [name: string]: string }; stdin?: string; cwd?: string },
+  options: { home: string; env?: { [name: string]: string }; stdin?: string; cwd?: string; uid?: number },
 ): Promise<HermesRun> {
   const program = hermesProgram();
   return new Promise((resolve, reject) => {
@@ -76,6 +76,7 @@ export function runHermes(
       cwd: options.cwd ?? options.home,
       env: { PATH: process.env.PATH ?? "", HOME: options.home, HERMES_HOME: options.home, ...options.env },
       stdio: ["pipe", "pipe", "pipe"],
+      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     });
     let stdout = "";
     let stderr = "";

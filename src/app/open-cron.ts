@@ -49,15 +49,21 @@ function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): ()
 
 export async function openCronBook(sources: BookSources, now: () => number = Date.now): Promise<CronBook> {
   const { home, config } = sources;
-  const [{ JobFile }, { JobActions }, { RemovedJobs }, { processOwner }, { createCronLedger }, { openRuntimeDb }] =
-    await Promise.all([
-      import("../cron/job-file.ts"),
-      import("../cron/job-actions.ts"),
-      import("../cron/removed-jobs.ts"),
-      import("../cron/owner.ts"),
-      import("../store/runtime/cron-ledger.ts"),
-      import("../store/runtime-db.ts"),
-    ]);
+  const [
+    { JobFile },
+    { JobActions },
+    { RemovedJobs },
+    { processOwner },
+    { createCronLedger },
+    { openRuntimeDbOrView },
+  ] = await Promise.all([
+    import("../cron/job-file.ts"),
+    import("../cron/job-actions.ts"),
+    import("../cron/removed-jobs.ts"),
+    import("../cron/owner.ts"),
+    import("../store/runtime/cron-ledger.ts"),
+    import("../store/runtime-db.ts"),
+  ]);
   const [scan, { zone, problem: zoneProblem }, sets] = await Promise.all([
     hostileRule(),
     zoneOf(config),
@@ -66,7 +72,7 @@ export async function openCronBook(sources: BookSources, now: () => number = Dat
   const folder = join(home.path, "cron");
   const output = join(folder, "output");
   const file = new JobFile(folder, () => zone);
-  const ledger = createCronLedger(() => openRuntimeDb(join(home.path, "runtime.db")));
+  const ledger = createCronLedger(() => openRuntimeDbOrView(join(home.path, "runtime.db")));
   const owners = processOwner();
   const { scriptsFolder } = await import("../cron/script.ts");
   const checks = {

@@ -1,6 +1,6 @@
 // jobs.json: read at any time, changed as a whole under a lock, never overwritten when it cannot be understood.
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
@@ -23,6 +23,19 @@ function escapeControls(text: string): string {
     } else result += character;
   }
   return result;
+}
+
+const NOT_WRITABLE: readonly unknown[] = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"];
+
+/** Trouble with the disk is told with its cure; anything else as it is. */
+function explain(error: unknown): unknown {
+  const { code, path } = error as { code?: unknown; path?: string };
+  if (!NOT_WRITABLE.includes(code)) return error;
+  const why = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : "the folder may not be written";
+  return new UserError(`The jobs cannot be changed: ${why} (${String(code)}).`, {
+    cure: `Make room or give the right to write: ${path === undefined ? "the cron folder of the home" : dirname(path)}`,
+    cause: error,
+  });
 }
 
 interface JobFileContent {
@@ -84,7 +97,9 @@ export class JobFile {
     work: (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>,
   ): Promise<T> {
     // In line here, so that one process does not poll for a lock that it holds itself.
-    const turn = this.#line.then(() => this.#changeAlone(work));
+    const turn = this.#line
+      .then(() => this.#changeAlone(work))
+      .catch((error: unknown) => Promise.reject(explain(error)));
     this.#line = turn.catch(() => undefined);
     return turn;
   }

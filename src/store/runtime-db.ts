@@ -72,3 +72,27 @@ export function openRuntimeDb(path: string, options: RuntimeDbOptions = {}): Dat
     return openOnce(path);
   }
 }
+
+function mayNotWrite(error: unknown): boolean {
+  const code = sqliteCode(error) ?? (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" && /^(?:SQLITE_(?:READONLY|CANTOPEN)|EACCES$|EROFS$|EPERM$)/.test(code);
+}
+
+/** What the file holds, or nothing where there is none; nothing can be written. */
+function viewRuntimeDb(path: string): Database {
+  if (existsSync(path)) return openDatabase(path, { snapshot: true });
+  const empty = openDatabase(":memory:");
+  migrate(empty);
+  empty.pragma("query_only = 1");
+  return empty;
+}
+
+/** As `openRuntimeDb`; in a home that may only be read, a view of the file. */
+export function openRuntimeDbOrView(path: string): Database {
+  try {
+    return openRuntimeDb(path);
+  } catch (error) {
+    if (!mayNotWrite(error)) throw error;
+    return viewRuntimeDb(path);
+  }
+}

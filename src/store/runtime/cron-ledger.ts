@@ -1,7 +1,9 @@
 // The ledger of scheduled jobs in runtime.db: one row per occurrence, one owner, one end.
+import { UserError } from "../../core/failure.ts";
 import type { JobLedger, JobRun, RunClaim, TickerSign } from "../../core/job.ts";
 import { Contention } from "../sqlite/contention.ts";
 import { type Database, immediate, type SqlValue } from "../sqlite/driver.ts";
+import { sqliteCode } from "../sqlite/error-code.ts";
 
 interface Row {
   readonly id: number;
@@ -190,9 +192,17 @@ export function createCronLedger(open: () => Database): JobLedger {
     opened ??= open();
     return opened;
   };
-  const retry: Retry = (body) => {
+  const retry: Retry = async (body) => {
     contention ??= new Contention(db().path);
-    return contention.retry(body);
+    try {
+      return await contention.retry(body);
+    } catch (error) {
+      if (!sqliteCode(error)?.startsWith("SQLITE_READONLY")) throw error;
+      throw new UserError("This home is read-only: jobs can be looked at, but not run.", {
+        cure: `Make ${db().path} and its folder writable.`,
+        cause: error,
+      });
+    }
   };
   return {
     ...runCalls(db, retry),
