@@ -1,9 +1,23 @@
 // What a plugin author imports: `import { defineTool, Type } from "hermes-ts/plugin"`.
 export { Type } from "typebox";
 export type { CompressOptions, CompressOutcome, ContextEngine } from "./core/context.ts";
+export { UserError } from "./core/failure.ts";
 export type { HookAnswer, HookName } from "./core/hook.ts";
 export type { MemoryInit, MemoryProvider, MemoryWrite } from "./core/memory.ts";
 export type { Content, ContentPart, Json, JsonObject, Message, ToolCall } from "./core/message.ts";
+export type {
+  Attachment,
+  Destination,
+  InboundEvent,
+  OutboundFile,
+  OutboundMessage,
+  Platform,
+  PlatformConnection,
+  PlatformContext,
+  PlatformHealth,
+  PlatformSetting,
+  SendResult,
+} from "./core/platform.ts";
 export type {
   CliRun,
   EngineWish,
@@ -15,6 +29,7 @@ export type {
   PluginContextEngine,
   PluginDatabase,
   PluginMemoryProvider,
+  PluginPlatform,
   PluginRegister,
   PluginSlashCommand,
 } from "./core/plugin.ts";

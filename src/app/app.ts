@@ -5,6 +5,7 @@ import type { OpenedConversation } from "../core/conversation.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Human } from "../core/human.ts";
 import type { Deliverer, JobOrigin } from "../core/job.ts";
+import type { Platform } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
 import type { UsageLedger } from "../core/usage.ts";
@@ -87,6 +88,8 @@ export interface App {
   hasProcesses(conversationId: string): boolean;
   /** News of background processes, for the surface to show and to pass on to the agent. Returns the way to stop it. */
   onProcessEvent(listener: (notice: ProcessNotice) => void): () => void;
+  /** Chat platforms that plugins bring; empty without any. */
+  pluginPlatforms(): Promise<readonly Platform[]>;
   /** Scheduled jobs and who runs them; their code is loaded at the first call. */
   cron(): Promise<Cron>;
   /** The gateway's way to chats: results of jobs leave by it from now on. */

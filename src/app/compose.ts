@@ -12,7 +12,7 @@ import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openModels } from "./models.ts";
 import { openGuards } from "./open-guards.ts";
 import type { Opening } from "./opening.ts";
-import { openExtensions, readyPlugins, withModelProviders } from "./plugin-open.ts";
+import { broughtPlatforms, openExtensions, readyPlugins, withModelProviders } from "./plugin-open.ts";
 import { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 import { openSettings } from "./settings.ts";
@@ -165,6 +165,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     redact: (text) => services.redactor.redact(text),
     ...doorsOf({ services, registry, builtins }),
     ...liveDoors(services, registry),
+    pluginPlatforms: () => broughtPlatforms(services),
     cron: () => cron.open(),
     deliverBy: (deliverer) => cron.deliverBy(deliverer),
     close: onceInOrder([

@@ -10,7 +10,7 @@ import { readDirectory, resolveChat } from "./channel-directory.ts";
 import { homeChannel, PLATFORM_NAMES } from "./deliver.ts";
 import type { ChatEntry } from "./mirror.ts";
 import { settingsOf } from "./platform-settings.ts";
-import { platformEntries } from "./platforms.ts";
+import { allPlatforms } from "./platforms.ts";
 
 /** These take requests and have no chats to send to. */
 const NO_CHATS = ["api_server", "webhook"];
@@ -92,8 +92,7 @@ async function flush(app: App, platforms: ReadonlyMap<string, Platform>): Promis
 }
 
 export async function configuredDeliverer(app: App): Promise<Deliverer> {
-  const chats = platformEntries.filter((entry) => !NO_CHATS.includes(entry.name));
-  const loaded = await Promise.all(chats.map((entry) => entry.load(app, () => ({}))));
+  const loaded = (await allPlatforms(app)).filter(({ name }) => !NO_CHATS.includes(name));
   const platforms = new Map<string, Platform>(loaded.map((platform) => [platform.name, platform]));
   const problem = (name: string): string | undefined => {
     const platform = platforms.get(name);

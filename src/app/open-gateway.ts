@@ -8,7 +8,7 @@ import { openApp } from "./compose.ts";
 import type { Home } from "./home.ts";
 import { openPairing, type Pairing } from "./pairing.ts";
 import { settingsOf } from "./platform-settings.ts";
-import { platformEntries } from "./platforms.ts";
+import { allPlatforms } from "./platforms.ts";
 import { isProtected } from "./protected-files.ts";
 
 export interface OpenedGateway {
@@ -126,7 +126,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
         await sweepSpills(join(home.path, "cache", kind), { maxAgeMs, maxBytes: Number.POSITIVE_INFINITY });
     },
     pairing: openPairing(home.path),
-    platforms: (state) => Promise.all(platformEntries.map((entry) => entry.load(app, state))),
+    platforms: (state) => allPlatforms(app, state),
     settings: (platform, names) => settingsOf(app, platform, names),
     hygieneDue: (sessionId, known) => hygieneDue(app, sessionId, known),
     setHomeChannel: async (variable, to) => {

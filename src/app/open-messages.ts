@@ -19,6 +19,12 @@ function chatsSetUp(services: Services): boolean {
   );
 }
 
+/** The same question about platforms that plugins bring. */
+async function broughtSetUp(services: Services): Promise<boolean> {
+  const brought = (await services.plugins?.platforms()) ?? [];
+  return brought.some(({ name, settings, enabled }) => enabled(settingsOf(services, name, settings)).ok);
+}
+
 function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
   return `${platform}:${chatId}${threadId ? `:${threadId}` : ""}`;
 }
@@ -100,7 +106,7 @@ function labelOf({ name, guild }: KnownChat): string {
 
 /** Empty where no chat platform is set up: then the model is not told about the tool either. */
 export async function messageToolsFor(services: Services, wish: ConversationWish): Promise<Tool[]> {
-  if (!wish.origin && !chatsSetUp(services)) return [];
+  if (!wish.origin && !chatsSetUp(services) && !(await broughtSetUp(services))) return [];
   const { sendMessageTool } = await import("../tools/send-message.ts");
   const reach = new Reach(() => services.cron.deliverer(), wish);
   return [

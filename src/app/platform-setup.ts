@@ -4,13 +4,15 @@ import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
 import { type Home, rereadEnv } from "./home.ts";
 import { settingsOf } from "./platform-settings.ts";
-import { platformEntries } from "./platforms.ts";
+import { allPlatforms } from "./platforms.ts";
 
 const TRIAL_MS = 30_000;
 
 export interface PlatformState {
   readonly name: string;
   readonly label: string;
+  /** Where people get what is asked for. */
+  readonly hint?: string;
   readonly ready: boolean;
   /** What is missing; empty when it is ready. */
   readonly reason: string;
@@ -33,7 +35,7 @@ async function withPlatforms<T>(
 ): Promise<T> {
   const app = await openApp(home);
   try {
-    return await work(await Promise.all(platformEntries.map((entry) => entry.load(app, () => ({})))), app);
+    return await work(await allPlatforms(app), app);
   } finally {
     await app.close();
   }
@@ -47,6 +49,7 @@ export function platformStates(home: Home): Promise<readonly PlatformState[]> {
       return {
         name: platform.name,
         label: platform.label,
+        ...(platform.setupHint ? { hint: platform.setupHint } : {}),
         ready: enabled.ok,
         reason: enabled.ok ? "" : enabled.reason,
         settings: platform.settings.map(({ env, description, required, secret }: PlatformSetting) => ({

@@ -26,6 +26,12 @@ async function loadTelegram(): Promise<Platform> {
   return (await import("../platforms/telegram/telegram.ts")).telegramWithMenu(await menuCommands());
 }
 
+/** Every platform of this home: the product's own, then those that plugins bring. */
+export async function allPlatforms(app: App, state: () => JsonObject = () => ({})): Promise<readonly Platform[]> {
+  const own = platformEntries.map((entry) => entry.load(app, state));
+  return [...(await Promise.all(own)), ...(await app.pluginPlatforms())];
+}
+
 export const platformEntries: readonly PlatformEntry[] = [
   { name: "telegram", load: () => loadTelegram() },
   { name: "discord", load: () => loadDiscord() },

@@ -1,6 +1,7 @@
 // Everything that one plugin's `register` handed over, as it is: functions and objects.
 import type { SlashCommand } from "../core/command.ts";
 import type { HookName } from "../core/hook.ts";
+import type { Platform } from "../core/platform.ts";
 import type {
   EngineWish,
   HookCallback,
@@ -23,6 +24,7 @@ export interface Collected {
   readonly memoryProviders: Map<string, () => PluginMemoryProvider>;
   readonly modelProviders: ModelProviderRow[];
   readonly webProviders: WebProvider[];
+  readonly platforms: Platform[];
   readonly skills: { readonly name: string; readonly path: string; readonly description: string }[];
   readonly skillRoots: string[];
   readonly providers: { readonly seam: Seam; readonly provider: NamedProvider }[];
@@ -41,6 +43,7 @@ export function emptyCollection(): Collected {
     memoryProviders: new Map(),
     modelProviders: [],
     webProviders: [],
+    platforms: [],
     skills: [],
     skillRoots: [],
     providers: [],

@@ -78,7 +78,6 @@ function aliases(context: PluginContext): object {
     register_browser_provider: seam("browser"),
     register_image_gen_provider: seam("image"),
     register_video_gen_provider: seam("video"),
-    register_platform: seam("platform"),
     logger: context.log,
     hermes_home: context.home,
   };

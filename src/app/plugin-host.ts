@@ -5,6 +5,7 @@ import type { SlashCommand } from "../core/command.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { MemoryProvider } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
+import type { Platform } from "../core/platform.ts";
 import type { BroughtProvider, EngineWish, NamedProvider, PluginCliCommand, Seam } from "../core/plugin.ts";
 import type { WebProvider } from "../core/web.ts";
 import type { Home } from "./home.ts";
@@ -306,7 +307,19 @@ export class PluginHost {
     );
   }
 
-  /** A browser, image, video, platform or dashboard provider by name. */
+  /** Chat platforms, in the order of their plugins; the first of a name is taken. */
+  async platforms(): Promise<readonly Platform[]> {
+    const found = new Map<string, Platform>();
+    for (const active of this.#active) {
+      if (active.problem || !active.known?.providers.some((id) => id.startsWith("platform:"))) continue;
+      for (const platform of (await this.#load(active))?.platforms ?? [])
+        if (!found.has(platform.name)) found.set(platform.name, platform);
+        else this.notice(`Plugin ${active.plugin.manifest.name}: another plugin brings the platform ${platform.name}`);
+    }
+    return [...found.values()];
+  }
+
+  /** A browser, image, video or dashboard provider by name. */
   provider(seam: Seam, name: string): Promise<NamedProvider | undefined> {
     return this.#firstWith(
       (known) => known.providers.includes(`${seam}:${name}`),

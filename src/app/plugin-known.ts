@@ -48,7 +48,10 @@ export function describe(collected: Collected): Registrations {
     webProviders: collected.webProviders.map((provider) => provider.name),
     skills: collected.skills,
     skillRoots: collected.skillRoots,
-    providers: collected.providers.map(({ seam, provider }) => `${seam}:${provider.name}`),
+    providers: [
+      ...collected.providers.map(({ seam, provider }) => `${seam}:${provider.name}`),
+      ...collected.platforms.map(({ name }) => `platform:${name}`),
+    ],
   };
 }
 

@@ -2,12 +2,15 @@
 import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
+import type { Platform } from "../core/platform.ts";
 import type { Models } from "../providers/connect.ts";
 import type { Home } from "./home.ts";
 import type { ShellHookOptions } from "./hooks-open.ts";
+import { settingsOf } from "./platform-settings.ts";
 import type { PluginHost } from "./plugin-host.ts";
 import { wantsNoPlugins } from "./plugin-standing.ts";
 import type { Registry } from "./registry.ts";
+import type { Services } from "./services.ts";
 
 export interface Extensions {
   readonly hooks: Hooks;
@@ -50,6 +53,16 @@ export async function withModelProviders(config: Config, plugins: PluginHost | n
   if (rows.length === 0) return config;
   const { addModelProviders } = await import("./plugin-models.ts");
   return addModelProviders(config, rows, (text) => plugins?.notice(text));
+}
+
+/** Chat platforms of plugins; their secrets are known from now on, whatever their variables are called. */
+export async function broughtPlatforms({ plugins, home, config, redactor }: Services): Promise<readonly Platform[]> {
+  const platforms = (await plugins?.platforms()) ?? [];
+  for (const { name, settings } of platforms) {
+    const { setting } = settingsOf({ home, config }, name, settings);
+    for (const { env, secret } of settings) if (secret) redactor.learn(setting(env) ?? "");
+  }
+  return platforms;
 }
 
 /** Before tools are counted: what every plugin brings is known and in the registry. */

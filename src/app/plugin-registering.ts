@@ -1,10 +1,17 @@
 // The `register…` calls of a plugin's context, checked and collected.
 import { isAbsolute, resolve } from "node:path";
 import { HOOK_NAMES } from "../core/hook.ts";
-import { type EngineWish, type PluginContext, type PluginContextEngine, SEAMS } from "../core/plugin.ts";
+import {
+  type EngineWish,
+  type PluginContext,
+  type PluginContextEngine,
+  type PluginPlatform,
+  SEAMS,
+} from "../core/plugin.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Collected } from "./plugin-collected.ts";
 import { door, type Registrant } from "./plugin-door.ts";
+import { completePlatform } from "./plugin-platform.ts";
 
 /** The part of a plugin's context that registers. */
 export type Registering = Pick<PluginContext, Extract<keyof PluginContext, `register${string}`>>;
@@ -18,6 +25,7 @@ function registerEngine(into: Collected, name: string, make: (wish: EngineWish) 
 /** Relative paths are inside `dir`. */
 export function registering(who: Registrant & { readonly dir: string }, into: Collected): Registering {
   const { name } = who;
+  const registerPlatform = (given: PluginPlatform) => void into.platforms.push(completePlatform(given, name));
   const inside = (path: string) => (isAbsolute(path) ? path : resolve(who.dir, path));
   return {
     ...door(who, into),
@@ -51,7 +59,9 @@ export function registering(who: Registrant & { readonly dir: string }, into: Co
       into.skills.push({ name: `${name}:${skill}`, path: inside(path), description });
     },
     registerSkillRoot: (path) => void into.skillRoots.push(inside(path)),
+    registerPlatform,
     registerProvider: (seam, provider) => {
+      if (seam === "platform") return registerPlatform(provider as unknown as PluginPlatform);
       if (!SEAMS.includes(seam)) throw new Error(`there is no kind of provider "${seam}"; use ${SEAMS.join(", ")}`);
       into.providers.push({ seam, provider });
     },

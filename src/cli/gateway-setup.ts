@@ -133,7 +133,7 @@ function nextSteps({ terminal }: CliContext, platform: PlatformState): void {
 
 async function wizard(context: CliContext, platform: PlatformState): Promise<number> {
   const { home, terminal } = context;
-  const hint = HINTS[platform.name];
+  const hint = HINTS[platform.name] ?? platform.hint;
   if (hint) terminal.out(terminal.style("dim", hint));
   for (;;) {
     const values = await askAll(context, platform);

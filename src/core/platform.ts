@@ -255,6 +255,8 @@ export interface Platform {
   readonly secretPatterns: readonly RegExp[];
   /** Tool progress when the configuration says nothing. */
   readonly toolProgress: "off" | "new" | "all" | "verbose";
+  /** Where people get what `settings` asks for; shown by the set-up. */
+  readonly setupHint?: string;
   /** Environment variable of the home channel; `<NAME>_HOME_CHANNEL` when absent. */
   readonly homeVariable?: string;
   /** Messages to one chat that may leave in a second, and to all chats together. */

@@ -5,6 +5,7 @@ import type { Intent, Verdict } from "./gate.ts";
 import type { HookAnswer, HookName } from "./hook.ts";
 import type { MemoryProvider } from "./memory.ts";
 import type { Json, JsonObject, Message } from "./message.ts";
+import type { Platform, PlatformCapabilities } from "./platform.ts";
 import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 import type { WebProvider } from "./web.ts";
 
@@ -105,6 +106,12 @@ export interface EngineWish {
 
 /** A memory provider as a plugin may write it; everything but the name has a do-nothing default. */
 export type PluginMemoryProvider = Partial<Omit<MemoryProvider, "name">> & { readonly name: string };
+
+/** A chat platform as a plugin may write it: a name and a connection. What is left out gets the usual value. */
+export type PluginPlatform = Pick<Platform, "name" | "connect"> &
+  Partial<Omit<Platform, "name" | "connect" | "capabilities">> & {
+    readonly capabilities?: Partial<PlatformCapabilities>;
+  };
 
 /** Kinds whose consumers live elsewhere: kept by name and handed out as they are. */
 export interface NamedProvider {
@@ -232,6 +239,8 @@ export interface PluginContext {
   registerSkill(name: string, path: string, description?: string): void;
   /** A folder of skills, as one more root. */
   registerSkillRoot(path: string): void;
+  /** A chat platform of the gateway, with the same rights and duties as the built-in ones. */
+  registerPlatform(platform: PluginPlatform): void;
   registerProvider(seam: Seam, provider: NamedProvider): void;
   /** Asks the gate, as every built-in tool does before it executes, writes or fetches. */
   check(intent: Intent, context: ToolContext): Promise<Verdict>;
