@@ -1,5 +1,5 @@
 // Jobs through the whole program: conversations, deliveries, what is refused, and the tool.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JobWish } from "../src/core/job-desk.ts";
@@ -21,7 +21,9 @@ describe("a job with a model", () => {
       prompt: "Report.",
       deliver: "telegram,telegram:#team:5",
     });
-    world.llm.enqueue(text("All is well.\nMEDIA:/tmp/chart.png"));
+    const chart = join(world.home.path, "chart.png");
+    writeFileSync(chart, "png");
+    world.llm.enqueue(text(`All is well.\nMEDIA:${chart}`));
     const run = await cron.scheduler.runNow(job.id);
     expect(run).toMatchObject({ state: "ran", trigger: "manual" });
     expect(run.sessionId).toMatch(new RegExp(`^cron_${job.id}_\\d{8}_\\d{6}$`));
@@ -37,7 +39,7 @@ describe("a job with a model", () => {
       { platform: "telegram", chatId: "77" },
       { platform: "telegram", chatId: "99", threadId: "5" },
     ]);
-    expect(world.sent[0]?.message.media).toEqual(["/tmp/chart.png"]);
+    expect(world.sent[0]?.message.media).toEqual([chart]);
     expect(world.sent[0]?.message.text).toContain(job.id);
     expect(world.sent[0]?.message.text).toContain("All is well.");
     expect(world.sent[0]?.message.text).not.toContain("MEDIA:");
@@ -57,6 +59,21 @@ describe("a job with a model", () => {
     await cron.scheduler.runNow(job.id);
     expect(world.sent.map(({ message }) => message.text)).toEqual(["News."]);
     expect(world.documents(job.id)).toHaveLength(2);
+  });
+
+  it("sends no file that holds keys or passwords, and tells of files that are not there", async () => {
+    await world.open();
+    const keys = join(world.home.path, ".env");
+    const link = join(world.home.path, "notes.txt");
+    writeFileSync(keys, "OPENAI_API_KEY=x\n");
+    symlinkSync(keys, link);
+    const cron = await world.app.cron();
+    const job = await cron.actions.create({ schedule: "every 1h", prompt: "Look.", deliver: "telegram" });
+    world.llm.enqueue(text(`Here.\nMEDIA:${keys}\nMEDIA:${link}\nMEDIA:/nowhere/report.pdf`));
+    await cron.scheduler.runNow(job.id);
+    expect(world.sent[0]?.message.media).toEqual([]);
+    expect(world.sent[0]?.message.text).toContain("A protected file was not sent");
+    expect(world.sent[0]?.message.text).toContain("/nowhere/report.pdf");
   });
 
   it("tells about a failure at its targets, once", async () => {

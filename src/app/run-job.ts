@@ -5,11 +5,15 @@ import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { Job } from "../core/job.ts";
+import { takeMarkers } from "../core/outgoing-media.ts";
 import type { JobAnswer, RunJobParts } from "../cron/run-job.ts";
 import { type ProcessGroups, scriptsFolder } from "../cron/script.ts";
 import { stampIn } from "../cron/zone.ts";
 import { endGroup, spawnGroup } from "../tools/terminal/process-group.ts";
 import type { App } from "./app.ts";
+import type { Home } from "./home.ts";
+import { isProtected } from "./protected-files.ts";
+import { sendableFile } from "./sendable-file.ts";
 import type { Services } from "./services.ts";
 
 /** A job that could schedule jobs, send messages or ask would run away, send twice or hang. */
@@ -168,6 +172,15 @@ async function converse(
   }
 }
 
+/** As in chats: a marker without a file stays in the text, and files with keys or passwords never leave. */
+async function takeFiles(home: Home, written: string): ReturnType<RunJobParts["takeFiles"]> {
+  const { text, paths, wish } = takeMarkers(written, sendableFile);
+  const media: string[] = [];
+  for (const path of paths) if (!(await isProtected(home, path))) media.push(path);
+  const held = media.length < paths.length ? "\n\n[A protected file was not sent.]" : "";
+  return { text: `${text}${held}`, media, mediaWish: wish };
+}
+
 /** Everything that a run needs of this program. */
 export function runJobParts(app: App, services: Services, frame: RunFrame): RunJobParts {
   return {
@@ -177,6 +190,7 @@ export function runJobParts(app: App, services: Services, frame: RunFrame): RunJ
     zone: frame.zone,
     scan: frame.scan,
     deliverer: () => services.cron.deliverer(),
+    takeFiles: (text) => takeFiles(services.home, text),
     script: {
       folder: scriptsFolder(services.home.path),
       env: plainEnv(services),

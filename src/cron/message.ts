@@ -1,24 +1,13 @@
-// The message that a run becomes: silent or not, with header and footer, files taken out of the text.
+// The message that a run becomes: silent or not, with header and footer.
 import type { Job, JobRun } from "../core/job.ts";
 import { isoIn } from "./zone.ts";
 
 const SILENT = /\[SILENT\]/i;
-const MEDIA = /^[ \t]*MEDIA:[ \t]*(.+?)[ \t]*$|MEDIA:(\S+)/gm;
 const RULE = "-".repeat(24);
 
 /** The job had nothing to say. */
 export function isSilent(text: string): boolean {
   return SILENT.test(text);
-}
-
-/** Files that the text asks to send along, and the text without them. */
-export function takeMedia(text: string): { text: string; media: string[] } {
-  const media: string[] = [];
-  const rest = text.replaceAll(MEDIA, (_match, line: string | undefined, word: string | undefined) => {
-    media.push((line ?? word ?? "").replace(/^["'`]|["'`]$/g, ""));
-    return "";
-  });
-  return { text: rest.replaceAll(/\n{3,}/g, "\n\n").trim(), media };
 }
 
 /** Header and footer around a result; the chat's own conversation never contains it. */

@@ -1,9 +1,9 @@
 // One run of a job from script to delivery. The conversation itself is handed in.
-import type { Deliverer, Job, JobRun } from "../core/job.ts";
+import type { Deliverer, DeliveryMessage, Job, JobRun } from "../core/job.ts";
 import { assemblePrompt, type LoadedSkill } from "./assemble.ts";
 import { isLocalOnly, resolveTargets } from "./delivery-target.ts";
 import { newestDocument, type RunText, writeDocument } from "./document.ts";
-import { alertText, failureText, isSilent, takeMedia, wrapped } from "./message.ts";
+import { alertText, failureText, isSilent, wrapped } from "./message.ts";
 import type { JobResult } from "./scheduler.ts";
 import { runScript, type ScriptParts, type ScriptResult } from "./script.ts";
 
@@ -19,6 +19,8 @@ export interface RunJobParts {
   readonly output: string;
   readonly script: ScriptParts;
   deliverer(): Promise<Deliverer>;
+  /** The text without the markers of files that go along with it; what must not leave the machine stays. */
+  takeFiles(text: string): Promise<Pick<DeliveryMessage, "text" | "media" | "mediaWish">>;
   readonly wrap: boolean;
   now(): number;
   zone(): string;
@@ -97,11 +99,11 @@ async function deliver(
   if (isLocalOnly(job.deliver)) return { sent: 0 };
   const deliverer = await parts.deliverer();
   const { targets, errors } = await resolveTargets(job, deliverer);
-  const { text, media } = takeMedia(message.content);
+  const { text, ...files } = await parts.takeFiles(message.content);
   const body = parts.wrap ? wrapped(job, text) : text;
   const failed = [...errors];
   for (const target of targets) {
-    const problem = await deliverer.send(target, { text: body, media, jobId: job.id, key: message.key });
+    const problem = await deliverer.send(target, { text: body, ...files, jobId: job.id, key: message.key });
     if (problem !== undefined) failed.push(`${target.platform}: ${problem}`);
   }
   const sent = targets.length - (failed.length - errors.length);

@@ -1,8 +1,7 @@
 // Files that leave with an answer: `MEDIA:` markers become attachments, the markers leave the text.
-import { statSync } from "node:fs";
-import { homedir } from "node:os";
-import { basename, isAbsolute, join } from "node:path";
-import { isSendable, mediaKindOf, takeMarkers } from "../core/outgoing-media.ts";
+import { basename } from "node:path";
+import { sendableFile } from "../app/sendable-file.ts";
+import { mediaKindOf, takeMarkers } from "../core/outgoing-media.ts";
 import type { MediaKind } from "../core/platform.ts";
 
 export interface OutgoingFile {
@@ -16,15 +15,9 @@ export interface ExtractedMedia {
   readonly files: readonly OutgoingFile[];
 }
 
-function fileAt(written: string): string | null {
-  const path = written.startsWith("~/") ? join(homedir(), written.slice(2)) : written;
-  const there = isSendable(path) && isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile();
-  return there ? path : null;
-}
-
 /** A marker whose file does not exist stays in the text, so that the reader sees what was meant. */
 export function extractMedia(text: string): ExtractedMedia {
-  const { text: words, paths, wish } = takeMarkers(text, fileAt);
+  const { text: words, paths, wish } = takeMarkers(text, sendableFile);
   return { text: words, files: paths.map((path) => ({ kind: mediaKindOf(path, wish), path, name: basename(path) })) };
 }
 
@@ -35,7 +28,7 @@ export async function withoutProtected(text: string, isProtected: (path: string)
   for (const { path } of extractMedia(text).files) if (await isProtected(path)) kept.add(path);
   if (kept.size === 0) return text;
   const without = takeMarkers(text, (written) => {
-    const path = fileAt(written);
+    const path = sendableFile(written);
     return path !== null && kept.has(path) ? path : null;
   });
   return `${without.text}\n\n[A protected file was not sent.]`;
