@@ -1,10 +1,12 @@
 // Files that people send: kept in the cache, read, looked at or listened to, and named to the model.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Pictures } from "../core/conversation.ts";
 import type { Attachment, PlatformConnection } from "../core/platform.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 
+const CONNECT_MS = 60_000;
 const INLINE_BYTES = 100_000;
 const INLINE = ["md", "txt", "csv", "log", "json", "xml", "yaml", "yml", "toml", "ini", "cfg"];
 /** Larger pictures are refused by some services. */
@@ -29,7 +31,8 @@ const EXTENSIONS: { readonly [mime: string]: string } = {
 };
 
 export interface AttachmentParts {
-  readonly connection: PlatformConnection | undefined;
+  /** Undefined while the platform is not connected. */
+  connection(): PlatformConnection | undefined;
   readonly cacheDir: string;
   readonly pictures: Pictures;
   /** The words of a recording; `unset` when nothing here can listen. */
@@ -106,9 +109,18 @@ async function readRecording(
   return { text, notice };
 }
 
+/** After a start, and while a line is built anew, the file has to wait for it. */
+async function connected({ connection, signal }: AttachmentParts): Promise<PlatformConnection | undefined> {
+  const deadline = Date.now() + CONNECT_MS;
+  while (!connection() && !signal.aborted && Date.now() < deadline)
+    await sleep(50, undefined, { signal }).catch(() => undefined);
+  return connection();
+}
+
 export async function readAttachment(attachment: Attachment, parts: AttachmentParts): Promise<ReadAttachment> {
   const what = nameOf(attachment);
-  const { connection, cacheDir } = parts;
+  const { cacheDir } = parts;
+  const connection = await connected(parts);
   if (!connection?.download) return { text: `[The person sent ${what}; it cannot be fetched here.]` };
   try {
     const bytes = await connection.download(attachment, AbortSignal.timeout(120_000));

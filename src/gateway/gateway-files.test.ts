@@ -156,6 +156,23 @@ describe("a picture", () => {
   });
 });
 
+describe("a file that waited for the gateway's start", () => {
+  it("is fetched when the platform is connected", async () => {
+    const w = await world({ script: repeat });
+    w.telegram.files.set("D1", Buffer.from("one,two"));
+    const attachments = [{ kind: "document" as const, name: "numbers.csv", ref: "D1", bytes: 7 }];
+    const source = { platform: "telegram", chatId: "1", chatKind: "dm" as const, userId: "1" };
+    const event = { account: "123456", messageId: "900", source, text: "add them", attachments, at: Date.now() };
+    await w.opened.mailbox.accept("telegram", [event]);
+    w.telegram.fault = "error";
+    await w.restart();
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    w.telegram.fault = "none";
+    await answered(w, 1);
+    expect(texts(w, 1)[0]).toContain("one,two");
+  });
+});
+
 describe("an answer with files", () => {
   it("does not send what is protected, whatever the path says", async () => {
     const w = await world({

@@ -89,6 +89,32 @@ describe("what a chat sees meanwhile", () => {
     expect(w.telegram.fromBot(1)[0]?.edits).toBeGreaterThan(0);
   });
 
+  it("leaves no sign of writing behind when a newer message takes its place", async () => {
+    const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 4\n";
+    const script: Script = ({ messages }) =>
+      messages.at(-1)?.text === "tell me" ? { text: "Once upon a time", hang: "after_text" } : text("Stopped it.");
+    const w = await world({ script, config });
+    w.telegram.say(1, "tell me");
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.endsWith("▉")));
+    w.telegram.say(1, "no, something else");
+    await w.telegram.until(() => texts(w, 1).includes("Stopped it."));
+    await w.telegram.until(() => !texts(w, 1).some((shown) => shown.endsWith("▉")));
+    expect(texts(w, 1)[0]).toMatch(/^Once/);
+  });
+
+  it("ends in the same message also when the answer is ready before the platform has answered", async () => {
+    const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  buffer_threshold: 10\n";
+    const script: Script = ({ messages }) => {
+      if (messages.at(-1)?.role === "tool") return text("And this is the whole answer.");
+      return { text: "I look into the file first.", calls: [{ name: "read_file", args: { path: "nothing.txt" } }] };
+    };
+    const w = await world({ script, config, telegram: { sendMs: 700 } });
+    w.telegram.say(1, "tell me");
+    await w.telegram.until(() => texts(w, 1).includes("And this is the whole answer."));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(texts(w, 1)).toEqual(["I look into the file first.", "And this is the whole answer."]);
+  });
+
   it("steers the running turn with the next tool result", async () => {
     const script = (request: { messages: readonly { role: string; text?: string }[] }) => {
       const all = JSON.stringify(request.messages);

@@ -3,11 +3,14 @@ import type { Mailbox } from "../core/mailbox.ts";
 import type { Destination, Platform } from "../core/platform.ts";
 import { withoutMarkers } from "./media.ts";
 import type { Sender } from "./sender.ts";
+import { within } from "./within.ts";
 
 const TYPING_MS = 4_000;
 const PROGRESS_MS = 1_500;
 const FIRST_CHARS = 4;
 const PREVIEW = 40;
+/** So long an answer waits for the message that began to show it. */
+const HAND_OVER_MS = 10_000;
 
 export interface LiveSettings {
   readonly stream: { readonly everyMs: number; readonly chars: number; readonly cursor: string } | null;
@@ -32,11 +35,13 @@ export interface LiveParts {
 class Bubble {
   readonly #parts: LiveParts;
   readonly #name: string;
-  #started = false;
+  #sent: Promise<void> | undefined;
   #text = "";
   #shown = "";
   #gone = false;
-  messageId: string | null = null;
+  /** Its last words come from elsewhere. */
+  #closed = false;
+  #messageId: string | null = null;
 
   constructor(parts: LiveParts, name: string) {
     this.#parts = parts;
@@ -46,12 +51,12 @@ class Bubble {
   set(text: string): void {
     this.#text = text;
     if (text.trim() === "" || text === this.#shown) return;
-    if (this.messageId) this.#change();
-    else if (!this.#started) void this.#start();
+    if (this.#messageId) this.#change();
+    // What cannot be shown while it grows is shown when it is done.
+    else this.#sent ??= this.#start().catch(() => undefined);
   }
 
   async #start(): Promise<void> {
-    this.#started = true;
     const { mailbox, sender, platform, to, key } = this.#parts;
     this.#shown = this.#text;
     const payload = { type: "text" as const, text: this.#text, silent: true };
@@ -62,26 +67,36 @@ class Bubble {
     if (!row) return;
     const sent = sender.whenSent(row);
     sender.add(rows);
-    this.messageId = await sent;
+    this.#messageId = await sent;
     if (this.#gone) this.remove();
-    else if (this.messageId && this.#text !== this.#shown) this.#change();
+    else if (this.#text !== this.#shown) this.#change();
   }
 
   #change(): void {
-    if (!this.messageId) return;
+    if (!this.#messageId || this.#closed) return;
     this.#shown = this.#text;
     const { sender, platform, to } = this.#parts;
-    sender.editSoon(platform.name, to, { messageId: this.messageId, message: { text: this.#text } });
+    sender.editSoon(platform.name, to, { messageId: this.#messageId, message: { text: this.#text } });
   }
 
   /** Takes the message off the screen, also one that is just being sent. */
   remove(): void {
     this.#gone = true;
-    if (this.messageId) this.#parts.remove(this.messageId);
+    if (this.#messageId) this.#parts.remove(this.#messageId);
   }
 
   settle(): void {
-    if (this.messageId) this.#parts.sender.cancelEdit(this.#parts.platform.name, this.#parts.to, this.messageId);
+    this.#closed = true;
+    const { sender, platform, to } = this.#parts;
+    if (this.#messageId) sender.cancelEdit(platform.name, to, this.#messageId);
+  }
+
+  /** The message, for its last words; one that is not on the screen by then is taken off it when it comes. */
+  async handOver(ms: number): Promise<string | null> {
+    this.settle();
+    if (this.#sent) await within(this.#sent, ms);
+    if (!this.#messageId) this.remove();
+    return this.#messageId;
   }
 }
 
@@ -107,14 +122,9 @@ export class LiveReply {
     this.#shownProgress.push(this.#progress);
   }
 
-  /** The message that shows the growing answer; its last words are an edit of it. */
-  get streamId(): string | null {
-    return this.#stream?.messageId ?? null;
-  }
-
-  /** True when the answer is shown while it grows. */
-  get streams(): boolean {
-    return this.#stream !== null;
+  /** The message that shows the growing answer; its last words are an edit of it. Nothing is shown in it afterwards. */
+  async takeStream(): Promise<string | null> {
+    return (await this.#stream?.handOver(HAND_OVER_MS)) ?? null;
   }
 
   typing(on: boolean): void {
@@ -133,15 +143,25 @@ export class LiveReply {
     if (!this.#stream || !stream) return;
     const visible = withoutMarkers(this.#text);
     if (visible.trim().length < FIRST_CHARS) return;
-    const limit = this.#parts.platform.maxLength;
     const now = Date.now();
     const due = now - this.#streamedAt >= stream.everyMs && visible.length - this.#streamedLength >= stream.chars;
     if (!due && this.#streamedLength > 0) return;
     this.#streamedAt = now;
     this.#streamedLength = visible.length;
-    // What is longer than a message is cut here; the finished answer is split properly.
-    const room = limit > 0 ? Math.max(500, limit - stream.cursor.length - 100) : visible.length;
-    this.#stream.set(visible.slice(0, room) + stream.cursor);
+    this.#stream.set(this.#cut(visible) + stream.cursor);
+  }
+
+  /** What is longer than a message is cut; the finished answer is split properly. */
+  #cut(text: string): string {
+    const limit = this.#parts.platform.maxLength;
+    const cursor = this.#parts.settings.stream?.cursor ?? "";
+    return limit > 0 ? text.slice(0, Math.max(500, limit - cursor.length - 100)) : text;
+  }
+
+  /** The answer ends here and stays as far as it came. */
+  leaveOff(): void {
+    if (this.#streamedLength > 0) this.#stream?.set(this.#cut(withoutMarkers(this.#text)));
+    this.#stream = null;
   }
 
   restart(): void {

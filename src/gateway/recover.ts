@@ -1,6 +1,6 @@
 // After a crash: did the turn of this message get as far as an answer, or at least as far as the log?
 import { isMirrored } from "../app/mirror.ts";
-import type { InboxRow } from "../core/mailbox.ts";
+import type { InboxRow, Mailbox } from "../core/mailbox.ts";
 import { type Content, textOf } from "../core/message.ts";
 import type { MessageRow, SessionStore } from "../core/session.ts";
 
@@ -34,6 +34,16 @@ export async function recover(store: SessionStore, row: InboxRow): Promise<Recov
   if (!last || !isFinal(last)) return { state: "begun", sessionId: tip };
   const text = typeof last.content === "string" ? last.content : textOf(last.content as Content);
   return { state: "answered", text, sessionId: tip };
+}
+
+/** The message that showed the growing answer before a crash; `key` is the prefix of what the turn shows. */
+export async function streamed(mailbox: Mailbox, key: string): Promise<string | null> {
+  const [shown, interim] = await Promise.all([
+    mailbox.findOutgoing(`${key}:stream0`),
+    mailbox.findOutgoing(`${key}:m0:0`),
+  ]);
+  // Words between tool calls took it, and stay.
+  return interim === null && shown?.state === "sent" ? shown.messageId : null;
 }
 
 export const RESUME_NOTE =

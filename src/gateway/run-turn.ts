@@ -13,7 +13,7 @@ import { contentOf, readIncoming } from "./incoming.ts";
 import { LiveReply, type LiveSettings } from "./live-reply.ts";
 import { extractMedia, withoutProtected } from "./media.ts";
 import type { Office } from "./office.ts";
-import { RESUME_NOTE, recover } from "./recover.ts";
+import { RESUME_NOTE, recover, streamed } from "./recover.ts";
 import { Replies } from "./replies.ts";
 import { cleansUp, footer, streams, thoughts } from "./reply-extras.ts";
 import { isShared } from "./session-key.ts";
@@ -138,7 +138,10 @@ export class Turn {
     if (found.state === "answered") {
       await this.#restoreEntry(found.sessionId);
       const text = await withoutProtected(found.text, (path) => this.#office.opened.isProtected(path));
-      await this.#finish("answered", outgoingAnswer(text, this.#place({ streamId: await this.#streamed() })));
+      await this.#finish(
+        "answered",
+        outgoingAnswer(text, this.#place({ streamId: await streamed(this.#office.opened.mailbox, this.#key) })),
+      );
       return { undelivered: false };
     }
     // Where the answer is about to come there is nothing to explain.
@@ -173,12 +176,6 @@ export class Turn {
     const known = index.get(this.#chat.key);
     if (known) await index.moved(this.#chat.key, sessionId);
     else await index.renew(this.#chat.key, this.#job.row.event.source, { sessionId });
-  }
-
-  /** The message that showed the growing answer before a crash. */
-  async #streamed(): Promise<string | null> {
-    const row = await this.#office.opened.mailbox.findOutgoing(`${this.#key}:stream0`);
-    return row?.state === "sent" ? row.messageId : null;
   }
 
   async #open(): Promise<OpenedConversation> {
@@ -220,7 +217,7 @@ export class Turn {
     const { keyRules, opened, connection } = this.#office;
     const event = text === undefined ? row.event : { ...row.event, text, attachments: [] };
     const read = await readIncoming(event, {
-      connection: connection(row.platform),
+      connection: () => connection(row.platform),
       cacheDir: join(opened.app.home.path, "cache"),
       shared: isShared(row.event.source, keyRules),
       pictures: conversation.pictures,
@@ -313,7 +310,7 @@ export class Turn {
       const text = textOf(event.message.content ?? "").trim();
       const unheard = this.#job.row.event.deliverTo === null;
       if (text === "" || unheard || !opened.app.config.display.interim_assistant_messages) return;
-      const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: live.streamId });
+      const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: await live.takeStream() });
       this.#interim += 1;
       const rows = await opened.mailbox.enqueue(outgoingText(text, place));
       live.newSegment();
@@ -335,18 +332,22 @@ export class Turn {
     opened: OpenedConversation,
   ): Promise<TurnResult> {
     const { row } = this.#job;
+    const abandoned = ended?.end === "interrupted" && this.#chat.abandoned();
+    const cut = !ended || (ended.end === "interrupted" && this.#chat.superseded());
+    if (cut && !abandoned) live.leaveOff();
     live.end();
     const connection = this.#office.connection(row.platform);
-    if (ended?.end === "interrupted" && this.#chat.abandoned()) return { undelivered: false };
-    if (!ended || (ended.end === "interrupted" && this.#chat.superseded())) {
+    if (abandoned) return { undelivered: false };
+    if (cut) {
       await this.#finish("interrupted", []);
       void connection?.react?.(this.#to, row.event.messageId, "clear");
       return { undelivered: false };
     }
     await this.#office.index.moved(this.#chat.key, ended.sessionId);
     const failed = ended.end === "failed";
-    const shown = live.streams || row.state === "running";
-    const streamId = live.streamId ?? (shown ? await this.#streamed() : null);
+    const streamId =
+      (await live.takeStream()) ??
+      (row.state === "running" ? await streamed(this.#office.opened.mailbox, this.#key) : null);
     const text = await withoutProtected(textOfEnd(ended), (path) => this.#office.opened.isProtected(path));
     const spoken = failed ? [] : await this.#spoken(text);
     await this.#finish(
