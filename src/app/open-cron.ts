@@ -40,10 +40,12 @@ async function zoneOf(config: Config): Promise<{ readonly zone: string; readonly
 
 function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): () => Promise<string | undefined> {
   return async () => {
-    const alive = (await ledger.signs()).some(
+    const alive = (await ledger.signs()).filter(
       (sign) => now() - sign.tickedAt < TICKER_SILENT_MS && owners.lives(sign.owner) !== "no",
     );
-    return alive ? undefined : "Nothing runs jobs at the moment. Start: hermes gateway run (or call: hermes cron tick)";
+    const [newest] = alive;
+    if (!newest) return "Nothing runs jobs at the moment. Start: hermes gateway run (or call: hermes cron tick)";
+    return alive.every((sign) => sign.trouble !== "") ? `Jobs are not run: ${newest.trouble}` : undefined;
   };
 }
 
@@ -134,7 +136,11 @@ export async function openCron(
   const notice = (text: string) => services.notice(text);
   const scheduler = new Scheduler({
     ...{ file, ledger, owners, zone, now, notice },
-    run: (job, run, signal) => runJob(job, run, parts, signal),
+    run: async (job, run, signal) => {
+      // Months may lie between two runs: a key that was changed meanwhile counts.
+      await app.refreshEnv();
+      return runJob(job, run, parts, signal);
+    },
     alert: (run, job) => sendAlert(run, job, parts),
     maxParallel: Number(app.config.cron.max_parallel_jobs) || 0,
   });

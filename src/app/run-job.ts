@@ -193,7 +193,9 @@ export function runJobParts(app: App, services: Services, frame: RunFrame): RunJ
     takeFiles: (text) => takeFiles(services.home, text),
     script: {
       folder: scriptsFolder(services.home.path),
-      env: plainEnv(services),
+      get env() {
+        return plainEnv(services);
+      },
       groups,
       timeoutMs: services.config.cron.script_timeout_seconds * 1000,
       redact: (text) => services.redactor.redact(text),

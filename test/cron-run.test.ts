@@ -1,0 +1,91 @@
+// What a run of a job has: its folder, its tools, its model, the spare models, and an end in every case.
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { CronWorld } from "./cron-world.ts";
+import { calls, type FakeLlm, startFakeLlm, status, text } from "./fake-llm.ts";
+
+let world: CronWorld;
+let spare: FakeLlm;
+beforeEach(async () => {
+  world = await CronWorld.start();
+  spare = await startFakeLlm();
+});
+afterEach(async () => {
+  await world.close();
+  await spare.close();
+});
+
+it("works in its folder, with the project's files and only its own toolsets", async () => {
+  await world.open();
+  const project = join(world.home.path, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "AGENTS.md"), "The colour of this project is teal.\n");
+  const { actions, scheduler } = await world.app.cron();
+  const job = await actions.create({
+    schedule: "1h",
+    prompt: "Where?",
+    workdir: project,
+    enabled_toolsets: ["terminal"],
+  });
+  const plain = await actions.create({ schedule: "1h", prompt: "Elsewhere?" });
+  world.llm.enqueue(calls([{ name: "terminal", args: { command: "pwd" } }]), text("Here."), text("There."));
+  await scheduler.runNow(job.id);
+  await scheduler.runNow(plain.id);
+  const [first, second, third] = world.llm.requests;
+  expect(first?.system).toContain("teal");
+  expect(first?.tools).toContain("terminal");
+  expect(first?.tools).not.toContain("read_file");
+  expect(second?.messages.at(-1)?.text).toContain(project);
+  expect(third?.system).not.toContain("teal");
+  expect(third?.tools).toContain("read_file");
+});
+
+it("goes on with a spare model, and takes the model that the job names", async () => {
+  await world.open(
+    `agent:\n  api_max_retries: 1\nproviders:\n  spare:\n    base_url: ${spare.url}/v1\n    default_model: spare-model\nfallback_providers:\n  - provider: spare\n    model: spare-model\n`,
+  );
+  const { actions, scheduler } = await world.app.cron();
+  const job = await actions.create({ schedule: "1h", prompt: "Look.", deliver: "telegram" });
+  world.llm.enqueue(status(500, { message: "down" }), status(500, { message: "down" }));
+  spare.enqueue(text("From the spare one."));
+  expect((await scheduler.runNow(job.id)).state).toBe("ran");
+  expect(world.sent[0]?.message.text).toContain("From the spare one.");
+  const other = await actions.create({ schedule: "1h", prompt: "Look.", provider: "spare", model: "small-model" });
+  spare.enqueue(text("Small."));
+  expect((await scheduler.runNow(other.id)).state).toBe("ran");
+  expect(spare.requests.at(-1)?.model).toBe("small-model");
+});
+
+it("leaves nothing of the chat behind, and nothing of one run in the next", async () => {
+  await world.open();
+  const { actions, scheduler } = await world.app.cron();
+  const job = await actions.create({ schedule: "every 1h", prompt: "Look." });
+  world.llm.enqueue(text("The first secret."), text("The second."));
+  const [one, two] = [await scheduler.runNow(job.id), await scheduler.runNow(job.id)];
+  expect(one.sessionId).not.toBe(two.sessionId);
+  expect(JSON.stringify(world.llm.requests[1]?.messages)).not.toContain("secret");
+  expect(readdirSync(join(world.home.path, "cron", "output", job.id))).toHaveLength(2);
+});
+
+it("sees what was written to .env meanwhile", async () => {
+  await world.open();
+  world.script("show.sh", 'echo "key: $FRESH_SETTING"\n');
+  const { actions, scheduler } = await world.app.cron();
+  const job = await actions.create({ schedule: "1h", script: "show.sh", no_agent: true, deliver: "telegram" });
+  await scheduler.runNow(job.id);
+  writeFileSync(join(world.home.path, ".env"), "FRESH_SETTING=blue\n");
+  await scheduler.runNow(job.id);
+  expect(world.sent.map(({ message }) => /key: ?(\w*)/.exec(message.text)?.[1])).toEqual(["", "blue"]);
+});
+
+it("is not promised by a ticker that cannot look at the jobs", async () => {
+  await world.open();
+  const { ledger, owners, tickerProblem } = await world.app.cron();
+  const beat = (trouble: string) =>
+    ledger.beat({ owner: owners.self, startedAt: Date.now(), tickedAt: Date.now(), trouble });
+  await beat("");
+  expect(await tickerProblem()).toBeUndefined();
+  await beat("jobs.json is damaged");
+  expect(await tickerProblem()).toContain("jobs.json is damaged");
+});
