@@ -79,6 +79,14 @@ it("hears a stop that comes while it starts", { timeout: 60_000 }, async () => {
   expect(await ended).toBe(0);
 });
 
+it("says at once why it does not start in the background", { timeout: 60_000 }, async () => {
+  mkdirSync(join(home.path, "runtime.db"));
+  const start = await run("gateway", "start");
+  expect(start.code).toBe(1);
+  expect(start.stderr).toContain("unable to open database file");
+  expect(readFileSync(join(home.path, "logs", "gateway-errors.log"), "utf8")).toContain("unable to open");
+});
+
 it("runs without a plugin that cannot be loaded, and says so", { timeout: 60_000 }, async () => {
   const folder = join(home.path, "plugins", "broken");
   mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 // What `hermes gateway …` does from outside: find the running gateway, ask it, stop it, install it as a service.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmod, mkdir, rm } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rm } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -193,15 +193,35 @@ export async function askToStop(home: Home, ms: number): Promise<boolean> {
   return true;
 }
 
-/** Starts the gateway in the background, detached from this terminal; its log is `logs/gateway.log`. */
-export async function startDetached(home: Home, program: readonly string[]): Promise<void> {
-  await mkdir(join(home.path, "logs"), { recursive: true, mode: 0o700 });
+export interface Detached {
+  /** What it said before it ended; pending while it runs. */
+  readonly ended: Promise<string>;
+}
+
+/**
+ * Starts the gateway in the background, detached from this terminal. Its log is `logs/gateway.log`; what a program says that
+ * cannot even log stands in `logs/gateway-errors.log`.
+ */
+export async function startDetached(home: Home, program: readonly string[]): Promise<Detached> {
+  const logs = join(home.path, "logs");
+  await mkdir(logs, { recursive: true, mode: 0o700 });
   const [command = process.execPath, ...args] = program;
-  const child = spawn(command, [...args, "gateway", "run"], {
-    cwd: home.path,
-    env: { ...home.env },
-    detached: true,
-    stdio: "ignore",
-  });
-  child.unref();
+  const path = join(logs, "gateway-errors.log");
+  const errors = await open(path, "w", 0o600);
+  try {
+    const child = spawn(command, [...args, "gateway", "run"], {
+      cwd: home.path,
+      env: { ...home.env },
+      detached: true,
+      stdio: ["ignore", "ignore", errors.fd],
+    });
+    child.unref();
+    const exit = new Promise<void>((resolve) => {
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    });
+    return { ended: exit.then(() => readFile(path, "utf8")) };
+  } finally {
+    await errors.close();
+  }
 }

@@ -58,17 +58,22 @@ async function start({ home, terminal }: CliContext): Promise<number> {
   const service = installedService(home, program());
   const problem = service ? await tellService(home, service, "start") : null;
   if (problem) throw new UserError(`The service did not start: ${problem}`, { cure: "Try: hermes gateway run -v" });
-  if (!service) await startDetached(home, program());
+  let ended: string | undefined;
+  if (!service)
+    (await startDetached(home, program())).ended.then((said) => {
+      ended = said;
+    });
   const deadline = Date.now() + START_MS;
-  while (Date.now() < deadline) {
+  while (Date.now() < deadline && ended === undefined) {
     if (await askGateway(home, "status")) {
       terminal.out(`The gateway runs ${service ? "as a service" : "in the background"}. See: hermes gateway status`);
       return 0;
     }
     await new Promise((resolve) => setTimeout(resolve, 150));
   }
-  throw new UserError("The gateway did not start.", {
-    cure: `Look at ${home.path}/logs/gateway.log, or try: hermes gateway run -v`,
+  const said = ended?.trim().split("\n")[0];
+  throw new UserError(`The gateway did not start${said ? `: ${said}` : "."}`, {
+    cure: `Look at ${home.path}/logs/gateway.log and gateway-errors.log, or try: hermes gateway run -v`,
   });
 }
 

@@ -4,6 +4,7 @@ import type { JobDesk } from "../../core/job-desk.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
 import type { ResponseStore } from "../../core/response-store.ts";
+import { startProbe } from "../http/probe.ts";
 import { API_SERVER_SETTINGS, readApiServerSettings } from "./settings.ts";
 
 export interface ApiServerPlatformParts {
@@ -40,16 +41,20 @@ async function connect(parts: ApiServerPlatformParts, context: PlatformContext):
     ...(parts.state ? { state: parts.state } : {}),
   });
   context.log("info", `API server at ${server.url}/v1`);
-  context.signal.addEventListener("abort", () => void server.close(), { once: true });
+  const probe = startProbe(`${server.url}/health`, { now: () => context.now() });
+  const close = () => {
+    probe.stop();
+    return server.close();
+  };
+  context.signal.addEventListener("abort", () => void close(), { once: true });
   return {
     account: `${server.host}:${server.port}`,
     accountName: settings.modelName,
     send: async () => ({ ok: false, kind: "refused", reason: "API clients cannot be written to" }),
     working: () => server.active,
     drain: () => server.drain(),
-    // A listening socket is its own proof.
-    health: () => ({ state: "ok", provenAt: context.now() }),
-    close: () => server.close(),
+    health: probe.health,
+    close,
   };
 }
 

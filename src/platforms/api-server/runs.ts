@@ -12,6 +12,8 @@ import { chatUsage, isShown, runTurn, type TurnResult } from "./turn.ts";
 const MAX_ACTIVE = 10;
 const KEEP_MS = 3_600_000;
 const MAX_EVENTS = 20_000;
+/** Of all runs together: those that ended longest ago are forgotten early. */
+const MAX_KEPT_EVENTS = 100_000;
 const STOP_MS = 5_000;
 
 export type RunStatus =
@@ -52,7 +54,7 @@ export class Run {
   #updatedAt: number;
   #status: RunStatus = "queued";
   #sessionId: string | null = null;
-  #result: TurnResult | undefined;
+  #result: Pick<TurnResult, "text" | "usage"> | undefined;
   #error: string | null = null;
 
   constructor(desk: Desk, wish: RunWish) {
@@ -150,7 +152,7 @@ export class Run {
   }
 
   #finish(result: TurnResult): void {
-    this.#result = result;
+    this.#result = { text: result.text, usage: result.usage };
     this.#sessionId = result.sessionId;
     if (result.end === "interrupted") {
       this.#status = "cancelled";
@@ -225,7 +227,11 @@ export class Runs {
 
   #sweep(): void {
     const oldest = this.#desk.now() / 1000 - KEEP_MS / 1000;
-    for (const [id, run] of this.#runs) if (!run.active && run.updatedAt < oldest) this.#runs.delete(id);
+    let kept = 0;
+    for (const [id, run] of [...this.#runs].reverse()) {
+      kept += run.events.length;
+      if (!run.active && (run.updatedAt < oldest || kept > MAX_KEPT_EVENTS)) this.#runs.delete(id);
+    }
   }
 
   async stopAll(): Promise<void> {

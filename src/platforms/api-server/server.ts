@@ -60,7 +60,11 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     ...(parts.state ? { state: parts.state } : {}),
   });
   const { host, port } = settings;
-  const listening = await listen(app, { host, port, setting: "API_SERVER_PORT", patient: parts.patient ?? false });
+  const where = { host, port, setting: "API_SERVER_PORT", patient: parts.patient ?? false };
+  const listening = await listen(app, where).catch((error: unknown) => {
+    responses.close();
+    throw error;
+  });
   let closing: Promise<void> | undefined;
   const close = async () => {
     stopping.abort();

@@ -7,9 +7,8 @@ import type {
   PlatformContext,
   SendResult,
 } from "../../core/platform.ts";
+import { type Probe, startProbe } from "../http/probe.ts";
 import { readWebhookSettings, WEBHOOK_SETTINGS } from "./settings.ts";
-
-const PROBE_SECONDS = 30;
 
 async function answerTo(context: PlatformContext, to: Destination, message: OutboundMessage): Promise<SendResult> {
   const kept = await context.memory.get(to.chatId);
@@ -24,16 +23,6 @@ async function answerTo(context: PlatformContext, to: Destination, message: Outb
   }
 }
 
-/** What is wrong with the own server; undefined when it answers. */
-async function knock(url: string, limitMs: number): Promise<string | undefined> {
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
-    return answer.ok ? undefined : `the webhook server answers ${answer.status}`;
-  } catch (error) {
-    return `the webhook server does not answer: ${error instanceof Error ? error.message : String(error)}`;
-  }
-}
-
 async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readWebhookSettings(context);
   const [{ webhookApp }, { listen }, { SubscriptionFile, subscriptionsPath }] = await Promise.all([
@@ -41,28 +30,21 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     import("../http/listen.ts"),
     import("./subscriptions.ts"),
   ]);
-  let provenAt = context.now();
-  let problem: string | undefined;
+  let probe: Probe | undefined;
   const app = await webhookApp({
     context,
     settings,
     subscriptions: new SubscriptionFile(subscriptionsPath(context.homePath)),
-    onProof: () => {
-      provenAt = context.now();
-    },
+    onProof: () => probe?.heard(),
   });
   const { host, port } = settings;
   const server = await listen(app, { host, port, setting: "WEBHOOK_PORT", patient: true });
   context.log("info", `webhooks at ${server.url}/webhooks/ROUTE`);
-  // Deliveries may be rare: that the door is open is proven by knocking.
-  const probeMs = (Number(context.section.probe_seconds) || PROBE_SECONDS) * 1000;
-  const probe = setInterval(async () => {
-    problem = await knock(`${server.url}/health`, probeMs);
-    if (problem === undefined) provenAt = context.now();
-  }, probeMs);
-  probe.unref();
+  const seconds = Number(context.section.probe_seconds);
+  probe = startProbe(`${server.url}/health`, { now: () => context.now(), ...(seconds > 0 ? { seconds } : {}) });
+  const { health, stop } = probe;
   const close = () => {
-    clearInterval(probe);
+    stop();
     return server.close(2_000);
   };
   context.signal.addEventListener("abort", () => void close(), { once: true });
@@ -70,10 +52,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     account: "webhook",
     accountName: server.url,
     send: (to, message) => answerTo(context, to, message),
-    health: () => {
-      const deaf = context.now() - provenAt > 3 * probeMs;
-      return { state: deaf ? "red" : problem ? "degraded" : "ok", provenAt, ...(problem ? { reason: problem } : {}) };
-    },
+    health,
     close,
   };
 }

@@ -1,0 +1,39 @@
+// Runs: what is kept of those that ended has a bound.
+import { expect, it } from "vitest";
+import type { AgentDoor } from "../../core/agent-door.ts";
+import type { AgentEvent } from "../../core/event.ts";
+import type { ResponseStore } from "../../core/response-store.ts";
+import { NO_USAGE } from "../../core/usage.ts";
+import { Runs } from "./runs.ts";
+import { Sessions } from "./sessions.ts";
+
+const DELTAS = 30_000;
+
+async function* talk(): AsyncGenerator<AgentEvent> {
+  for (let index = 0; index < DELTAS; index++) yield { type: "delta", kind: "text", text: "x" } as AgentEvent;
+  yield { type: "ended", end: "done", text: "said", usage: NO_USAGE, sessionId: "s" } as unknown as AgentEvent;
+}
+
+it("forgets the oldest runs when very much was said, and never those that go on", async () => {
+  const door = {
+    store: { getSession: async () => null },
+    open: async () => ({ conversation: { sessionId: "s", send: talk, close: async () => undefined } }),
+  } as unknown as AgentDoor;
+  const runs = new Runs({
+    sessions: new Sessions(door),
+    responses: {} as ResponseStore,
+    modelName: "m",
+    approvalMs: 1000,
+    stopping: new AbortController().signal,
+    log: () => undefined,
+    now: Date.now,
+  });
+  const started = Array.from({ length: 7 }, () =>
+    runs.start({ client: { instructions: "", history: [], input: "go" }, model: "m", thread: null }),
+  );
+  const oldest = started[0]?.id ?? "";
+  expect(runs.get(oldest).active).toBe(true);
+  await Promise.all(started.map(({ done }) => done));
+  expect(runs.get(started[6]?.id ?? "").toJson()).toMatchObject({ status: "completed", output: "said" });
+  expect(() => runs.get(oldest)).toThrow("there is no run");
+});

@@ -1,0 +1,44 @@
+// Requests may be rare: that a door of ours is open is proven by knocking at it.
+import type { PlatformHealth } from "../../core/platform.ts";
+
+const SECONDS = 30;
+
+export interface Probe {
+  /** A request came in: that is proof as well. */
+  heard(): void;
+  /** Red when nothing was proven for three rounds. */
+  health(): PlatformHealth;
+  stop(): void;
+}
+
+/** What is wrong with the server; undefined when it answers. */
+async function knock(url: string, limitMs: number): Promise<string | undefined> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
+    return answer.ok ? undefined : `the server answers ${answer.status}`;
+  } catch (error) {
+    return `the server does not answer: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+export function startProbe(url: string, options: { readonly now: () => number; readonly seconds?: number }): Probe {
+  const { now } = options;
+  const roundMs = (options.seconds ?? SECONDS) * 1000;
+  let provenAt = now();
+  let problem: string | undefined;
+  const timer = setInterval(async () => {
+    problem = await knock(url, roundMs);
+    if (problem === undefined) provenAt = now();
+  }, roundMs);
+  timer.unref();
+  return {
+    heard: () => {
+      provenAt = now();
+    },
+    health: () => {
+      const deaf = now() - provenAt > 3 * roundMs;
+      return { state: deaf ? "red" : problem ? "degraded" : "ok", provenAt, ...(problem ? { reason: problem } : {}) };
+    },
+    stop: () => clearInterval(timer),
+  };
+}
