@@ -62,11 +62,13 @@ function missedRows(due: Due, missed: readonly number[], verdict: Verdict): Miss
   const own = missed.slice(-OWN_ROWS);
   const shared = missed.slice(0, missed.length - own.length);
   const told = missed.findLast((occurrence) => verdict(occurrence).news);
+  const before = (due.earlier?.count ?? 0) + missed.indexOf(told ?? 0);
+  const more = before > 0 ? `; with those before it ${before + 1} runs were missed` : "";
   const rows: MissedRuns[] = own.map((occurrence) => ({
     occurrence,
     until: occurrence,
     count: 1,
-    reason: verdict(occurrence).reason,
+    reason: `${verdict(occurrence).reason}${occurrence === told ? more : ""}`,
     alert: occurrence === told,
   }));
   const from = due.earlier?.from ?? shared[0];
