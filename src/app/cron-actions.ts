@@ -105,6 +105,10 @@ const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 const BAD: readonly JobRun["state"][] = ["failed", "skipped", "abandoned"];
 
+function wentWrong(run: JobRun): boolean {
+  return BAD.includes(run.state) || run.deliveryError !== null;
+}
+
 export async function cronStatus(book: CronBook): Promise<CronStatus> {
   const jobs = await book.actions.list();
   const [next] = await upcomingRuns(book, { count: 1 });
@@ -123,6 +127,6 @@ export async function cronStatus(book: CronBook): Promise<CronStatus> {
     running: await book.ledger.open(),
     next: next ?? null,
     aside: jobs.filter((job) => job.state === "error"),
-    troubles: recent.filter((run) => BAD.includes(run.state) && run.claimedAt > Date.now() - WEEK_MS).slice(0, 10),
+    troubles: recent.filter((run) => wentWrong(run) && run.claimedAt > Date.now() - WEEK_MS).slice(0, 10),
   };
 }

@@ -16,7 +16,8 @@ function inZone(ms: number, zone: string): string {
 
 function lastRun(job: Job): string {
   if (job.last_run_at === null) return job.state === "error" ? "error" : "—";
-  return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}`;
+  const trouble = job.last_delivery_error ? " (delivery trouble)" : "";
+  return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}${trouble}`;
 }
 
 export function jobTable(terminal: Terminal, jobs: readonly Job[]): string {
