@@ -35,6 +35,17 @@ describe("pairing", () => {
     expect(await pairing.isApproved("telegram", "7")).toBe(false);
   });
 
+  it("forgets when strangers asked once they may ask again", async () => {
+    const pairing = open();
+    for (let n = 0; n < 5; n++) {
+      await pairing.request("telegram", { id: `s${n}`, name: "" });
+      await pairing.clearPending();
+      now += 11 * 60_000;
+    }
+    const limits = join(folder, "platforms", "pairing", "_rate_limits.json");
+    expect(Object.keys(JSON.parse(readFileSync(limits, "utf8")))).toEqual(["telegram:s4"]);
+  });
+
   it("gives one code in ten minutes, three at a time, valid for an hour", async () => {
     const pairing = open();
     const code = (await pairing.request("telegram", ada)) ?? "";

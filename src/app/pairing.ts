@@ -62,6 +62,13 @@ function newCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
 }
 
+/** Without the times of people who may ask again, or the file would grow with every stranger. */
+function stillLimiting(limits: Numbers, now: number): Numbers {
+  return Object.fromEntries(
+    Object.entries(limits).filter(([key, at]) => key.startsWith("_") || now - at < REQUEST_SECONDS),
+  );
+}
+
 class PairingFiles implements Pairing {
   readonly #dir: string;
   readonly #now: () => number;
@@ -117,9 +124,8 @@ class PairingFiles implements Pairing {
       if (Object.keys(pending).length >= MAX_PENDING) return null;
       const code = newCode();
       pending[code] = { user_id: user.id, user_name: user.name, created_at: now };
-      limits[`${platform}:${user.id}`] = now;
       await this.#write(`${platform}-pending`, pending);
-      await this.#write("_rate_limits", limits);
+      await this.#write("_rate_limits", { ...stillLimiting(limits, now), [`${platform}:${user.id}`]: now });
       return code;
     });
   }

@@ -31,7 +31,7 @@ export class Alarm {
     if (isWell(state)) {
       clearTimeout(this.#waiting.get(name));
       this.#waiting.delete(name);
-      if (this.#told.delete(name)) void this.#parts.tell(`✓ ${this.#parts.label(name)} hears again.`, name);
+      if (this.#told.delete(name)) void this.#tell(`✓ ${this.#parts.label(name)} hears again.`, name);
       return;
     }
     if (this.#waiting.has(name) || this.#told.has(name)) return;
@@ -45,7 +45,12 @@ export class Alarm {
     if (!now || isWell(now.state)) return;
     const reason = now.reason ? `: ${now.reason}` : "";
     const text = `⚠️ ${this.#parts.label(name)} is deaf${reason}. Messages there are not heard. See: hermes gateway status --deep`;
-    if (await this.#parts.tell(text, name)) this.#told.add(name);
+    if (await this.#tell(text, name)) this.#told.add(name);
+  }
+
+  /** A word that cannot be kept is not told. */
+  #tell(text: string, except: string): Promise<boolean> {
+    return this.#parts.tell(text, except).catch(() => false);
   }
 
   close(): void {

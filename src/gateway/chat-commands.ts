@@ -64,8 +64,11 @@ export function homeVariable(office: Office, platform: string): string {
   return office.platform(platform)?.homeVariable ?? `${platform.toUpperCase()}_HOME_CHANNEL`;
 }
 
+const NOT_YOURS = "Only the owner of this agent (gateway.owners) may do that.";
+
 const sethome: Own = async (_, { office, row }) => {
   const { source } = row.event;
+  if (!office.mayManage(source)) return NOT_YOURS;
   await office.opened.setHomeChannel(homeVariable(office, source.platform), {
     chatId: source.chatId,
     ...(source.threadId ? { threadId: source.threadId } : {}),
@@ -85,6 +88,7 @@ const start: Own = (_, { office, row }) => {
 };
 
 const restart: Own = async (_, { office, row }) => {
+  if (!office.mayManage(row.event.source)) return NOT_YOURS;
   await office.restart(row.event.source);
   return "The gateway restarts when the running turns are done.";
 };
@@ -97,7 +101,7 @@ const platform: Own = async (args, { office, row }) => {
   if (action === "list") return text(office.platformLines());
   if (action !== "pause" && action !== "resume") return "Say /platform, /platform pause NAME or /platform resume NAME.";
   const { source } = row.event;
-  if (!office.isOwner(source)) return "Only the owner of this agent (gateway.owners) may do that.";
+  if (!office.isOwner(source)) return NOT_YOURS;
   if (action === "pause" && name === source.platform) return `You write by ${name}: pausing it would lock you out.`;
   const done = action === "pause" ? await office.pause(name) : await office.resume(name);
   if (!done) return `${name || "Nothing"} is not set up here. See /platform`;

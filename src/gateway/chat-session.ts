@@ -80,15 +80,22 @@ export class ChatSession {
     this.#routing += 1;
     this.#chain = this.#chain
       .then(() => this.#route(row))
-      .catch(async (error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        this.#office.log("error", `${this.key}: ${why}`);
-        await this.#replies.reply(row, `⚠️ ${why}`, "failed");
-      })
+      .catch((error: unknown) => this.#failed(row, error))
       .finally(() => {
         this.#routing -= 1;
       });
     return this.#chain;
+  }
+
+  /** The person hears of it; what cannot even be noted is left for the next start, and the chat goes on. */
+  async #failed(row: InboxRow, error: unknown): Promise<void> {
+    const why = error instanceof Error ? error.message : String(error);
+    this.#office.log("error", `${this.key}: ${why}`);
+    try {
+      await this.#replies.reply(row, `⚠️ ${why}`, "failed");
+    } catch (trouble) {
+      this.#office.log("error", `${this.key}: message ${row.id} is left undone: ${String(trouble)}`);
+    }
   }
 
   /** Something was sent to this chat from elsewhere: its session learns of it as soon as no turn runs. */
@@ -135,7 +142,7 @@ export class ChatSession {
     if (access && !access.allowed) return this.#refuse(row, access.offer);
     if (event.edited) return this.#edited(row);
     // A turn that a crash cut off goes on where it was.
-    if (row.state === "running") return this.#start({ row });
+    if (row.state === "running") return this.#running ? void this.#waiting.push({ row }) : this.#start({ row });
     if (event.press) return this.#press(row);
     // A program's text may come from strangers: it orders nothing.
     const orders = !event.internal && event.source.chatKind !== "webhook";
@@ -155,7 +162,10 @@ export class ChatSession {
     this.#office.log("info", `a message of ${source.platform} user ${source.userId ?? "?"} was not let in`);
     if (offer === "nothing" || !source.userId) return this.#replies.finish(row, "unauthorised");
     const user = { id: source.userId, name: source.userName ?? "" };
-    const code = await this.#office.opened.pairing.request(source.platform, user);
+    const code = await this.#office.opened.pairing.request(source.platform, user).catch((error: unknown) => {
+      this.#office.log("warning", `no code can be given: ${error instanceof Error ? error.message : String(error)}`);
+      return null;
+    });
     if (!code) return this.#replies.finish(row, "unauthorised");
     const how = `hermes pairing approve ${source.platform} ${code}`;
     const text = `I don't know you yet. To let you in, the owner of this agent runs:\n\`${how}\`\nThe code is valid for an hour.`;
@@ -287,12 +297,17 @@ export class ChatSession {
       job,
       where,
     );
-    (running as { work: Promise<void> }).work = turn.run().then(async ({ undelivered }) => {
+    const ended = async ({ undelivered }: { readonly undelivered: boolean }) => {
       await this.#keepDelivered();
       this.#running = undefined;
       if (this.#abandoned) return;
       if (undelivered) this.#waiting.unshift(...running.steered.map((row) => ({ row })));
       this.#next();
+    };
+    (running as { work: Promise<void> }).work = turn.run().then(ended, (error: unknown) => {
+      // Its end could not be stored: the next start goes on with it, and this chat with its next message.
+      this.#office.log("error", `${this.key}: a turn is left undone: ${String(error)}`);
+      return ended({ undelivered: false });
     });
   }
 

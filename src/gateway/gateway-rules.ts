@@ -8,7 +8,9 @@ import type { ResetPolicy } from "./reset-policy.ts";
 
 type Platforms = ReadonlyMap<string, Platform>;
 
-export function accessSettings(opened: OpenedGateway, platforms: Platforms): AccessSettings {
+type Log = (level: "warning", text: string) => void;
+
+export function accessSettings(opened: OpenedGateway, platforms: Platforms, log: Log): AccessSettings {
   const { app, pairing } = opened;
   const given = app.config.unauthorized_dm_behavior;
   return {
@@ -16,7 +18,12 @@ export function accessSettings(opened: OpenedGateway, platforms: Platforms): Acc
     section: (platform) => opened.settings(platform, []).section,
     unauthorizedDm: given,
     unauthorizedDmSet: given !== "pair" || app.home.env.UNAUTHORIZED_DM_BEHAVIOR !== undefined,
-    paired: (platform, userId) => pairing.isApproved(platform, userId),
+    // A list that cannot be read lets nobody in, and must not keep out those who are on other lists.
+    paired: (platform, userId) =>
+      pairing.isApproved(platform, userId).catch((error: unknown) => {
+        log("warning", `who was paired on ${platform} is not known: ${error instanceof Error ? error.message : error}`);
+        return false;
+      }),
   };
 }
 
@@ -33,16 +40,27 @@ export function resetPolicyOf(config: App["config"], source: Source): ResetPolic
   return { mode: merged.mode, idleMinutes: merged.idle_minutes, atHour: merged.at_hour };
 }
 
-/** Named in `gateway.owners`; where nothing is named, the only person on a platform's allow-list. */
+/** Named in `gateway.owners`; where nothing is named, the only person on a platform's allow-list. Null: nobody is. */
+function ownersOn(config: App["config"], access: AccessSettings, platform: string): readonly string[] | null {
+  const named = ids((config.gateway as { readonly owners?: unknown }).owners);
+  const prefix = `${platform}:`;
+  if (named.length > 0) return named.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
+  const allowed = [
+    ...ids(access.setting(platform, `${platform.toUpperCase()}_ALLOWED_USERS`)),
+    ...ids(access.section(platform).allow_from),
+  ];
+  return new Set(allowed).size === 1 ? allowed : null;
+}
+
+/** Shares the home's own memory: an owner, in private. */
 export function isOwner(config: App["config"], access: AccessSettings, source: Source): boolean {
   if (source.chatKind !== "dm" || !source.userId) return false;
-  const named = ids((config.gateway as { readonly owners?: unknown }).owners);
-  if (named.length > 0) return named.includes(`${source.platform}:${source.userId}`);
-  const allowed = [
-    ...ids(access.setting(source.platform, `${source.platform.toUpperCase()}_ALLOWED_USERS`)),
-    ...ids(access.section(source.platform).allow_from),
-  ];
-  return new Set(allowed).size === 1 && allowed[0] === source.userId;
+  return ownersOn(config, access, source.platform)?.includes(source.userId) ?? false;
+}
+
+/** May change what concerns everybody: an owner, wherever they write; where nobody is one, whoever is let in. */
+export function mayManage(config: App["config"], access: AccessSettings, source: Source): boolean {
+  return ownersOn(config, access, source.platform)?.includes(source.userId ?? "") ?? true;
 }
 
 /** The same home channel that other programs of this home see. */

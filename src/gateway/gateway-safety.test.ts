@@ -178,3 +178,16 @@ describe("Telegram by webhook", () => {
     await expect.poll(state, { timeout: 10_000 }).toBe("ok");
   });
 });
+
+describe("what concerns everybody", () => {
+  it("is changed by the owner only, wherever they write", async () => {
+    const w = await world({ env: { TELEGRAM_ALLOWED_USERS: "1,2" }, config: 'gateway:\n  owners: ["telegram:1"]\n' });
+    w.telegram.say(2, "/sethome");
+    w.telegram.say(2, "/restart");
+    await answered(w, 2, 2);
+    expect(texts(w, 2)).toEqual(Array(2).fill("Only the owner of this agent (gateway.owners) may do that."));
+    w.telegram.say(1, "/sethome", { chat: { id: -7, type: "group", title: "Family" } });
+    await answered(w, -7);
+    expect(texts(w, -7)[0]).toContain("now the home channel");
+  });
+});

@@ -1,6 +1,8 @@
 // Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
 import { afterEach, describe, expect, it } from "vitest";
 import { answered, closeWorlds, texts, world } from "../../test/gateway-world.ts";
+import type { Mailbox } from "../core/mailbox.ts";
+import { Topics } from "./topics.ts";
 
 afterEach(closeWorlds);
 
@@ -23,7 +25,7 @@ describe("trouble on the line", () => {
     await w.telegram.until(() => w.telegram.messages.some((message) => message.text === "…" && message.deleted));
     await w.telegram.until(() => w.gateway.activeTurns === 0);
     expect(texts(w, 1).filter((each) => each.includes("only once"))).toHaveLength(1);
-    expect(texts(w, 1)).not.toContain("…");
+    expect(w.telegram.fromBot(1).map((message) => message.text)).not.toContain("…");
   });
 
   it("loses no message on its way when only the poll's connection breaks", async () => {
@@ -74,5 +76,52 @@ describe("a restart", () => {
     w.telegram.say(1, "two");
     await answered(w, 1, 2);
     expect(texts(w, 1)[0]).not.toBe(texts(w, 1)[1]);
+  });
+});
+
+describe("trouble with the disk", () => {
+  it("holds a chat up until its answer can be kept, and keeps the order", async () => {
+    const w = await world();
+    const mailbox = w.opened.mailbox as { finish: Mailbox["finish"] };
+    const { finish } = mailbox;
+    const refused = () => w.log.filter((line) => line.includes("the disk is full")).length;
+    mailbox.finish = () => Promise.reject(new Error("the disk is full"));
+    w.telegram.say(1, "one");
+    await w.telegram.until(() => refused() > 0);
+    w.telegram.say(2, "/whoami");
+    await w.telegram.until(() => refused() > 2);
+    w.telegram.say(1, "two");
+    expect(w.telegram.fromBot()).toEqual([]);
+    mailbox.finish = finish;
+    await w.telegram.until(() => texts(w, 1).includes("You said: two"));
+    expect(texts(w, 1).filter((shown) => shown.startsWith("You said"))).toEqual(["You said: one", "You said: two"]);
+    await answered(w, 2);
+  });
+
+  it("with the list of paired people keeps out strangers only, without a word", async () => {
+    const files = { "platforms/pairing/telegram-approved.json": "{", "platforms/pairing/_rate_limits.json": "{" };
+    const w = await world({ files, env: { TELEGRAM_ALLOWED_USERS: "1" }, config: "unauthorized_dm_behavior: pair\n" });
+    w.telegram.say(99, "who are you?");
+    w.telegram.say(1, "hello");
+    await answered(w, 1);
+    expect(texts(w, 1)).toEqual(["You said: hello"]);
+    expect(texts(w, 99)).toEqual([]);
+    expect(w.log.some((line) => line.includes("who was paired on telegram is not known"))).toBe(true);
+  });
+
+  it("in the table of topics is met once, not for ever", async () => {
+    let broken = true;
+    const store = {
+      isTelegramTopicModeEnabled: async () => {
+        if (broken) throw new Error("the database is locked");
+        return true;
+      },
+    } as unknown as ConstructorParameters<typeof Topics>[0];
+    const topics = new Topics(store, Date.now);
+    const source = { platform: "telegram", chatId: "1", chatKind: "dm" as const, userId: "1" };
+    const event = { account: "b", messageId: "1", source, text: "hi", at: 1 };
+    await expect(topics.lobby(event)).rejects.toThrow("locked");
+    broken = false;
+    expect(await topics.lobby(event)).toContain("lobby");
   });
 });

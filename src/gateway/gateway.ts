@@ -15,7 +15,7 @@ import { Background } from "./background.ts";
 import { ChatSession } from "./chat-session.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Directory } from "./directory.ts";
-import { accessSettings, homeOf, isOwner, resetPolicyOf } from "./gateway-rules.ts";
+import { accessSettings, homeOf, isOwner, mayManage, resetPolicyOf } from "./gateway-rules.ts";
 import { Handoffs } from "./handoffs.ts";
 import { GatewayHooks } from "./hooks.ts";
 import type { Office } from "./office.ts";
@@ -250,7 +250,7 @@ export class Gateway {
       GatewayHooks.load(join(app.home.path, "hooks"), (text) => log("warning", text)),
       VoiceModes.open(app.home.path),
     ]);
-    const access = accessSettings(this.#opened, this.#platforms);
+    const access = accessSettings(this.#opened, this.#platforms, log);
     const keyRules = {
       groupPerUser: app.config.group_sessions_per_user,
       threadPerUser: app.config.thread_sessions_per_user,
@@ -267,6 +267,7 @@ export class Gateway {
       connection: (name) => this.#links.get(name)?.connection,
       resetPolicy: (source) => resetPolicyOf(app.config, source),
       isOwner: (source) => isOwner(app.config, access, source),
+      mayManage: (source) => mayManage(app.config, access, source),
       tenant: (source) => tenantOf(source, keyRules),
       draining: () => this.#draining,
       restart: async (source) => {

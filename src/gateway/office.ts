@@ -48,6 +48,8 @@ export interface Office {
   resetPolicy(source: Source): ResetPolicy;
   /** People who share the home's own memory with the terminal; everybody else has a memory of their own. */
   isOwner(source: Source): boolean;
+  /** May change what concerns everybody: where notices go, when the gateway restarts. */
+  mayManage(source: Source): boolean;
   /** The name under which this person's or chat's data are kept apart. */
   tenant(source: Source): string;
   /** True from the moment the gateway was told to stop. */

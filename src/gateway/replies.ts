@@ -4,6 +4,7 @@ import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../core
 import type { Button, Destination, Platform } from "../core/platform.ts";
 import { outgoingText } from "./answer.ts";
 import { indexSaved } from "./chat-entry.ts";
+import { insist } from "./insist.ts";
 import type { Office } from "./office.ts";
 import { sessionKeyOf } from "./session-key.ts";
 
@@ -31,7 +32,10 @@ export class Replies {
   async finish(row: InboxRow, outcome: InboxOutcome, outgoing: readonly NewOutgoing[] = []): Promise<void> {
     const { opened, sender } = this.#office;
     await indexSaved(this.#office, sessionKeyOf(row.event.source, this.#office.keyRules));
-    await sender.handOver(outgoing, (sending) => opened.mailbox.finish([row.id], outcome, outgoing, sending));
+    const { mailbox } = opened;
+    await insist(this.#office, () =>
+      sender.handOver(outgoing, (sending) => mailbox.finish([row.id], outcome, outgoing, sending)),
+    );
   }
 
   /** The message is done and this is its answer. */

@@ -10,6 +10,7 @@ import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./ans
 import { type ChatChoice, entryFor, indexSaved, openFor, signatureOf } from "./chat-entry.ts";
 import type { HookContext } from "./hooks.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
+import { insist } from "./insist.ts";
 import { LiveReply, type LiveSettings } from "./live-reply.ts";
 import { extractMedia, withoutProtected } from "./media.ts";
 import type { Office } from "./office.ts";
@@ -389,7 +390,8 @@ export class Turn {
     const { row, absorbed } = this.#job;
     await indexSaved(this.#office, this.#chat.key);
     const all = nowhere ? [] : [...notice, ...outgoing];
-    await this.#office.sender.handOver(all, (sending) => mailbox.finish([row.id], outcome, all, sending));
+    const store = (sending?: { readonly mark: string | null }) => mailbox.finish([row.id], outcome, all, sending);
+    await insist(this.#office, () => this.#office.sender.handOver(all, store));
     if (absorbed) await mailbox.finish(absorbed, "merged");
     const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
     if (steered.length > 0) await mailbox.finish(steered, "steered");

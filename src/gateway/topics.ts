@@ -17,7 +17,7 @@ const HELP = [
 export class Topics {
   readonly #store: TopicStore & Pick<SessionStore, "resolveSessionId">;
   readonly #now: () => number;
-  readonly #on = new Map<string, Promise<boolean>>();
+  readonly #on = new Map<string, boolean>();
   readonly #reminded = new Map<string, number>();
 
   constructor(store: TopicStore & Pick<SessionStore, "resolveSessionId">, now: () => number) {
@@ -25,10 +25,12 @@ export class Topics {
     this.#now = now;
   }
 
-  #enabled(chatId: string, userId: string): Promise<boolean> {
-    const known = this.#on.get(chatId) ?? this.#store.isTelegramTopicModeEnabled(chatId, userId);
-    this.#on.set(chatId, known);
-    return known;
+  async #enabled(chatId: string, userId: string): Promise<boolean> {
+    const known = this.#on.get(chatId);
+    if (known !== undefined) return known;
+    const on = await this.#store.isTelegramTopicModeEnabled(chatId, userId);
+    this.#on.set(chatId, on);
+    return on;
   }
 
   /** What the lobby says instead of starting a turn: empty when it said so a moment ago, null outside of one. */
@@ -50,7 +52,7 @@ export class Topics {
       return text("Topics are for private chats on Telegram. Threads elsewhere have sessions of their own already.");
     if (args === "off") {
       await this.#store.disableTelegramTopicMode(chatId);
-      this.#on.set(chatId, Promise.resolve(false));
+      this.#on.set(chatId, false);
       return text("This chat has one session again. Topics that exist keep theirs.");
     }
     if (args !== "") {
@@ -60,7 +62,7 @@ export class Topics {
     }
     if (threadId) return text("This topic has a session of its own. /topic ID puts another session here.");
     await this.#store.enableTelegramTopicMode({ chatId, userId });
-    this.#on.set(chatId, Promise.resolve(true));
+    this.#on.set(chatId, true);
     return text("Topics are on: every topic of this chat is a session of its own. /topic help says more.");
   }
 }
