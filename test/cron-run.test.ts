@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { upcomingRuns } from "../src/app/cron-actions.ts";
 import { CronWorld } from "./cron-world.ts";
 import { calls, type FakeLlm, startFakeLlm, status, text } from "./fake-llm.ts";
 
@@ -88,4 +89,19 @@ it("is not promised by a ticker that cannot look at the jobs", async () => {
   expect(await tickerProblem()).toBeUndefined();
   await beat("jobs.json is damaged");
   expect(await tickerProblem()).toContain("jobs.json is damaged");
+});
+
+it("counts anew when it gets another kind of schedule, or fewer repetitions than it has had", async () => {
+  await world.open();
+  world.script("say.sh", "echo hello\n");
+  const cron = await world.app.cron();
+  const job = await cron.actions.create({ schedule: "every 1h", script: "say.sh", no_agent: true });
+  await cron.file.edit(job.id, (found) => ({ ...found, repeat: { times: null, completed: 42 } }));
+  const limited = await cron.actions.update(job.id, { repeat: 5 });
+  expect(limited.repeat).toEqual({ times: 5, completed: 0 });
+  await cron.file.edit(job.id, (found) => ({ ...found, repeat: { times: 5, completed: 4 } }));
+  expect((await cron.actions.update(job.id, { repeat: 6 })).repeat).toEqual({ times: 6, completed: 4 });
+  const once = await cron.actions.update(job.id, { schedule: "1d" });
+  expect(once).toMatchObject({ repeat: { times: 1, completed: 0 }, state: "scheduled" });
+  expect(await upcomingRuns(cron, { count: 5 })).toHaveLength(1);
 });

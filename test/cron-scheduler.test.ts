@@ -79,6 +79,28 @@ describe("a due job", () => {
     expect(await job()).toMatchObject({ state: "completed", enabled: false, last_status: "ok" });
   });
 
+  it("that happens once and is put off while it runs, happens again", async () => {
+    bed.jobs({
+      schedule: { kind: "once", run_at: "2026-05-04T09:00:00+00:00", display: "once" },
+      repeat: { times: 1, completed: 0 },
+    });
+    const { scheduler, file, job, tick } = bed.open();
+    const later = "2026-05-05T09:00:00+00:00";
+    bed.result = async () => {
+      const schedule = { kind: "once", run_at: later, display: "once" } as const;
+      await file.edit(ID, (found) => ({ ...found, schedule, next_run_at: later }));
+      bed.result = async () => ({ ok: true, told: true });
+      return { ok: true, told: true };
+    };
+    await tick();
+    expect(await job()).toMatchObject({ state: "scheduled", next_run_at: later });
+    bed.now = NINE + DAY;
+    await tick();
+    expect(bed.runs).toHaveLength(2);
+    expect(await job()).toMatchObject({ state: "completed", repeat: { completed: 1 } });
+    expect(scheduler.running).toBe(0);
+  });
+
   it("that fails is told once", async () => {
     bed.jobs({});
     const { tick, job, states } = bed.open();

@@ -144,7 +144,7 @@ export class JobActions {
       const merged: Job = { ...job, origin, ...plainFields(change), ...(change.name ? { name: change.name } : {}) };
       if (change.prompt !== undefined || change.skills || change.script !== undefined) refuseEmpty(merged);
       const times = change.times === undefined ? merged.repeat.times : change.times;
-      const kept: Job = { ...merged, repeat: { ...merged.repeat, times } };
+      const kept: Job = { ...merged, repeat: { ...merged.repeat, times, completed: countedFor(change, merged) } };
       return change.schedule ? rescheduled(kept, change, { now: now(), zone, schedule: change.schedule }) : kept;
     });
     if (!updated) throw notFound(reference);
@@ -207,6 +207,11 @@ export class JobActions {
   }
 }
 
+/** Whoever asks for fewer runs than there were means runs from now on. */
+function countedFor(change: JobChange, { repeat: { completed } }: Job): number {
+  return change.times && completed >= change.times ? 0 : completed;
+}
+
 /** A job that has run as often as it should would run once more and end again. */
 function refuseDone({ name, schedule, repeat: { times, completed } }: Job): void {
   if (schedule.kind === "once" || times === null || completed < times) return;
@@ -224,14 +229,14 @@ function rescheduled(
   const { schedule, now, zone } = frame;
   const paused = job.state === "paused";
   const ended = job.state === "completed" || job.state === "error";
-  const times =
-    change.times === undefined && schedule.kind !== job.schedule.kind ? defaultTimes(schedule) : job.repeat.times;
+  const another = schedule.kind !== job.schedule.kind;
+  const times = change.times === undefined && another ? defaultTimes(schedule) : job.repeat.times;
   return {
     ...job,
     schedule,
     schedule_display: schedule.display,
     next_run_at: dueTime(schedule, now, zone),
-    repeat: { ...job.repeat, times, completed: ended ? 0 : job.repeat.completed },
+    repeat: { ...job.repeat, times, completed: ended || another ? 0 : job.repeat.completed },
     ...(paused ? {} : { enabled: true, state: job.state === "running" ? "running" : "scheduled" }),
     ...(ended ? { last_error: null } : {}),
   };

@@ -31,6 +31,8 @@ export function settleRun(job: Job, run: JobRun, zone: string): Job {
   const next = { ...noted(job, run, zone), counted_run: run.id };
   const idle: Job = next.state === "running" ? { ...next, state: "scheduled" } : next;
   if (run.trigger === "manual") return idle;
+  // A one-off that has a due time again was given a new one while it ran, or was started early: that one is to come.
+  if (idle.schedule.kind === "once" && idle.next_run_at !== null) return idle;
   const counted: Job = { ...idle, repeat: { ...idle.repeat, completed: idle.repeat.completed + 1 } };
   const { times, completed } = counted.repeat;
   if (times !== null && completed >= times) return over(counted, "completed");
