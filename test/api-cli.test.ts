@@ -89,6 +89,10 @@ it("adds, lists and removes webhook routes without showing their secrets again",
   const listed = await hermes("list", "--json");
   expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "deploys", events: ["push"], deliver: "telegram" }]);
   expect(listed.stdout).not.toContain(secret);
+  expect(added.stderr).toContain("Answers will not arrive yet: telegram is not set up here");
+  const typo = await hermes("subscribe", "typo", "--deliver", "telegramm");
+  expect(typo).toMatchObject({ code: 2 });
+  expect(typo.stderr).toContain("did you mean telegram?");
   expect((await hermes("subscribe", "Bad Name")).code).toBe(2);
   expect((await hermes("test", "deploys")).stderr).toContain("nobody answers");
   expect((await hermes("remove", "deploys")).code).toBe(0);

@@ -56,12 +56,16 @@ it.runIf(process.platform === "linux")(
   { timeout: 60_000 },
   async () => {
     const diary = managed();
+    home.useModel(llm, "agent:\n  restart_drain_timeout: 600\n");
     const units = join(home.path, ".config", "systemd", "user");
     expect(await run("gateway", "install")).toMatchObject({ code: 0 });
     const [name = ""] = readdirSync(units);
     // The home is not the usual one: another home's service must not be written over.
     expect(name).toMatch(/^hermes-gateway-[0-9a-f]{8}\.service$/);
-    expect(readFileSync(join(units, name), "utf8")).toContain(`"HERMES_HOME=${home.path}"`);
+    const unit = readFileSync(join(units, name), "utf8");
+    expect(unit).toContain(`"HERMES_HOME=${home.path}"`);
+    // The manager must not end it while it finishes running turns.
+    expect(unit).toContain("TimeoutStopSec=630");
     expect((await run("gateway", "start")).stdout).toContain("as a service");
     expect(diary().at(-1)).toBe(`--user start ${name}`);
     expect(await run("gateway", "stop")).toMatchObject({ code: 0 });

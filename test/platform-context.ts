@@ -7,6 +7,8 @@ export interface TestPlatformContext extends PlatformContext {
   readonly lines: string[];
   readonly losses: string[];
   /** Fails that many hand-overs, as a full disk would. */
+  /** Targets that lead nowhere. */
+  readonly unreachable: Set<string>;
   failNext(count: number): void;
   stop(): void;
 }
@@ -26,6 +28,7 @@ export function platformContext(platform: Platform, options: TestContextOptions)
   const delivered: { target: string; text: string; key: string }[] = [];
   const lines: string[] = [];
   const losses: string[] = [];
+  const unreachable = new Set<string>();
   let failures = 0;
   const take = (more: readonly InboundEvent[]) => {
     if (failures > 0) {
@@ -43,6 +46,7 @@ export function platformContext(platform: Platform, options: TestContextOptions)
     delivered,
     lines,
     losses,
+    unreachable,
     failNext: (count) => {
       failures = count;
     },
@@ -65,6 +69,7 @@ export function platformContext(platform: Platform, options: TestContextOptions)
     now: options.now ?? Date.now,
     signal: stopping.signal,
     deliver: async (target, text, key) => void delivered.push({ target, text, key }),
+    reaches: (target) => !unreachable.has(target),
     homePath: options.homePath,
   };
 }

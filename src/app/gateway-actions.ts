@@ -169,6 +169,13 @@ export async function writeState(home: Home, status: object): Promise<void> {
   await atomicWrite(join(home.path, "gateway_state.json"), `${JSON.stringify(file, null, 2)}\n`, 0o600);
 }
 
+/** How long a stop may take: running turns are finished, then everything is closed. */
+export async function stopSeconds(home: Home): Promise<number> {
+  const { loadConfig } = await import("../config/load.ts");
+  const { config } = await loadConfig({ home });
+  return config.agent.restart_drain_timeout + 30;
+}
+
 /** Waits until the lock is free; false when it is still held after `ms`. */
 export async function waitUntilStopped(home: Home, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;

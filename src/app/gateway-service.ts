@@ -32,7 +32,7 @@ function quoted(word: string): string {
   return `"${word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 }
 
-function systemdUnit(home: Home, program: readonly string[]): string {
+function systemdUnit(home: Home, { program, stopSeconds }: Service): string {
   return `[Unit]
 Description=Hermes gateway (${home.profile})
 After=network-online.target
@@ -49,7 +49,7 @@ RestartSec=5
 RestartPreventExitStatus=${EXIT.alreadyRunning}
 SuccessExitStatus=${EXIT.restart}
 KillMode=mixed
-TimeoutStopSec=200
+TimeoutStopSec=${stopSeconds}
 
 [Install]
 WantedBy=default.target
@@ -60,7 +60,7 @@ function xml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-function launchdPlist(home: Home, label: string, program: readonly string[]): string {
+function launchdPlist(home: Home, label: string, { program, stopSeconds }: Service): string {
   const args = [...program, "gateway", "run"].map((word) => `    <string>${xml(word)}</string>`).join("\n");
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -79,34 +79,41 @@ ${args}
   <key>RunAtLoad</key><true/>
   <key>KeepAlive</key><true/>
   <key>ThrottleInterval</key><integer>10</integer>
-  <key>ExitTimeOut</key><integer>200</integer>
+  <key>ExitTimeOut</key><integer>${stopSeconds}</integer>
 </dict>
 </plist>
 `;
 }
 
+export interface Service {
+  /** How to call this program. */
+  readonly program: readonly string[];
+  /** How long it may take to stop. */
+  readonly stopSeconds: number;
+}
+
 /** The file that would be installed here; nothing is written. */
-export function serviceFile(home: Home, program: readonly string[], system: string = platform()): ServiceFile {
+export function serviceFile(home: Home, service: Service, system: string = platform()): ServiceFile {
   const userHome = home.env.HOME ?? homedir();
   if (system === "linux") {
     const name = `hermes-gateway${suffix(home, userHome)}`;
     const path = join(home.env.XDG_CONFIG_HOME ?? join(userHome, ".config"), "systemd", "user", `${name}.service`);
-    return { kind: "systemd", name, path, text: systemdUnit(home, program) };
+    return { kind: "systemd", name, path, text: systemdUnit(home, service) };
   }
   if (system === "darwin") {
     const name = `ai.hermes.gateway${suffix(home, userHome)}`;
     const path = join(userHome, "Library", "LaunchAgents", `${name}.plist`);
-    return { kind: "launchd", name, path, text: launchdPlist(home, name, program) };
+    return { kind: "launchd", name, path, text: launchdPlist(home, name, service) };
   }
   throw new UserError("There is no service manager that Hermes knows on this system.", {
     cure: "Run it in the background instead: hermes gateway start",
   });
 }
 
-/** What it complained about; null when it did as told. A stop takes as long as running turns do. */
+/** What it complained about; null when it did as told. Managers have deadlines of their own. */
 async function tell(command: string, args: readonly string[], home: Home): Promise<string | null> {
   try {
-    await run(command, [...args], { env: { ...home.env }, timeout: 210_000 });
+    await run(command, [...args], { env: { ...home.env } });
     return null;
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
@@ -115,9 +122,9 @@ async function tell(command: string, args: readonly string[], home: Home): Promi
 }
 
 /** The service that runs the gateway of this home; undefined when none is installed. */
-export function installedService(home: Home, program: readonly string[]): ServiceFile | undefined {
+export function installedService(home: Home, service: Service): ServiceFile | undefined {
   if (!["linux", "darwin"].includes(platform())) return undefined;
-  const file = serviceFile(home, program);
+  const file = serviceFile(home, service);
   return existsSync(file.path) ? file : undefined;
 }
 
@@ -133,9 +140,9 @@ export function tellService(home: Home, file: ServiceFile, word: "start" | "stop
 /** Writes the file and starts the service; what the service manager complained about, or null. */
 export async function installService(
   home: Home,
-  program: readonly string[],
+  service: Service,
 ): Promise<{ file: ServiceFile; problem: string | null }> {
-  const file = serviceFile(home, program);
+  const file = serviceFile(home, service);
   await atomicWrite(file.path, file.text, 0o644);
   if (file.kind === "launchd") return { file, problem: await tell("launchctl", ["load", "-w", file.path], home) };
   const problem =
@@ -147,9 +154,9 @@ export async function installService(
 /** Null when there was none. */
 export async function uninstallService(
   home: Home,
-  program: readonly string[],
+  service: Service,
 ): Promise<{ file: ServiceFile; problem: string | null } | null> {
-  const file = serviceFile(home, program);
+  const file = serviceFile(home, service);
   if (!existsSync(file.path)) return null;
   const problem =
     file.kind === "launchd"

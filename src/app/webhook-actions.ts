@@ -47,6 +47,32 @@ export async function webhookRoot(home: Home): Promise<string> {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}/webhooks/`;
 }
 
+/** Why answers of a route would not arrive as things are; undefined when they would. Throws for a platform that does not exist. */
+export async function deliveryProblem(home: Home, wish: WebhookWish): Promise<string | undefined> {
+  const { deliver = "log", deliver_extra: extra } = wish;
+  if (deliver === "log" || deliver === "github_comment") return undefined;
+  const [{ openApp }, { configuredDeliverer }, { nearest }] = await Promise.all([
+    import("./compose.ts"),
+    import("./configured-deliverer.ts"),
+    import("../lib/nearest.ts"),
+  ]);
+  const [name = "", chat] = deliver.split(":");
+  const app = await openApp(home);
+  try {
+    const deliverer = await configuredDeliverer(app);
+    const guess = nearest(name, deliverer.known());
+    if (!deliverer.known().includes(name))
+      throw new UserError(`there is no platform "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
+        cure: "Nothing was changed. --deliver takes log, github_comment, or platform[:chat[:thread]].",
+        exitCode: 2,
+      });
+    const homeless = !chat && !extra?.chat_id && !deliverer.home(name);
+    return deliverer.problem(name) ?? (homeless ? `${name} has no home channel` : undefined);
+  } finally {
+    await app.close();
+  }
+}
+
 /** Adds a route or replaces the one of that name; a running gateway sees it with the next delivery. */
 export async function subscribeWebhook(home: Home, wish: WebhookWish): Promise<SubscribeOutcome> {
   const { name, ...fields } = wish;

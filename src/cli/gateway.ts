@@ -5,34 +5,44 @@ import {
   EXIT,
   isGatewayRunning,
   startDetached,
+  stopSeconds,
   waitUntilStopped,
 } from "../app/gateway-actions.ts";
-import { installedService, installService, tellService, uninstallService } from "../app/gateway-service.ts";
+import {
+  installedService,
+  installService,
+  type Service,
+  tellService,
+  uninstallService,
+} from "../app/gateway-service.ts";
+import type { Home } from "../app/home.ts";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
 import { setupPlatform } from "./gateway-setup.ts";
 
-const STOP_MS = 200_000;
 const START_MS = 15_000;
 
 /** How to call this program again. */
-function program(): string[] {
-  return [process.execPath, process.argv[1] ?? ""];
+const program = (): string[] => [process.execPath, process.argv[1] ?? ""];
+
+async function service(home: Home): Promise<Service> {
+  return { program: program(), stopSeconds: await stopSeconds(home) };
 }
 
 /** Resolves when the lock is free. A service is stopped by its manager, anything else by a word to it. */
 async function end({ home, terminal }: CliContext): Promise<void> {
-  const service = installedService(home, program());
-  const problem = service ? await tellService(home, service, "stop") : null;
+  const about = await service(home);
+  const installed = installedService(home, about);
+  const problem = installed ? await tellService(home, installed, "stop") : null;
   if (problem) terminal.err(`The service manager says: ${problem}`);
   if (!(await isGatewayRunning(home))) return;
   if (!(await askToStop(home, START_MS)))
     throw new UserError("The gateway holds its lock and does not answer.", {
       cure: `End its process by hand; ${home.path}/gateway_state.json has its number.`,
     });
-  if (!(await waitUntilStopped(home, STOP_MS)))
+  if (!(await waitUntilStopped(home, about.stopSeconds * 1000)))
     throw new UserError("The gateway is still running.", { cure: "See: hermes gateway status --deep" });
 }
 
@@ -55,18 +65,18 @@ async function start({ home, terminal }: CliContext): Promise<number> {
     terminal.out("The gateway is running already.");
     return 0;
   }
-  const service = installedService(home, program());
-  const problem = service ? await tellService(home, service, "start") : null;
+  const installed = installedService(home, await service(home));
+  const problem = installed ? await tellService(home, installed, "start") : null;
   if (problem) throw new UserError(`The service did not start: ${problem}`, { cure: "Try: hermes gateway run -v" });
   let ended: string | undefined;
-  if (!service)
+  if (!installed)
     (await startDetached(home, program())).ended.then((said) => {
       ended = said;
     });
   const deadline = Date.now() + START_MS;
   while (Date.now() < deadline && ended === undefined) {
     if (await askGateway(home, "status")) {
-      terminal.out(`The gateway runs ${service ? "as a service" : "in the background"}. See: hermes gateway status`);
+      terminal.out(`The gateway runs ${installed ? "as a service" : "in the background"}. See: hermes gateway status`);
       return 0;
     }
     await new Promise((resolve) => setTimeout(resolve, 150));
@@ -161,7 +171,7 @@ async function install(context: CliContext): Promise<number> {
     terminal.out("Stopping the running gateway: the service takes its place.");
     await end(context);
   }
-  const { file, problem } = await installService(home, program());
+  const { file, problem } = await installService(home, await service(home));
   terminal.out(`Wrote ${file.path}`);
   if (problem)
     throw new UserError(`The service was written but not started: ${problem}`, {
@@ -174,7 +184,7 @@ async function install(context: CliContext): Promise<number> {
 }
 
 async function uninstall({ home, terminal }: CliContext): Promise<number> {
-  const removed = await uninstallService(home, program());
+  const removed = await uninstallService(home, await service(home));
   if (removed) terminal.out(`Removed ${removed.file.path}${removed.problem ? ` (${removed.problem})` : ""}`);
   else terminal.out("No service is installed for this home.");
   return 0;

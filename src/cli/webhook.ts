@@ -1,5 +1,12 @@
 // `hermes webhook`: routes by which other programs reach the agent.
-import { listWebhooks, removeWebhook, subscribeWebhook, testWebhook, webhookRoot } from "../app/webhook-actions.ts";
+import {
+  deliveryProblem,
+  listWebhooks,
+  removeWebhook,
+  subscribeWebhook,
+  testWebhook,
+  webhookRoot,
+} from "../app/webhook-actions.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
@@ -21,7 +28,7 @@ async function subscribe(context: CliContext): Promise<number> {
   const { terminal, home } = context;
   const secret = textOption(context, "secret");
   const chat = textOption(context, "deliver-chat-id");
-  const made = await subscribeWebhook(home, {
+  const wish = {
     name: nameOf(context),
     description: textOption(context, "description") ?? "",
     events: list(textOption(context, "events")),
@@ -31,10 +38,13 @@ async function subscribe(context: CliContext): Promise<number> {
     ...(chat ? { deliver_extra: { chat_id: chat } } : {}),
     ...(context.values["deliver-only"] ? { deliver_only: true } : {}),
     ...(secret ? { secret } : {}),
-  });
+  };
+  const problem = await deliveryProblem(home, wish);
+  const made = await subscribeWebhook(home, wish);
   terminal.out(`URL     ${made.url}`);
   if (made.made) terminal.out(`Secret  ${made.secret}`);
   terminal.err(`Kept in ${made.path}. Sign each delivery: X-Webhook-Signature = HMAC-SHA256(secret, body) in hex.`);
+  if (problem) terminal.err(`Answers will not arrive yet: ${problem}`);
   return 0;
 }
 

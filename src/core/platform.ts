@@ -214,6 +214,8 @@ export interface PlatformContext {
   readonly signal: AbortSignal;
   /** Delivers text somewhere else through the outbox: `telegram`, `telegram:ID`, `telegram:ID:THREAD`. */
   deliver(target: string, text: string, key: string): Promise<void>;
+  /** Would `deliver` find that place? Absent where nothing is delivered. */
+  reaches?(target: string): boolean;
   /** Folder of the home, for platforms with files of their own. */
   readonly homePath: string;
 }

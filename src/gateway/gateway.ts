@@ -205,6 +205,7 @@ export class Gateway {
       log: (level, text) => this.#options.log(level, text),
       now: this.#now,
       deliver: (target, text, key) => this.#deliver(target, text, key),
+      reaches: (target) => this.deliveries.destination(target) !== null,
       homePath: app.home.path,
     };
     const changed = (state: LinkState) => {

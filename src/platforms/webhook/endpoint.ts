@@ -184,6 +184,9 @@ export class Endpoint {
     const { context } = this.#parts;
     const chatId = `webhook:${route.name}:${id}`;
     const deliverTo = targetOf(route, extra);
+    // An answer that could go nowhere is not worth a turn, and the sender shall see it.
+    if (typeof deliverTo === "string" && context.reaches?.(deliverTo) === false)
+      throw new Error(`nothing can be sent to ${deliverTo}`);
     if (deliverTo === undefined) await context.memory.set(chatId, JSON.stringify({ deliver: route.deliver, extra }));
     const event: InboundEvent = {
       account: "webhook",

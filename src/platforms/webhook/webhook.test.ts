@@ -147,6 +147,14 @@ it("delivers a notice without the agent", async () => {
   expect(context.events).toHaveLength(0);
 });
 
+it("refuses a delivery whose answer could go nowhere, before any work is done", async () => {
+  context.unreachable.add("telegram:42:7");
+  expect((await post("raw", { n: 1 })).status).toBe(503);
+  context.unreachable.clear();
+  expect((await post("raw", { n: 1 })).status).toBe(202);
+  expect(context.events).toHaveLength(1);
+});
+
 it("passes skills and a target with a thread on", async () => {
   await post("raw", { type: "anything", n: 1 });
   expect(context.events[0]).toMatchObject({ deliverTo: "telegram:42:7", autoSkills: ["triage"] });
