@@ -32,6 +32,7 @@ export class Deliveries implements Deliverer {
   }
 
   problem(platform: string): string | undefined {
+    if (!this.known().includes(platform)) return `There is no platform "${platform}".`;
     const link = this.#parts.link(platform);
     if (!link) return `${platform} is not set up here (hermes gateway setup)`;
     return link.state === "fatal"
