@@ -69,6 +69,17 @@ it("leaves nothing of the chat behind, and nothing of one run in the next", asyn
   expect(readdirSync(join(world.home.path, "cron", "output", job.id))).toHaveLength(2);
 });
 
+it("reaches a topic by its name or number, each target once", async () => {
+  await world.open();
+  world.script("say.sh", "echo hello\n");
+  const { actions, scheduler } = await world.app.cron();
+  const deliver = "telegram:#topic, telegram:99:8,,telegram:99,telegram:#topic:4";
+  const job = await actions.create({ schedule: "1h", script: "say.sh", no_agent: true, deliver });
+  expect(job.deliver).toBe("telegram:#topic,telegram:99:8,telegram:99,telegram:#topic:4");
+  await scheduler.runNow(job.id);
+  expect(world.sent.map(({ target }) => `${target.chatId}:${target.threadId ?? ""}`)).toEqual(["99:8", "99:", "99:4"]);
+});
+
 it("sees what was written to .env meanwhile", async () => {
   await world.open();
   world.script("show.sh", 'echo "key: $FRESH_SETTING"\n');

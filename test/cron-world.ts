@@ -33,7 +33,10 @@ export class CronWorld {
     known: () => ["telegram", "slack"],
     problem: (platform) => (platform === "telegram" ? undefined : `${platform} is not set up here`),
     home: (platform) => (platform === "telegram" ? { platform, chatId: "77" } : undefined),
-    resolve: async (_platform, reference) => (reference === "#gone" ? undefined : reference.replace("#team", "99")),
+    resolve: async (platform, reference) => {
+      if (reference === "#topic") return { platform, chatId: "99", threadId: "8" };
+      return reference === "#gone" ? undefined : { platform, chatId: reference.replace("#team", "99") };
+    },
     send: async (target, message) => {
       this.sent.push({ target, message });
       return target.chatId === "broken" ? "the chat is closed" : undefined;

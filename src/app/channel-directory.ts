@@ -1,7 +1,7 @@
 // channel_directory.json: the chats that messages can be sent to, by name. The gateway writes it, every program reads it.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KnownChat } from "../core/job.ts";
+import type { DeliveryTarget, KnownChat } from "../core/job.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { parseJson } from "../lib/parse-json.ts";
 
@@ -94,7 +94,13 @@ export function isRawId(platform: string, reference: string): boolean {
   return !reference.startsWith("#");
 }
 
-/** The chat id that a reference means; undefined when there is none. */
-export function resolveChat(chats: readonly KnownChat[], platform: string, reference: string): string | undefined {
-  return findChat(chats, platform, reference)?.chatId ?? (isRawId(platform, reference) ? reference : undefined);
+/** The chat that a reference means, with the thread where the name is that of one; undefined when there is none. */
+export function resolveChat(
+  chats: readonly KnownChat[],
+  platform: string,
+  reference: string,
+): DeliveryTarget | undefined {
+  const found = findChat(chats, platform, reference);
+  if (!found) return isRawId(platform, reference) ? { platform, chatId: reference } : undefined;
+  return { platform, chatId: found.chatId, ...(found.threadId ? { threadId: found.threadId } : {}) };
 }

@@ -198,8 +198,8 @@ export interface Deliverer {
   problem(platform: string): string | undefined;
   /** The home channel of a platform. */
   home(platform: string): DeliveryTarget | undefined;
-  /** The chat id that a reference such as `#engineering` means; undefined when there is none. */
-  resolve(platform: string, reference: string): Promise<string | undefined>;
+  /** The chat, with its thread, that a reference such as `#engineering` means; undefined when there is none. */
+  resolve(platform: string, reference: string): Promise<DeliveryTarget | undefined>;
   /** Chats of the platforms that are set up, as far as they are known. */
   chats?(): Promise<readonly KnownChat[]>;
   /** Undefined when it was sent or durably queued, else one sentence about what went wrong. */

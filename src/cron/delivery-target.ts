@@ -18,9 +18,14 @@ function splitReference(platform: string, rest: string): { reference: string; th
   return { reference: prefix + reference, ...(thread.length > 0 && thread[0] ? { thread: thread.join(":") } : {}) };
 }
 
-/** One word per target, doubles removed; an empty text means `local`. */
+/** The targets of a text, doubles and blanks removed. */
+export function wordsOf(deliver: string): string[] {
+  return [...new Set(deliver.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+}
+
+/** One word per target; an empty text means `local`. */
 export function parseTargets(deliver: string): TargetWord[] {
-  const words = [...new Set(deliver.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+  const words = wordsOf(deliver);
   return (words.length > 0 ? words : ["local"]).map((word) => {
     const lower = word.toLowerCase();
     if (lower === "local" || lower === "origin" || lower === "all") return { kind: lower };
@@ -73,9 +78,9 @@ async function platformTarget(
       }
     );
   }
-  const chatId = await deliverer.resolve(platform, reference);
-  if (chatId === undefined) return { error: `${platform} knows no chat "${reference}"` };
-  return { platform, chatId, ...(thread ? { threadId: thread } : {}) };
+  const found = await deliverer.resolve(platform, reference);
+  if (found === undefined) return { error: `${platform} knows no chat "${reference}"` };
+  return { ...found, ...(thread ? { threadId: thread } : {}) };
 }
 
 async function wordTargets(word: TargetWord, origin: JobOrigin | null, deliverer: Deliverer): Promise<Resolved[]> {

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.ts";
 import type { JobWish } from "../core/job-desk.ts";
-import { checkTargets, isLocalOnly } from "./delivery-target.ts";
+import { checkTargets, isLocalOnly, wordsOf } from "./delivery-target.ts";
 import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
 import { parseSchedule } from "./schedule.ts";
 import { findScript } from "./script.ts";
@@ -121,7 +121,7 @@ export async function prepareChange(wish: JobWish, frame: CheckFrame): Promise<J
   if (contextFrom) checkContext(contextFrom, frame.jobs);
   const toolsets = listOf(wish.enabled_toolsets);
   if (toolsets) checks.checkToolsets(toolsets);
-  const deliver = wish.deliver?.trim() || undefined;
+  const deliver = wordsOf(wish.deliver ?? "").join(",") || undefined;
   if (deliver !== undefined && !isLocalOnly(deliver))
     await checkTargets({ deliver, origin: frame.origin }, await checks.deliverer());
   return {

@@ -45,7 +45,7 @@ export class Deliveries implements Deliverer {
     return home ? { platform, ...home } : undefined;
   }
 
-  async resolve(platform: string, reference: string): Promise<string | undefined> {
+  async resolve(platform: string, reference: string): Promise<DeliveryTarget | undefined> {
     return resolveChat(this.#parts.chats(), platform, reference);
   }
 
