@@ -142,8 +142,11 @@ class Discord {
     if (rest === "/messages" && method === "GET") {
       const before = BigInt(call.query.get("before") ?? "9223372036854775807");
       const after = BigInt(call.query.get("after") ?? "0");
+      const limit = Number(call.query.get("limit") ?? 50);
       const here = [...this.messages.values()].filter((message) => message.channel_id === channelId);
-      return [200, here.filter(({ id }) => BigInt(String(id)) < before && BigInt(String(id)) > after).reverse()];
+      const found = here.filter(({ id }) => BigInt(String(id)) < before && BigInt(String(id)) > after);
+      // After an id come the next ones, else the newest; the newest of them first.
+      return [200, (call.query.has("after") ? found.slice(0, limit) : found.slice(-limit)).reverse()];
     }
     const one = /^\/messages\/(\d+)(.*)$/.exec(rest);
     const message = this.messages.get(one?.[1] ?? "");

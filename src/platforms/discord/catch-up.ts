@@ -1,12 +1,15 @@
 // Messages of a time when Discord had forgotten the session: asked for by the last one seen in each place.
-import type { APIMessage, REST } from "discord.js";
+import type { REST } from "discord.js";
 import type { PlatformContext } from "../../core/platform.ts";
 import type { ChannelBook } from "./channel-book.ts";
+import { readAfter } from "./history.ts";
 import type { Incoming } from "./inbound.ts";
+import { failureOf } from "./line.ts";
 import { snowflakeAt } from "./outbound.ts";
 
 const KEY = "last_seen";
 const MAX_PLACES = 200;
+const MAX_PAGES = 10;
 /** Older questions would be answered to nobody's use. */
 const MAX_AGE_MS = 86_400_000;
 
@@ -39,23 +42,26 @@ export class CatchUp {
     await this.#context.memory.set(KEY, JSON.stringify([...last]));
   }
 
-  /** What was said since, place by place, oldest first. Empty at the very first start. */
+  /** What was said since, place by place, oldest first. Empty at the very first start. Rejects when it must be asked again. */
   async missed(rest: REST, book: ChannelBook): Promise<Incoming[]> {
     const found: Incoming[] = [];
     const oldest = BigInt(snowflakeAt(this.#context.now() - MAX_AGE_MS));
     for (const [channelId, messageId] of await this.#load()) {
       const after = BigInt(messageId) > oldest ? messageId : String(oldest);
-      const query = new URLSearchParams({ after, limit: "100" });
       try {
         const place = await book.place(channelId, "unknown");
-        const newestFirst = (await rest.get(`/channels/${channelId}/messages`, { query })) as APIMessage[];
-        const here = newestFirst.map((message) => ({
+        const { messages, complete } = await readAfter(rest, channelId, { after, pages: MAX_PAGES });
+        if (!complete) this.#context.log("warning", `more was said in channel ${channelId} than is read again`);
+        // What was changed meanwhile was never heard in its old words.
+        const here = messages.map((message) => ({
           ...message,
+          edited_timestamp: null,
           ...(place.guildId ? { guild_id: place.guildId } : {}),
         }));
-        found.push(...(here.reverse() as Incoming[]));
+        found.push(...(here as Incoming[]));
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const { kind, reason } = failureOf(error);
+        if (kind !== "refused") throw error;
         this.#context.log("warning", `channel ${channelId} could not be looked through: ${reason}`);
       }
     }

@@ -243,6 +243,22 @@ describe("sending", () => {
     });
   });
 
+  it("finds a lost message in a busy channel, and asks again when Discord does not answer", async () => {
+    await connect();
+    const mark = connection?.mark?.(to) ?? null;
+    for (let n = 0; n < 150; n++) discord.say("602", `noise ${n}`, { ...inGuild, channel_id: CHANNEL });
+    await connection?.send(to, said("the answer"), never);
+    const lost = { to, message: said("the answer"), mark, known: new Set<string>() };
+    expect(await connection?.findSent?.(lost, never)).toMatchObject({ sent: true });
+    discord.failNext(/GET .*messages/, 502);
+    await expect(connection?.findSent?.(lost, never)).rejects.toThrow();
+    discord.failNext(/GET .*messages/, 403, { message: "Missing Access", code: 50_001 });
+    expect(await connection?.findSent?.(lost, never)).toEqual({ sent: "unknown" });
+    const alone = await platform.openSender?.(context);
+    expect(alone?.mark?.(to)).not.toBeNull();
+    expect(await alone?.findSent?.(lost, never)).toMatchObject({ sent: true });
+  });
+
   it("makes a post in a forum", async () => {
     discord.addChannel({ id: "740", type: 15, guild_id: GUILD, name: "ideas" });
     await connect();
@@ -284,6 +300,24 @@ describe("the line", () => {
     expect(discord.logins.at(-1)).toBe("identify");
     await arrived(1);
     expect(context.events[0]?.text).toBe("after the session ended");
+  });
+
+  it("reads all that was said while Discord had forgotten it, in the words that stand there now", async () => {
+    await connect();
+    discord.say("601", "one");
+    await arrived(1);
+    await connection?.close();
+    for (let n = 0; n < 120; n++) discord.say("601", `missed ${n}`, n === 7 ? { edited_timestamp: "2026-01-01" } : {});
+    discord.forgetSessions();
+    discord.failNext(/GET .*messages/, 502);
+    await connect();
+    // The first look fails: everything is asked for again, by a new session.
+    await expect.poll(() => context.losses.length, { timeout: 10_000 }).toBe(1);
+    await connection?.close();
+    await connect();
+    await arrived(120);
+    expect(context.events.map((event) => event.text)).toEqual(Array.from({ length: 120 }, (_, n) => `missed ${n}`));
+    expect(context.events[7]?.edited).toBeUndefined();
   });
 
   it("asks again for what could not be kept", async () => {

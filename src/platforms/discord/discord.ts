@@ -9,7 +9,7 @@ import { BASIC_COMMANDS, type ListedCommand, syncCommands } from "./commands.ts"
 import { Dispatcher } from "./dispatcher.ts";
 import { GatewaySession } from "./gateway-session.ts";
 import { openRest, troubleOf } from "./line.ts";
-import { Outbound, snowflakeAt } from "./outbound.ts";
+import { markAt, Outbound } from "./outbound.ts";
 import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
 
 /** Guilds, messages in them and in private, and the text of messages. */
@@ -187,7 +187,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
     },
     download: (attachment, signal) => out.download(attachment, signal),
     channels: () => book.all(),
-    mark: () => snowflakeAt(context.now() - 5_000),
+    mark: () => markAt(context.now()),
     findSent: (unknown, signal) => out.findSent(unknown, signal),
     health: () => wire.health(),
     close: () => {
@@ -210,6 +210,8 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
     send: (to, message, signal) => out.send(to, message, signal),
     sendFile: (to, file, signal) => out.sendFile(to, file, signal),
     channels: () => book.all(),
+    mark: () => markAt(context.now()),
+    findSent: (unknown, signal) => out.findSent(unknown, signal),
     health: () => ({ state: "ok", provenAt: context.now() }),
     close: async () => undefined,
   };

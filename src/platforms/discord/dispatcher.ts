@@ -18,6 +18,7 @@ import type { DiscordSettings } from "./settings.ts";
 
 const THREAD_EXISTS = 160_004;
 const MEMBER_MS = 300_000;
+const MAX_MEMBERS = 1_000;
 
 export interface DispatcherParts {
   readonly rest: REST;
@@ -108,7 +109,10 @@ export class Dispatcher {
     if (known && context.now() - known.at < MEMBER_MS) return known.roles;
     try {
       const member = (await rest.get(`/guilds/${guildId}/members/${userId}`)) as { roles: string[] };
+      this.#members.delete(key);
       this.#members.set(key, { roles: member.roles, at: context.now() });
+      const oldest = this.#members.size > MAX_MEMBERS ? this.#members.keys().next().value : undefined;
+      if (oldest !== undefined) this.#members.delete(oldest);
       return member.roles;
     } catch {
       // Somebody who is not on that server has no role there.

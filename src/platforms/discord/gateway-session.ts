@@ -44,20 +44,22 @@ export class GatewaySession {
     const changed = info?.sessionId !== this.#live?.sessionId;
     this.#live = info;
     if (!changed) return;
-    this.#handled = info ? info.sequence : 0;
+    // Stored when its first event is handled: until then what was missed is not in the inbox, and a crash begins afresh.
+    this.#handled = 0;
     await this.#save();
   }
 
   /** Everything up to this event is in the inbox or needs not be there. */
   async handled(sequence: number, important: boolean): Promise<void> {
+    const first = this.#handled === 0;
     this.#handled = Math.max(this.#handled, sequence);
-    if (important || this.#context.now() - this.#savedAt > LAZY_MS) await this.#save();
+    if (first || important || this.#context.now() - this.#savedAt > LAZY_MS) await this.#save();
   }
 
   async #save(): Promise<void> {
     if (this.#closed) return;
     this.#savedAt = this.#context.now();
-    const stored = this.#live ? { ...this.#live, sequence: this.#handled } : null;
+    const stored = this.#live && this.#handled > 0 ? { ...this.#live, sequence: this.#handled } : null;
     await this.#context.memory.set(KEY, JSON.stringify(stored));
   }
 

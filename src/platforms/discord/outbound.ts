@@ -13,12 +13,17 @@ import {
   type UnknownSend,
 } from "../../core/platform.ts";
 import type { ChannelBook } from "./channel-book.ts";
+import { readAfter } from "./history.ts";
 import { type Bot, threadName } from "./inbound.ts";
 import { failureOf, troubleOf } from "./line.ts";
 import type { DiscordSettings } from "./settings.ts";
 
 const EPOCH = 1_420_070_400_000n;
 const MAX_DOWNLOAD = 32 * 1024 * 1024;
+/** So many pages are looked through for a lost message. */
+const MAX_PAGES = 20;
+/** So far may the clock of this machine be ahead of Discord's. */
+const SKEW_MS = 120_000;
 const MOODS = { seen: "👀", done: "✅", failed: "❌" } as const;
 /** Errors that mean: this message or this emoji is gone, which is what a removal wants. */
 const GONE = [10_008, 10_014];
@@ -36,6 +41,11 @@ function nonceOf(key: string): string {
 /** The id that a message sent at this moment would have. */
 export function snowflakeAt(ms: number): string {
   return String((BigInt(Math.max(0, Math.floor(ms))) - EPOCH) << 22n);
+}
+
+/** Before anything that is sent now. */
+export function markAt(now: number): string {
+  return snowflakeAt(now - SKEW_MS);
 }
 
 function components(message: Text): unknown[] {
@@ -174,29 +184,27 @@ export class Outbound {
     return bytes;
   }
 
-  /** Looks through what the bot said in the channel since the mark. */
+  /** Looks through what the bot said in the channel since the mark. Rejects when Discord cannot be asked now. */
   async findSent(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof> {
-    if (unknown.mark === null) return { sent: "unknown" };
-    const query = new URLSearchParams({ after: unknown.mark, limit: "100" });
-    const { message } = unknown;
+    const { message, mark, known } = unknown;
+    if (mark === null) return { sent: "unknown" };
     try {
-      const found = (await this.#rest.get(`/channels/${channelOf(unknown.to)}/messages`, {
-        query,
-        signal,
-      })) as APIMessage[];
-      const match = found.find(
-        (sent) =>
-          sent.author.id === this.#bot.id &&
-          !unknown.known.has(sent.id) &&
-          (isFile(message)
-            ? sent.attachments.some(
-                (file) => file.filename === message.name.replaceAll(" ", "_") || file.filename === message.name,
-              )
-            : sent.content.trim() === message.text.trim()),
+      const options = { after: mark, pages: MAX_PAGES, signal };
+      const { messages, complete } = await readAfter(this.#rest, channelOf(unknown.to), options);
+      const match = messages.find(
+        (sent) => sent.author.id === this.#bot.id && !known.has(sent.id) && isSame(sent, message),
       );
-      return match ? { sent: true, messageId: match.id } : { sent: false };
-    } catch {
+      return match ? { sent: true, messageId: match.id } : { sent: complete ? false : "unknown" };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.kind !== "refused") throw new Error(failure.reason);
       return { sent: "unknown" };
     }
   }
+}
+
+function isSame(sent: APIMessage, message: OutboundMessage | OutboundFile): boolean {
+  if (!isFile(message)) return sent.content.trim() === message.text.trim();
+  const names = [message.name, message.name.replaceAll(" ", "_")];
+  return sent.attachments.some((file) => names.includes(file.filename));
 }
