@@ -69,6 +69,14 @@ it("names the cure for what it cannot do", async () => {
   expect(results[2]?.stderr).toContain("hermes cron list");
 });
 
+it("shows names as plain lines, whatever a prompt contains", async () => {
+  const prompt = "First line\nsecond \u001b]0;title\u0007\u001b[31mred line, long enough to be cut off at fifty";
+  const made = await hermes("create", "1h", prompt);
+  const list = await hermes("list");
+  expect(made.stdout).toContain("name      First line second ]0;title [31mred line");
+  expect(`${made.stdout}${list.stdout}`).not.toMatch(/\u001b\]|\u0007/);
+});
+
 it("refuses changes that change nothing or leave nothing", async () => {
   const made = JSON.parse((await hermes("create", "1h", "Do it", "--name", "Once", "--json")).stdout);
   const results = await Promise.all([

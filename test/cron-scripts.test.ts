@@ -17,7 +17,8 @@ it("run by extension or first line, and their output is the message of a job wit
     ["b.py", "print('from-python')"],
     ["c.mjs", "import { sep } from 'node:path'; console.log('from-node' + sep);"],
     ["d.ts", "const word: string = 'from-typescript'; console.log(word);"],
-    ["e", "#!/usr/bin/env python3\nprint('from-shebang')\n"],
+    ["e", "#!/usr/bin/env bash\necho from-shebang\n"],
+    ["f", "print('from-v014')\n"],
   ] as const;
   const cron = await world.app.cron();
   for (const [name, content] of programs) {
@@ -26,7 +27,7 @@ it("run by extension or first line, and their output is the message of a job wit
     expect(await cron.scheduler.runNow(job.id)).toMatchObject({ state: "ran", sessionId: null });
   }
   const said = world.sent.map(({ message }) => /from-\w+/.exec(message.text)?.[0]);
-  expect(said).toEqual(["from-shell", "from-python", "from-node", "from-typescript", "from-shebang"]);
+  expect(said).toEqual(["from-shell", "from-python", "from-node", "from-typescript", "from-shebang", "from-v014"]);
   expect(world.llm.requests).toEqual([]);
 });
 

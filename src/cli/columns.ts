@@ -1,4 +1,5 @@
 // Tables that fit the terminal: fixed columns keep their width, one flexible column takes what is left.
+import { oneLine } from "../lib/one-line.ts";
 import { displayWidth, fitToWidth, padToWidth } from "../lib/text-width.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -15,7 +16,7 @@ const GAP = "  ";
 
 /** Lines of a table with a dim header. Cells are single lines; in a pipe nothing is cut. */
 export function renderTable<Row>(terminal: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const cells = rows.map((row) => columns.map((column) => column.value(row).replace(/\s+/gu, " ").trim()));
+  const cells = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
   const widths = columns.map((column, index) =>
     Math.max(displayWidth(column.title), ...cells.map((line) => displayWidth(line[index] ?? ""))),
   );

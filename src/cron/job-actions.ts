@@ -7,6 +7,7 @@ import type { Job, JobOrigin, Schedule } from "../core/job.ts";
 import type { JobWish } from "../core/job-desk.ts";
 import { type JobChange, type JobChecks, prepareChange } from "./job-checks.ts";
 import type { JobFile } from "./job-file.ts";
+import { beginningOf } from "./job-record.ts";
 import type { RemovedJob, RemovedJobs } from "./removed-jobs.ts";
 import { firstRun } from "./schedule.ts";
 import { isoIn } from "./zone.ts";
@@ -71,7 +72,7 @@ function refuseEmpty(job: Pick<Job, "prompt" | "skills" | "script">): void {
 }
 
 function nameFor(change: JobChange, job: Pick<Job, "prompt" | "skills" | "script">): string {
-  return change.name || job.prompt.trim().slice(0, 50) || job.skills[0] || job.script || "job";
+  return change.name || beginningOf(job.prompt) || job.skills[0] || job.script || "job";
 }
 
 /** The fields of a change that go into the record as they are. */

@@ -4,6 +4,7 @@ import { isAbsolute } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.ts";
 import type { JobWish } from "../core/job-desk.ts";
+import { oneLine } from "../lib/one-line.ts";
 import { checkTargets, isLocalOnly, wordsOf } from "./delivery-target.ts";
 import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
 import { parseSchedule } from "./schedule.ts";
@@ -127,7 +128,7 @@ export async function prepareChange(wish: JobWish, frame: CheckFrame): Promise<J
   return {
     ...(schedule ? { schedule } : {}),
     ...(wish.prompt === undefined ? {} : { prompt: wish.prompt.trim() }),
-    ...(wish.name?.trim() ? { name: wish.name.trim() } : {}),
+    ...(oneLine(wish.name ?? "") === "" ? {} : { name: oneLine(wish.name ?? "") }),
     ...(wish.repeat === undefined ? {} : { times: wish.repeat > 0 ? wish.repeat : null }),
     ...(deliver === undefined ? {} : { deliver }),
     ...(skills ? { skills } : {}),

@@ -1,5 +1,7 @@
 // One entry of jobs.json as a Job: older forms are brought up to date, unknown fields stay where they are.
+
 import type { CatchUp, Job, JobOrigin, JobState, Schedule } from "../core/job.ts";
+import { oneLine } from "../lib/one-line.ts";
 
 type Raw = { readonly [key: string]: unknown };
 
@@ -47,9 +49,14 @@ function originOf(raw: Raw): JobOrigin | null {
   };
 }
 
+/** A prompt as a name. */
+export function beginningOf(prompt: string): string {
+  return [...oneLine(prompt)].slice(0, 50).join("").trim();
+}
+
 function defaultName(raw: Raw, skills: readonly string[]): string {
-  const prompt = typeof raw.prompt === "string" ? raw.prompt.trim() : "";
-  return prompt.slice(0, 50) || skills[0] || text(raw.script) || "job";
+  const prompt = typeof raw.prompt === "string" ? raw.prompt : "";
+  return beginningOf(prompt) || skills[0] || text(raw.script) || "job";
 }
 
 function extrasOf(raw: Raw): Partial<Job> {

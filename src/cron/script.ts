@@ -76,14 +76,14 @@ async function typescriptCommand(path: string): Promise<readonly string[]> {
   return [process.execPath, "--input-type=module", "-e", code];
 }
 
-/** By extension, else by the `#!` line, else bash. */
+/** By extension, else by the `#!` line, else Python, as Hermes Agent v0.14 runs what it does not know. */
 async function commandFor(path: string): Promise<readonly string[]> {
   const extension = extname(path).toLowerCase();
   const known = BY_EXTENSION[extension];
   if (known) return [...known, path];
   if (extension === ".ts" || extension === ".mts") return typescriptCommand(path);
   const shebang = /^#!\s*(\S.*)$/.exec(await firstLine(path))?.[1]?.trim();
-  return shebang ? [...shebang.split(/\s+/), path] : ["bash", path];
+  return shebang ? [...shebang.split(/\s+/), path] : ["python3", path];
 }
 
 function gather(child: ChildProcess): { stdout(): string; stderr(): string } {
