@@ -158,6 +158,7 @@ it("shows the jobs of a home that may only be read, and says why it changes noth
     expect(looks[0]?.stdout).toContain("Look");
     const changes = await Promise.all([
       as(home.path, "pause", "Look"),
+      as(home.path, "remove", "Look"),
       as(home.path, "run", "Look"),
       as(home.path, "create", "1h", "x"),
     ]);

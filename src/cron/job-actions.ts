@@ -191,11 +191,11 @@ export class JobActions {
   /** The job and the documents of its runs; the ledger keeps its history. */
   async remove(reference: string): Promise<Job> {
     const job = await this.find(reference);
-    await this.#parts.removed.add(job);
     await this.#parts.file.change(async (jobs) => ({
       jobs: jobs.filter((entry) => entry.id !== job.id),
       result: undefined,
     }));
+    await this.#parts.removed.add(job);
     await rm(join(this.#parts.output, job.id), { recursive: true, force: true });
     return job;
   }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { withFileLock } from "../lib/file-lock.ts";
+import { LockTimeout, withFileLock } from "../lib/file-lock.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { readJob } from "./job-record.ts";
 import { isoIn } from "./zone.ts";
@@ -29,6 +29,7 @@ const NOT_WRITABLE: readonly unknown[] = ["EACCES", "EROFS", "EPERM", "ENOSPC", 
 
 /** Trouble with the disk is told with its cure; anything else as it is. */
 function explain(error: unknown): unknown {
+  if (error instanceof LockTimeout) return new UserError(`${error.message}.`, { cure: "Try it again.", cause: error });
   const { code, path } = error as { code?: unknown; path?: string };
   if (!NOT_WRITABLE.includes(code)) return error;
   const why = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : "the folder may not be written";
