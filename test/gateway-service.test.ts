@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { drip, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { calls, drip, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import { hermesProgram, runHermes } from "./hermes.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
@@ -15,9 +15,15 @@ const run = (...args: string[]) => runHermes(args, { home: home.path, env });
 beforeEach(async () => {
   home = tempHome();
   env = {};
+  const remove = calls([{ name: "terminal", args: { command: `rm -rf ${join(home.path, "skills")}` } }]);
   const slow = drip("A long answer that is worth waiting for.", { everyMs: 1_200 });
-  llm = await startFakeLlm({ script: (request) => (request.tools.length > 0 ? slow : text("A title")) });
-  home.useModel(llm);
+  llm = await startFakeLlm({
+    script: ({ tools, messages }) => {
+      if (tools.length === 0) return text("A title");
+      return messages.at(-1)?.text === "Remove it" ? remove : slow;
+    },
+  });
+  home.useModel(llm, "approvals:\n  mode: manual\n");
 });
 
 afterEach(async () => {
@@ -107,14 +113,17 @@ it("finishes what API clients wait for before it stops, and counts it", { timeou
   const log = () => readFileSync(join(home.path, "logs", "gateway.log"), "utf8");
   await expect.poll(log, { timeout: 20_000 }).toContain("API server at");
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(log())?.[0] ?? "";
-  const answer = fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: "Bearer a-key-for-this-test" },
-    body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }] }),
-  });
-  await llm.arrived(1);
+  const headers = { authorization: "Bearer a-key-for-this-test" };
+  const post = (path: string, body: object) =>
+    fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  // Nobody is going to answer this one, and a stop must not wait for it.
+  const { run_id: asking } = (await (await post("/v1/runs", { input: "Remove it" })).json()) as { run_id: string };
+  const asked = async () => (await (await fetch(`${url}/v1/runs/${asking}`, { headers })).json()) as { status: string };
+  await expect.poll(async () => (await asked()).status, { timeout: 20_000 }).toBe("waiting_for_approval");
+  const answer = post("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] });
+  await llm.arrived(2);
   expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "ok" });
-  expect((await run("gateway", "status", "--deep")).stdout).toContain("Turns running: 1");
+  expect((await run("gateway", "status", "--deep")).stdout).toContain("Turns running: 2");
   expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
   expect(await (await answer).json()).toMatchObject({
     choices: [{ message: { content: "A long answer that is worth waiting for." }, finish_reason: "stop" }],

@@ -69,6 +69,7 @@ export class Run {
         this.#status = "waiting_for_approval";
         const { action, reason, choices, toolName } = request;
         this.#emit("approval.request", { command: action, description: reason, choices, tool: toolName });
+        if (desk.sessions.draining) void this.stop();
       },
       onAnswered: (_request, answer) => {
         if (this.#status === "waiting_for_approval" && this.human.pending === 0) this.#status = "running";
@@ -232,6 +233,12 @@ export class Runs {
       kept += run.events.length;
       if (!run.active && (run.updatedAt < oldest || kept > MAX_KEPT_EVENTS)) this.#runs.delete(id);
     }
+  }
+
+  /** A server that stops does not wait for people. */
+  async stopWaiting(): Promise<void> {
+    const waiting = [...this.#runs.values()].filter((run) => run.status === "waiting_for_approval");
+    await Promise.all(waiting.map((run) => run.stop()));
   }
 
   async stopAll(): Promise<void> {

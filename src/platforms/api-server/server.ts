@@ -80,7 +80,11 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     get active() {
       return sessions.active;
     },
-    drain: () => sessions.drain(),
+    drain: async () => {
+      const idle = sessions.drain();
+      await runs.stopWaiting();
+      await idle;
+    },
     close: () => {
       closing ??= close();
       return closing;

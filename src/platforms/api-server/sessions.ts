@@ -98,6 +98,10 @@ export class Sessions {
     if (this.#draining && this.#busy.size === 0) this.#idle();
   }
 
+  get draining(): boolean {
+    return this.#draining;
+  }
+
   async open(wish: SessionWish): Promise<OpenedSession> {
     if (this.#draining) throw new ApiError(503, "server_stopping", "the server is stopping; try again in a moment");
     const found = await this.#plan(wish);
