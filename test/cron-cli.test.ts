@@ -69,6 +69,40 @@ it("names the cure for what it cannot do", async () => {
   expect(results[2]?.stderr).toContain("hermes cron list");
 });
 
+it("keeps every field that it is given, and clears what is empty", async () => {
+  mkdirSync(join(home.path, "scripts"));
+  writeFileSync(join(home.path, "scripts", "look.py"), "print(1)\n");
+  const other = JSON.parse((await hermes("create", "every 1d", "Other", "--json")).stdout);
+  const made = await hermes(
+    ...["create", "every 2h", "Look", "--repeat", "3", "--skill", "one", "--skill", "two", "--script", "look.py"],
+    ...["--workdir", home.path, "--model", "m", "--provider", "openrouter", "--base-url", "http://127.0.0.1:9/v1"],
+    ...["--context-from", other.id, "--toolset", "web", "--toolset", "file", "--catch-up", "all"],
+    ...["--catch-up-limit", "4", "--name", "Full", "--json"],
+  );
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    repeat: { times: 3, completed: 0 },
+    skills: ["one", "two"],
+    skill: "one",
+    script: "look.py",
+    workdir: home.path,
+    model: "m",
+    provider: "openrouter",
+    base_url: "http://127.0.0.1:9/v1",
+    context_from: [other.id],
+    enabled_toolsets: ["web", "file"],
+    catch_up: "all",
+    catch_up_limit: 4,
+  });
+  const cleared = await hermes(
+    ...["edit", "full", "--clear-skills", "--add-skill", "three", "--script", "", "--workdir", "", "--model", ""],
+    ...["--provider", "", "--base-url", "", "--context-from", "", "--toolset", "", "--repeat", "0", "--json"],
+  );
+  expect(JSON.parse(cleared.stdout)).toMatchObject({
+    ...{ repeat: { times: null }, skills: ["three"], skill: "three", script: null, workdir: null, model: null },
+    ...{ provider: null, base_url: null, context_from: null, enabled_toolsets: null },
+  });
+});
+
 it("shows names as plain lines, whatever a prompt contains", async () => {
   const prompt = "First line\nsecond \u001b]0;title\u0007\u001b[31mred line, long enough to be cut off at fifty";
   const made = await hermes("create", "1h", prompt);

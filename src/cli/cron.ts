@@ -61,11 +61,13 @@ function wishOf(context: CliContext) {
     if (values) given[field] = values;
   }
   const timezone = textOption(context, "tz");
+  const baseUrl = textOption(context, "base-url");
   const catchUp = textOption(context, "catch-up");
   const number = (name: string) => integerOption(context, name, { default: 0, min: 0, max: 1_000_000 });
   return {
     ...given,
     ...(timezone === undefined ? {} : { timezone }),
+    ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
     ...(catchUp === undefined ? {} : { catch_up: catchUp }),
     ...(context.values.repeat === undefined ? {} : { repeat: number("repeat") }),
     ...(context.values["catch-up-limit"] === undefined ? {} : { catch_up_limit: number("catch-up-limit") }),
@@ -220,6 +222,7 @@ const FIELDS: { readonly [name: string]: CliOption } = {
   workdir: { type: "string", value: "DIR", help: "Absolute folder to work in" },
   model: { type: "string", value: "MODEL", help: "Another model than the usual one" },
   provider: { type: "string", value: "ID", help: "The provider of that model" },
+  "base-url": { type: "string", value: "URL", help: "The server of that model" },
   "context-from": {
     type: "string",
     multiple: true,
