@@ -55,6 +55,20 @@ describe("a due job", () => {
     expect(await file.list()).toEqual([]);
   });
 
+  it("is stopped when it is removed while it runs, without a word", async () => {
+    bed.jobs({});
+    const { scheduler, file, states } = bed.open({ renewMs: 20 });
+    bed.result = (_job, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    await scheduler.tick();
+    await file.change(async () => ({ jobs: [], result: undefined }));
+    await scheduler.idle();
+    expect(await states()).toEqual(["failed"]);
+    expect(bed.alerts).toEqual([]);
+  });
+
   it("is completed after its last repetition and does not run again", async () => {
     bed.jobs({ repeat: { times: 2, completed: 1 } });
     const { tick, job } = bed.open();

@@ -39,7 +39,7 @@ export class SchedulerBed {
   }
 
   /** One more scheduler on the same home; `lost` makes it one of another machine. */
-  open(options: { maxParallel?: number; lost?: boolean } = {}) {
+  open(options: { maxParallel?: number; lost?: boolean; renewMs?: number } = {}) {
     const file = new JobFile(this.dir, () => "UTC");
     const ledger = createCronLedger(() => openRuntimeDb(join(this.dir, "runtime.db")));
     this.#opened.push(ledger);
@@ -62,6 +62,7 @@ export class SchedulerBed {
         throw new Error(text);
       },
       maxParallel: options.maxParallel ?? 0,
+      ...(options.renewMs === undefined ? {} : { renewMs: options.renewMs }),
     });
     const tick = async () => {
       const report = await scheduler.tick();

@@ -4,7 +4,7 @@ import { assemblePrompt, type LoadedSkill } from "./assemble.ts";
 import { isLocalOnly, resolveTargets } from "./delivery-target.ts";
 import { newestDocument, type RunText, writeDocument } from "./document.ts";
 import { alertText, failureText, isSilent, wrapped } from "./message.ts";
-import type { JobResult } from "./scheduler.ts";
+import { JobRemoved, type JobResult } from "./scheduler.ts";
 import { runScript, type ScriptParts, type ScriptResult } from "./script.ts";
 
 export interface JobAnswer {
@@ -129,6 +129,7 @@ export async function runJob(
     const error = signal.reason.message;
     ending = { ...ending, error, text: { ...ending.text, error } };
   }
+  if (signal.reason instanceof JobRemoved) return { ok: false, told: true, error: signal.reason.message };
   const document = await writeDocument(parts.output, job, { ...ending.text, at: parts.now(), zone: parts.zone() });
   const content = ending.error === undefined ? ending.message : failureText(job, ending.error);
   const key = String(run.id);

@@ -18,6 +18,13 @@ export interface JobResult {
   readonly told: boolean;
 }
 
+/** The reason of a stop: nobody waits for the result any more. */
+export class JobRemoved extends Error {
+  constructor() {
+    super("the job was removed while it ran");
+  }
+}
+
 export interface SchedulerParts {
   readonly file: JobFile;
   readonly ledger: JobLedger;
@@ -167,7 +174,7 @@ export class Scheduler {
   /** Never rejects: trouble with the ledger is noticed, and the row is ended by whoever recovers next. */
   async #work(claimed: ClaimedRun, stop: AbortController): Promise<void> {
     const parts = this.#parts;
-    const renewal = setInterval(() => void this.#renew(claimed.run.id, stop), parts.renewMs ?? RENEW_MS);
+    const renewal = setInterval(() => void this.#renew(claimed, stop), parts.renewMs ?? RENEW_MS);
     try {
       const outcome = await this.#slots.use(() => this.#perform(claimed, stop.signal));
       if (outcome.state === "failed") this.#failed += 1;
@@ -198,7 +205,7 @@ export class Scheduler {
     return {
       state: result.ok ? good : "failed",
       now: now(),
-      told: result.ok || result.told,
+      told: result.ok || result.told || signal.reason instanceof JobRemoved,
       ...(result.ok ? {} : { reason: result.error ?? "it failed without saying why" }),
       ...(result.sessionId === undefined ? {} : { sessionId: result.sessionId }),
       ...(result.document === undefined ? {} : { document: result.document }),
@@ -206,11 +213,13 @@ export class Scheduler {
     };
   }
 
-  async #renew(id: number, stop: AbortController): Promise<void> {
-    const { ledger, owners, now, leaseMs, notice } = this.#parts;
+  async #renew({ job, run }: ClaimedRun, stop: AbortController): Promise<void> {
+    const { file, ledger, owners, now, leaseMs, notice } = this.#parts;
     try {
-      if (await ledger.renew(id, owners.self, now() + (leaseMs ?? LEASE_MS))) return;
-      if (this.#active.has(id)) stop.abort(new Error("the run was taken for abandoned and given up"));
+      const ours = await ledger.renew(run.id, owners.self, now() + (leaseMs ?? LEASE_MS));
+      if (!this.#active.has(run.id)) return;
+      if (!ours) stop.abort(new Error("the run was taken for abandoned and given up"));
+      else if (await isGone(file, job.id)) stop.abort(new JobRemoved());
     } catch (error) {
       notice(`A running job could not be renewed: ${wordsOf(error)}`);
     }
@@ -255,6 +264,12 @@ export class Scheduler {
       }
     }
   }
+}
+
+/** A file that cannot be read at the moment says nothing about its jobs. */
+async function isGone(file: JobFile, id: string): Promise<boolean> {
+  const jobs = await file.list().catch(() => undefined);
+  return jobs !== undefined && !jobs.some((job) => job.id === id);
 }
 
 function wordsOf(error: unknown): string {
