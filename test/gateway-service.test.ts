@@ -1,6 +1,7 @@
 // `hermes gateway` as a service and as a process: its manager is asked, a stop is always heard, nothing is cut off.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { calls, drip, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
@@ -39,6 +40,12 @@ function foreground() {
     stdio: "ignore",
   });
   return new Promise<number | null>((resolve) => child.once("exit", resolve));
+}
+
+async function apiUrl(): Promise<string> {
+  const log = () => readFileSync(join(home.path, "logs", "gateway.log"), "utf8");
+  await expect.poll(log, { timeout: 20_000 }).toContain("API server at");
+  return /API server at (http:\/\/127\.0\.0\.1:\d+)/.exec(log())?.[1] ?? "";
 }
 
 /** A service manager that keeps a diary and runs what the unit says. */
@@ -107,12 +114,27 @@ it("runs without a plugin that cannot be loaded, and says so", { timeout: 60_000
   expect(readFileSync(join(home.path, "logs", "gateway.log"), "utf8")).toContain("broken is left out: kaput");
 });
 
+it("says where it is not heard, and takes a port as soon as it is free", { timeout: 60_000 }, async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  const { port } = other.address() as AddressInfo;
+  env = { API_SERVER_ENABLED: "true", API_SERVER_PORT: "0", WEBHOOK_ENABLED: "true", WEBHOOK_PORT: String(port) };
+  expect(await run("gateway", "start")).toMatchObject({ code: 0 });
+  const url = await apiUrl();
+  const health = async () => ((await (await fetch(`${url}/health`)).json()) as { status: string }).status;
+  const status = await run("gateway", "status");
+  expect(status).toMatchObject({ code: 1 });
+  expect(status.stdout).toContain(`127.0.0.1:${port} is in use by another program`);
+  expect(await health()).toBe("degraded");
+  await new Promise((resolve) => other.close(resolve));
+  await expect.poll(health, { timeout: 30_000 }).toBe("ok");
+  expect(await run("gateway", "status")).toMatchObject({ code: 0 });
+});
+
 it("finishes what API clients wait for before it stops, and counts it", { timeout: 60_000 }, async () => {
   env = { API_SERVER_ENABLED: "true", API_SERVER_KEY: "a-key-for-this-test", API_SERVER_PORT: "0" };
   expect(await run("gateway", "start")).toMatchObject({ code: 0 });
-  const log = () => readFileSync(join(home.path, "logs", "gateway.log"), "utf8");
-  await expect.poll(log, { timeout: 20_000 }).toContain("API server at");
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(log())?.[0] ?? "";
+  const url = await apiUrl();
   const headers = { authorization: "Bearer a-key-for-this-test" };
   const post = (path: string, body: object) =>
     fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
