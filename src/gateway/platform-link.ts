@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../core/failure.ts";
 import type { HealthState, Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
+import { within } from "./within.ts";
 
 export interface LinkTimes {
   readonly connectMs: number;
@@ -11,7 +12,11 @@ export interface LinkTimes {
   readonly watchMs: number;
   /** Red for so long, and the connection is thrown away. */
   readonly rebuildMs: number;
+  /** What is thrown away has so long to let go. */
+  readonly closeMs?: number;
 }
+
+const CLOSE_MS = 5_000;
 
 export const LINK_TIMES: LinkTimes = {
   connectMs: 30_000,
@@ -172,6 +177,8 @@ export class PlatformLink {
     this.#connection = undefined;
     this.#startedAt = proven ?? context.now();
     this.#giveUp?.abort();
-    await closing?.close();
+    // What does not let go, or breaks over it, must not keep the next connection waiting.
+    const closed = await within((async () => closing?.close())(), times.closeMs ?? CLOSE_MS);
+    if (!closed) context.log("warning", `${platform.label}: the old connection does not close; it is left behind`);
   }
 }
