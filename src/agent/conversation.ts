@@ -37,6 +37,8 @@ export interface SendOptions {
   /** The input itself is not the owner's word: a stranger's message, a webhook. */
   readonly tainted?: boolean;
   readonly senderId?: string;
+  /** The model is asked only after this; its failure fails the turn. */
+  readonly after?: Promise<unknown>;
 }
 
 interface Running {
@@ -122,7 +124,9 @@ export class Conversation {
       senderId: options.senderId,
       emit: (event) => events.push(event),
     });
-    const work = this.#runTurn(turn, message, events);
+    // Met where it is waited for; a turn that fails earlier does not wait.
+    options.after?.catch(() => undefined);
+    const work = this.#runTurn(turn, message, { events, after: options.after });
     this.#running = { controller, work };
     try {
       for (let event = await events.take(); event !== undefined; event = await events.take()) yield event;
@@ -133,11 +137,15 @@ export class Conversation {
   }
 
   /** Never rejects. */
-  async #runTurn(turn: TurnScope, message: UserMessage, events: EventQueue<AgentEvent>): Promise<void> {
+  async #runTurn(
+    turn: TurnScope,
+    message: UserMessage,
+    { events, after }: { events: EventQueue<AgentEvent>; after: Promise<unknown> | undefined },
+  ): Promise<void> {
     let outcome: TurnOutcome;
     try {
       await this.#begin(turn);
-      const [stored] = await turn.keep([message]);
+      const [[stored]] = await Promise.all([turn.keep([message]), after]);
       turn.userMessage = stored ?? message;
       outcome = await runTurn(turn);
     } catch (error) {
@@ -160,6 +168,7 @@ export class Conversation {
       if (!log.resumed && parts.hooks.listens("on_session_start")) {
         const { model } = parts.provider.identity;
         const args = { session_id: log.sessionId, model, platform: parts.settings.source };
+        await log.created();
         await untilAborted(parts.hooks.run("on_session_start", args), turn.signal);
       }
     }
@@ -171,8 +180,10 @@ export class Conversation {
   async #open(): Promise<string | undefined> {
     const { parts, log } = this.#thread;
     await log.open();
+    if (!parts.engine.onSessionStart) return undefined;
+    await log.created();
     try {
-      await parts.engine.onSessionStart?.(log.sessionId, {});
+      await parts.engine.onSessionStart(log.sessionId, {});
       return undefined;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -49,6 +49,7 @@ export class SessionLog {
   #sessionId: string;
   #row: SessionRow | undefined;
   #opened = false;
+  #creating: Promise<unknown> | undefined;
   #system = "";
   #messages: Message[];
 
@@ -83,14 +84,17 @@ export class SessionLog {
     return this.#row !== undefined;
   }
 
-  /** Creates the row, or takes the prompt of the stored one byte for byte. Later calls do nothing. */
+  /**
+   * Creates the row, or takes the prompt of the stored one byte for byte. Later calls do nothing. A new row is on disk
+   * with the first message, not before: a store that gathers its writes pays for one sync instead of two.
+   */
   async open(): Promise<void> {
     if (this.#opened) return;
     const { store, provider, settings } = this.#parts;
     const stored = this.#row?.system_prompt;
     const system = stored ?? (await this.#parts.systemPrompt());
     if (this.#row === undefined) {
-      await store.createSession({
+      this.#creating = store.createSession({
         id: this.#sessionId,
         source: settings.source,
         model: provider.identity.model,
@@ -98,6 +102,11 @@ export class SessionLog {
         ...(settings.modelConfig === undefined ? {} : { modelConfig: settings.modelConfig }),
         ...(settings.userId === undefined ? {} : { userId: settings.userId }),
         ...(this.#parentSessionId === undefined ? {} : { parentSessionId: this.#parentSessionId }),
+      });
+      // Whoever writes next meets the error; the next turn tries again.
+      this.#creating.catch(() => {
+        this.#opened = false;
+        this.#creating = undefined;
       });
     } else {
       if (stored === null) await store.updateSystemPrompt(this.#sessionId, system);
@@ -110,9 +119,15 @@ export class SessionLog {
   /** Resolves when the messages are on disk, with secrets masked; they are part of the log only then. */
   async keep(messages: readonly Message[]): Promise<KeptMessage[]> {
     const clean = messages.map((message) => trimmed(redactMessage(message, this.#parts.redactor)));
-    const ids = await this.#parts.store.appendMessages(this.#sessionId, clean as unknown as readonly NewMessage[]);
+    const appended = this.#parts.store.appendMessages(this.#sessionId, clean as unknown as readonly NewMessage[]);
+    const [ids] = await Promise.all([appended, this.created()]);
     this.#messages.push(...clean);
     return clean.map((message, index) => ({ id: ids[index] ?? 0, message }));
+  }
+
+  /** Resolves when the session's row is on disk. */
+  async created(): Promise<void> {
+    await this.#creating;
   }
 
   /** Ends this session and goes on in a new one, in one transaction. */

@@ -12,6 +12,8 @@ export class Thread {
   readonly steering: Steering;
   /** Turns begun in this process. */
   turns = 0;
+  /** The session has a name. */
+  named = false;
   /** The pressure notice is given once per session. */
   pressureShown = false;
   #reported: { readonly tokens: number; readonly messages: number } | undefined;

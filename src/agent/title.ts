@@ -31,7 +31,9 @@ export function wantsTitle(log: readonly Message[]): boolean {
 export async function giveTitle(thread: Thread, exchange: { user: string; answer: string }, signal: AbortSignal) {
   const { store, side, redactor } = thread.parts;
   const { log } = thread;
-  if ((await store.getSessionTitle(log.sessionId)) !== null) return;
+  // In its first turn a new session has no name.
+  const unnamed = !log.resumed && thread.turns === 1;
+  if (thread.named || (!unnamed && (await store.getSessionTitle(log.sessionId)) !== null)) return;
   const clean = (text: string) => (redactor?.redact(text) ?? text).slice(0, EXCERPT);
   const prompt = `${TASK}\n\nUser: ${clean(exchange.user)}\n\nAssistant: ${clean(exchange.answer)}`;
   const request = {
@@ -48,6 +50,7 @@ export async function giveTitle(thread: Thread, exchange: { user: string; answer
   if ((await store.getSessionTitle(sessionId)) !== null) return;
   const taken = (await store.getSessionByTitle(title)) !== null;
   await store.setSessionTitle(sessionId, taken ? await store.getNextTitleInLineage(title) : title);
+  thread.named = true;
 }
 
 /** The user's words and the answer of the last exchange. */

@@ -8,10 +8,13 @@ export interface Conversation {
   readonly sessionId: string;
   /** Stays for the life of the conversation. */
   readonly conversationId: string;
-  /** One turn. The last event is `ended`, whatever happened; abandoning the generator ends the turn too. */
+  /**
+   * One turn. The last event is `ended`, whatever happened; abandoning the generator ends the turn too. The model is
+   * asked only when `after` has resolved.
+   */
   send(
     input: string | readonly ContentPart[],
-    options: { readonly signal: AbortSignal; readonly tainted?: boolean },
+    options: { readonly signal: AbortSignal; readonly tainted?: boolean; readonly after?: Promise<unknown> },
   ): AsyncGenerator<AgentEvent>;
   /** Guidance for the running turn; lands on the next tool result. False when no turn runs. */
   steer(text: string): boolean;

@@ -84,7 +84,10 @@ export interface MailboxCounts {
   readonly oldestInbox: number | null;
 }
 
-/** A resolved write is on disk. Calls that arrive together share one transaction. */
+/**
+ * A resolved write is on disk; `begin` and `sent`, which can be found out again, are only safe from the end of the
+ * process. Calls that arrive together share one transaction.
+ */
 export interface Mailbox {
   /** Keeps what is new, in order; events whose key is known are left out of the answer. */
   accept(platform: string, events: readonly InboundEvent[]): Promise<InboxRow[]>;

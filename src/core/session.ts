@@ -242,6 +242,8 @@ export interface TopicStore {
   applyTelegramTopicMigration(): Promise<void>;
   enableTelegramTopicMode(mode: TopicMode): Promise<void>;
   disableTelegramTopicMode(chatId: string, clearBindings?: boolean): Promise<void>;
+  /** Whether any chat ever switched topics on. */
+  usesTelegramTopics(): Promise<boolean>;
   isTelegramTopicModeEnabled(chatId: string, userId: string): Promise<boolean>;
   getTelegramTopicBinding(chatId: string, threadId: string): Promise<TopicBinding | null>;
   bindTelegramTopic(binding: {

@@ -54,8 +54,15 @@ export function estimateMessagesTokens(messages: readonly Message[]): number {
   return total;
 }
 
+/** Most schemas are shared by all conversations of a process. */
+const countedSchemas = new WeakMap<ToolSchema, number>();
+
 export function estimateSchemaTokens(tools: readonly ToolSchema[]): number {
   let total = 0;
-  for (const tool of tools) total += estimateTextTokens(JSON.stringify(tool));
+  for (const tool of tools) {
+    const tokens = countedSchemas.get(tool) ?? estimateTextTokens(JSON.stringify(tool));
+    countedSchemas.set(tool, tokens);
+    total += tokens;
+  }
   return total;
 }

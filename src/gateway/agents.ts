@@ -5,6 +5,8 @@ export interface Agent {
   readonly opened: OpenedConversation;
   /** A change of this means that another agent is needed. */
   readonly signature: string;
+  /** How many messages its session has in the store, where the last turn knew. */
+  messages?: number | undefined;
 }
 
 interface Held extends Agent {

@@ -68,12 +68,12 @@ export async function sessionReset(office: Office, entry: SessionEntry, source: 
 export async function openFor(
   office: Office,
   chat: ChatChoice,
-  entry: SessionEntry,
+  { entry, fresh = false }: { readonly entry: SessionEntry; readonly fresh?: boolean },
   row: InboxRow,
 ): Promise<OpenedConversation> {
   const { app } = office.opened;
   const { autoSkills } = row.event;
-  const exists = (await app.store.getSession(entry.session_id)) !== null;
+  const exists = !fresh && (await app.store.getSession(entry.session_id)) !== null;
   return app.openConversation({
     ...wishFor(office, row, chat.human),
     ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),

@@ -129,7 +129,7 @@ export class CommandDesk {
     const running = this.#door.running();
     const agent =
       (running ? office.agents.peek(key) : undefined) ??
-      (await office.agents.take(key, signatureOf(office, entry, chat), () => openFor(office, chat, entry, row)));
+      (await office.agents.take(key, signatureOf(office, entry, chat), () => openFor(office, chat, { entry }, row)));
     try {
       const answer = await command.run(args, {
         // Others' sessions must not be listed, named or resumed.

@@ -6,6 +6,8 @@ import type { Sender } from "./sender.ts";
 import { within } from "./within.ts";
 
 const TYPING_MS = 4_000;
+/** The question goes to the model first; an answer that is there at once needs no sign. */
+const FIRST_TYPING_MS = 50;
 const PROGRESS_MS = 1_500;
 const FIRST_CHARS = 4;
 const PREVIEW = 40;
@@ -128,13 +130,16 @@ export class LiveReply {
   }
 
   typing(on: boolean): void {
-    clearInterval(this.#typing);
+    clearTimeout(this.#typing);
     if (!on || !this.#parts.platform.capabilities.typing) return;
     const { sender, platform, to } = this.#parts;
-    const show = () => sender.typing(platform.name, to);
-    show();
-    this.#typing = setInterval(show, TYPING_MS);
-    this.#typing.unref();
+    const showIn = (ms: number): void => {
+      this.#typing = setTimeout(() => {
+        sender.typing(platform.name, to);
+        showIn(TYPING_MS);
+      }, ms).unref();
+    };
+    showIn(FIRST_TYPING_MS);
   }
 
   delta(text: string): void {

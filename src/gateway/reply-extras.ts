@@ -1,6 +1,8 @@
-// What goes around an answer in a chat, where the configuration asks for it: the model's thinking, and a footer.
+// What a chat sees around an answer, as the configuration asks for it: its growth, the model's thinking, a footer.
 import type { App } from "../app/app.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
+import type { Platform } from "../core/platform.ts";
+import type { LiveSettings } from "./live-reply.ts";
 
 const THOUGHT_LINES = 15;
 
@@ -14,12 +16,12 @@ function displayOf(config: Config, platform: string, key: string): unknown {
 }
 
 /** Whether progress messages are removed at the end of a turn. */
-export function cleansUp(config: Config, platform: string): boolean {
+function cleansUp(config: Config, platform: string): boolean {
   return displayOf(config, platform, "cleanup_progress") === true;
 }
 
 /** Whether answers are shown as they grow: the platform's own word, else `streaming.enabled`. */
-export function streams(config: Config, platform: string): boolean {
+function streams(config: Config, platform: string): boolean {
   const own = (config.display.platforms as { readonly [name: string]: Values | undefined })[platform]?.streaming;
   return typeof own === "boolean" ? own : config.streaming.enabled;
 }
@@ -56,4 +58,16 @@ export function footer(config: Config, platform: string, facts: FooterFacts): st
   if (!on) return "";
   const fields = (chosen.fields as readonly string[]).map((name) => fieldOf(name, facts)).filter((part) => part !== "");
   return fields.length === 0 ? "" : `\n\n${fields.join(" · ")}`;
+}
+
+/** How much of a running turn this platform's chats see. */
+export function liveSettings(config: Config, platform: Platform): LiveSettings {
+  const { streaming, display } = config;
+  const own = (display.platforms as { readonly [name: string]: { tool_progress?: string } | undefined })[platform.name];
+  const older = (display.tool_progress_overrides as { readonly [name: string]: unknown })[platform.name];
+  const progress = String(own?.tool_progress ?? older ?? platform.toolProgress) as LiveSettings["progress"];
+  const { transport, edit_interval: seconds, buffer_threshold: chars, cursor } = streaming;
+  const on = streams(config, platform.name) && transport !== "off";
+  const stream = on ? { everyMs: seconds * 1000, chars, cursor } : null;
+  return { stream, progress, cleanUp: cleansUp(config, platform.name) };
 }

@@ -6,17 +6,18 @@ import { UserError } from "../core/failure.ts";
 import type { InboxRow, NewOutgoing } from "../core/mailbox.ts";
 import { type AssistantMessage, textOf } from "../core/message.ts";
 import type { Destination, Platform } from "../core/platform.ts";
+import type { Agent } from "./agents.ts";
 import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
 import { type ChatChoice, entryFor, indexSaved, openFor, signatureOf } from "./chat-entry.ts";
 import type { HookContext } from "./hooks.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
 import { insist } from "./insist.ts";
-import { LiveReply, type LiveSettings } from "./live-reply.ts";
+import { LiveReply } from "./live-reply.ts";
 import { extractMedia, withoutProtected } from "./media.ts";
 import type { Office } from "./office.ts";
 import { RESUME_NOTE, recover, streamed } from "./recover.ts";
 import { Replies } from "./replies.ts";
-import { cleansUp, footer, streams, thoughts } from "./reply-extras.ts";
+import { footer, liveSettings, thoughts } from "./reply-extras.ts";
 import { isShared } from "./session-key.ts";
 import { Silence } from "./silence.ts";
 import { StillWorking } from "./still-working.ts";
@@ -56,18 +57,6 @@ export interface TurnResult {
   readonly undelivered: boolean;
 }
 
-function liveSettings(office: Office, platform: Platform): LiveSettings {
-  const { streaming, display } = office.opened.app.config;
-  const own = (display.platforms as { readonly [name: string]: { tool_progress?: string } | undefined })[platform.name];
-  const older = (display.tool_progress_overrides as { readonly [name: string]: unknown })[platform.name];
-  const progress = String(own?.tool_progress ?? older ?? platform.toolProgress) as LiveSettings["progress"];
-  const { transport, edit_interval: seconds, buffer_threshold: chars, cursor } = streaming;
-  const { config } = office.opened.app;
-  const on = streams(config, platform.name) && transport !== "off";
-  const stream = on ? { everyMs: seconds * 1000, chars, cursor } : null;
-  return { stream, progress, cleanUp: cleansUp(config, platform.name) };
-}
-
 export class Turn {
   readonly #office: Office;
   readonly #chat: TurnChat;
@@ -76,8 +65,9 @@ export class Turn {
   readonly #to: Destination;
   #interim = 0;
   #live: LiveReply | undefined;
-  /** How many messages the session had when the turn began. */
-  #counted: { readonly sessionId: string; readonly messages: number } | undefined;
+  #agent: Agent | undefined;
+  /** How many messages the session has in the store; undefined after a compaction. */
+  #messages: number | undefined;
   /** What the person is told before the answer. */
   readonly #notices: string[] = [];
   #freshlyReset = false;
@@ -151,13 +141,13 @@ export class Turn {
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
-    const { store } = this.#office.opened.app;
-    const [input, logAfter] = await Promise.all([
-      this.#input(opened, found.state === "begun"),
-      this.#counted?.sessionId === sessionId ? this.#counted.messages : store.messageCount(sessionId),
-    ]);
-    await this.#office.opened.mailbox.begin([row.id], { sessionId, logAfter });
-    return this.#converse(opened, input);
+    const { app, mailbox } = this.#office.opened;
+    this.#messages ??= await app.store.messageCount(sessionId);
+    // Noted while the message is read and stored. Where a crash comes between, the message stands in the log twice.
+    const begun = mailbox.begin([row.id], { sessionId, logAfter: this.#messages });
+    // Met by the conversation, which waits for it.
+    begun.catch(() => undefined);
+    return this.#converse(opened, await this.#input(opened, found.state === "begun"), begun);
   }
 
   /** A restart cut this turn off, and its answer takes time: said once, however often it happens. */
@@ -195,17 +185,20 @@ export class Turn {
         session_id: entry.session_id,
         session_key: key,
       });
-    const open = () => openFor(office, this.#chat, entry, row);
-    const { opened } = await office.agents.take(key, signatureOf(office, entry, this.#chat), open);
+    const open = () => openFor(office, this.#chat, { entry, fresh }, row);
+    const agent = await office.agents.take(key, signatureOf(office, entry, this.#chat), open);
+    this.#agent = agent;
+    const { opened } = agent;
     office.index.touch(key, { resume_pending: false });
     office.processes.remember(opened.conversation.conversationId, row);
     const { session_id: sessionId } = entry;
-    const messages = fresh ? 0 : await office.opened.app.store.messageCount(sessionId);
-    this.#counted = { sessionId, messages };
+    const messages = fresh ? 0 : (agent.messages ?? (await office.opened.app.store.messageCount(sessionId)));
+    agent.messages = undefined;
+    this.#messages = opened.conversation.sessionId === sessionId ? messages : undefined;
     const promptTokens = Number(entry.last_prompt_tokens) || 0;
     const known = { messages, promptTokens, contextLength: opened.contextLength };
     if (!fresh && (await office.opened.hygieneDue(sessionId, known)) && (await opened.conversation.compress())) {
-      this.#counted = undefined;
+      this.#messages = undefined;
       office.log("info", `${key} was compacted before its turn`);
       await office.index.moved(key, opened.conversation.sessionId);
       office.index.touch(key, { last_prompt_tokens: 0 });
@@ -230,7 +223,7 @@ export class Turn {
     return { text: again ? `${RESUME_NOTE}\n\n${context}` : context, pictures: read.pictures };
   }
 
-  async #converse(opened: OpenedConversation, input: ModelInput): Promise<TurnResult> {
+  async #converse(opened: OpenedConversation, input: ModelInput, begun: Promise<void>): Promise<TurnResult> {
     const office = this.#office;
     const { row } = this.#job;
     const { source } = row.event;
@@ -242,7 +235,7 @@ export class Turn {
       platform: this.#platform,
       to: this.#to,
       key: this.#key,
-      settings: liveSettings(office, this.#platform),
+      settings: liveSettings(office.opened.app.config, this.#platform),
       remove: (id) => void office.connection(row.platform)?.delete?.(this.#to, id, AbortSignal.timeout(DELETE_MS)),
     });
     this.#live = live;
@@ -257,7 +250,8 @@ export class Turn {
     const signal = AbortSignal.any([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
-      for await (const event of opened.conversation.send(contentOf(input.text, input.pictures), { signal, tainted })) {
+      const content = contentOf(input.text, input.pictures);
+      for await (const event of opened.conversation.send(content, { signal, tainted, after: begun })) {
         watch.reset();
         notes.heard();
         if (event.type === "ended") ended = event;
@@ -297,14 +291,17 @@ export class Turn {
 
   async #show(event: AgentEvent, live: LiveReply): Promise<void> {
     const { index, opened } = this.#office;
+    if (event.type === "message" && this.#messages !== undefined) this.#messages += 1;
     if (event.type === "delta" && event.kind === "text") live.delta(event.text);
     else if (event.type === "restarted") live.restart();
     else if (event.type === "tool_started") {
       this.#tool = event.name;
       this.#chat.onTool(event.name);
       live.tool(event.name, event.preview);
-    } else if (event.type === "compressed") await index.moved(this.#chat.key, event.sessionId);
-    else if (event.type === "usage") {
+    } else if (event.type === "compressed") {
+      this.#messages = undefined;
+      await index.moved(this.#chat.key, event.sessionId);
+    } else if (event.type === "usage") {
       this.#contextTokens = event.contextTokens;
       index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
     } else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
@@ -337,6 +334,7 @@ export class Turn {
     const cut = !ended || (ended.end === "interrupted" && this.#chat.superseded());
     if (cut && !abandoned) live.leaveOff();
     live.end();
+    if (this.#agent && ended) this.#agent.messages = this.#messages;
     const connection = this.#office.connection(row.platform);
     if (abandoned) return { undelivered: false };
     if (cut) {

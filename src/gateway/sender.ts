@@ -32,6 +32,8 @@ interface Lane {
   notBefore: number;
   /** The row that was stored as on its way before anything left. */
   prepared: number | null;
+  /** How the first row's sending ended, until that is stored: trouble with the disk must not send it again. */
+  result: SendResult | null;
 }
 
 type Store = (sending?: { readonly mark: string | null }) => Promise<readonly OutboxRow[]>;
@@ -141,7 +143,7 @@ export class Sender {
       if (rate && !this.#totals.has(platform)) this.#totals.set(platform, new Bucket(rate.total, rate.total));
       // A short burst is fine everywhere; the average is what platforms watch.
       const bucket = rate ? new Bucket(rate.perChat, Math.max(3, rate.perChat)) : null;
-      lane = { rows: [], bucket, edits: new Map(), working: false, notBefore: 0, prepared: null };
+      lane = { rows: [], bucket, edits: new Map(), working: false, notBefore: 0, prepared: null, result: null };
       this.#lanes.set(key, lane);
     }
     return lane;
@@ -150,24 +152,33 @@ export class Sender {
   async #work(platform: string, to: Destination, lane: Lane): Promise<void> {
     if (lane.working) return;
     lane.working = true;
-    const { signal } = this.#parts;
-    try {
-      while (!signal.aborted && (lane.rows.length > 0 || lane.edits.size > 0)) {
+    const { signal, log, now } = this.#parts;
+    let failures = 0;
+    while (!signal.aborted && (lane.rows.length > 0 || lane.edits.size > 0)) {
+      try {
         await this.#permission(platform, lane);
-        if (signal.aborted) return;
-        const row = lane.rows[0];
-        if (row) {
-          if (await this.#deliver(row, lane)) lane.rows.shift();
-        } else await this.#editOne(lane);
+        if (signal.aborted) break;
+        await this.#step(lane);
+        failures = 0;
+      } catch (error) {
+        // The mailbox could not be written: what waits here stays, and goes on when it can.
+        const why = error instanceof Error ? error.message : String(error);
+        if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is held up: ${why}`);
+        lane.notBefore = now() + Math.min(500 * 2 ** failures, MAX_PAUSE_MS);
+        failures = Math.min(failures + 1, 10);
       }
-      // A lane remembers the pace of its chat; with very many chats the idle ones are forgotten.
-      if (this.#lanes.size > MAX_LANES) this.#lanes.delete(`${platform}:${to.chatId}`);
-    } catch (error) {
-      if (!signal.aborted)
-        this.#parts.log("error", `sending stopped: ${error instanceof Error ? error.message : String(error)}`);
-    } finally {
-      lane.working = false;
     }
+    // A lane remembers the pace of its chat; with very many chats the idle ones are forgotten.
+    if (!signal.aborted && this.#lanes.size > MAX_LANES) this.#lanes.delete(`${platform}:${to.chatId}`);
+    lane.working = false;
+  }
+
+  async #step(lane: Lane): Promise<void> {
+    const row = lane.rows[0];
+    if (!row) return this.#editOne(lane);
+    if (!(await this.#deliver(row, lane))) return;
+    lane.rows.shift();
+    lane.result = null;
   }
 
   async #permission(platform: string, lane: Lane): Promise<void> {
@@ -204,8 +215,11 @@ export class Sender {
       const remember = (mark: string | null) => this.#remember(row, mark);
       const prepared = lane.prepared === row.id;
       if (prepared) lane.prepared = null;
-      const result = await sendRow(row, connection, { mailbox, signal, now, log, remember, prepared });
-      if (result.ok || result.kind === "refused") return await this.#end(row, result);
+      const result = lane.result ?? (await sendRow(row, connection, { mailbox, signal, now, log, remember, prepared }));
+      if (result.ok || result.kind === "refused") {
+        lane.result = result;
+        return await this.#end(row, result);
+      }
       if (result.kind === "unknown" && row.payload.type !== "edit")
         lane.rows[0] = { ...(lane.rows[0] ?? row), state: "sending" };
       else await this.#parts.mailbox.postponed(row.id, result.reason);

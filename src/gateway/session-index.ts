@@ -72,7 +72,7 @@ export class SessionIndex {
   readonly #now: () => number;
   readonly #entries: Map<string, SessionEntry>;
   /** Entries as they stand in the file; what changes is taken out and written anew. */
-  readonly #texts = new Map<string, string>();
+  readonly #spelled = new Map<string, Buffer>();
   #writing: Promise<void> | undefined;
   /** The write that has not begun: what is known when it begins goes along. */
   #next: Promise<void> | undefined;
@@ -152,7 +152,7 @@ export class SessionIndex {
       ...fields,
     };
     this.#entries.set(key, entry);
-    this.#texts.delete(key);
+    this.#spelled.delete(key);
     const saving = this.flush();
     this.#saving.set(key, saving);
     const done = () => void (this.#saving.get(key) === saving && this.#saving.delete(key));
@@ -165,7 +165,7 @@ export class SessionIndex {
     const entry = this.#entries.get(key);
     if (!entry || entry.session_id === sessionId) return;
     entry.session_id = sessionId;
-    this.#texts.delete(key);
+    this.#spelled.delete(key);
     await this.flush();
   }
 
@@ -174,7 +174,7 @@ export class SessionIndex {
     const entry = this.#entries.get(key);
     if (!entry) return;
     Object.assign(entry, change, { updated_at: stamp(this.#now()) });
-    this.#texts.delete(key);
+    this.#spelled.delete(key);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       // A time stamp that could not be written goes along with the next write.
@@ -189,7 +189,7 @@ export class SessionIndex {
     for (const [key, entry] of this.#entries) {
       if (this.#now() - this.lastActive(entry) <= olderThanMs) continue;
       this.#entries.delete(key);
-      this.#texts.delete(key);
+      this.#spelled.delete(key);
       gone += 1;
     }
     return gone;
@@ -206,25 +206,29 @@ export class SessionIndex {
     await this.#saving.get(key);
   }
 
-  /** The whole file; with a thousand chats, putting every entry into words again would hold the others up. */
-  #text(): string {
-    const lines: string[] = [];
+  /** The whole file; with a thousand chats, putting every entry into words or bytes again would hold the others up. */
+  #bytes(): Buffer {
+    if (this.#entries.size === 0) return Buffer.from("{}\n");
+    const parts: Buffer[] = [];
     for (const [key, entry] of this.#entries) {
-      let text = this.#texts.get(key);
-      if (text === undefined) {
-        text = ` ${JSON.stringify(key)}: ${JSON.stringify(entry, null, 1).replaceAll("\n", "\n ")}`;
-        this.#texts.set(key, text);
+      let bytes = this.#spelled.get(key);
+      if (bytes === undefined) {
+        const text = JSON.stringify(entry, null, 1).replaceAll("\n", "\n ");
+        bytes = Buffer.from(`,\n ${JSON.stringify(key)}: ${text}`);
+        this.#spelled.set(key, bytes);
       }
-      lines.push(text);
+      parts.push(bytes);
     }
-    return lines.length === 0 ? "{}\n" : `{\n${lines.join(",\n")}\n}\n`;
+    // The first entry has no comma before it.
+    parts[0] = parts[0]?.subarray(1) ?? Buffer.alloc(0);
+    return Buffer.concat([Buffer.from("{"), ...parts, Buffer.from("\n}\n")]);
   }
 
   async #write(): Promise<void> {
     const rest = this.#restUntil - performance.now();
     if (rest > 0 && !this.#closing) await sleep(rest);
     const began = performance.now();
-    const writing = atomicWrite(this.#path, this.#text(), 0o600);
+    const writing = atomicWrite(this.#path, this.#bytes(), 0o600);
     this.#writing = writing;
     this.#next = undefined;
     try {

@@ -17,6 +17,8 @@ const HELP = [
 export class Topics {
   readonly #store: TopicStore & Pick<SessionStore, "resolveSessionId">;
   readonly #now: () => number;
+  /** Most homes never do, and are asked once for all chats. */
+  #used: boolean | undefined;
   readonly #on = new Map<string, boolean>();
   readonly #reminded = new Map<string, number>();
 
@@ -28,6 +30,8 @@ export class Topics {
   async #enabled(chatId: string, userId: string): Promise<boolean> {
     const known = this.#on.get(chatId);
     if (known !== undefined) return known;
+    this.#used ??= await this.#store.usesTelegramTopics();
+    if (!this.#used) return false;
     const on = await this.#store.isTelegramTopicModeEnabled(chatId, userId);
     this.#on.set(chatId, on);
     return on;
@@ -62,6 +66,7 @@ export class Topics {
     }
     if (threadId) return text("This topic has a session of its own. /topic ID puts another session here.");
     await this.#store.enableTelegramTopicMode({ chatId, userId });
+    this.#used = true;
     this.#on.set(chatId, true);
     return text("Topics are on: every topic of this chat is a session of its own. /topic help says more.");
   }

@@ -26,7 +26,7 @@ async function answer({ method, args }: Call): Promise<unknown> {
       ...createUsageLedger(() => db),
       ...createMailbox(db, Date.now, group),
       // Spending shares the transactions of the mailbox, in the order of the calls.
-      record: (entry) => group.add((on) => insertUsage(on, entry)),
+      record: (entry) => group.note((on) => insertUsage(on, entry)),
     };
     return null;
   }

@@ -266,6 +266,10 @@ export class SqliteSessionStore implements Core.SessionStore {
   disableTelegramTopicMode(chatId: string, clearBindings?: boolean) {
     return this.#connection.write((c) => topics.disableTelegramTopicMode(c, chatId, clearBindings));
   }
+  usesTelegramTopics() {
+    return this.#connection.read((c) => topics.usesTelegramTopics(c));
+  }
+
   isTelegramTopicModeEnabled(chatId: string, userId: string) {
     return this.#connection.read((c) => topics.isTelegramTopicModeEnabled(c, chatId, userId));
   }

@@ -22,7 +22,12 @@ const METHODS = [
   ...(["exportSession", "importSession", "deleteSession", "pruneSessions", "pruneEmptyGhostSessions"] as const),
   ...(["finalizeOrphanedCompressionSessions", "getMeta", "setMeta", "vacuum", "maybeAutoPruneAndVacuum"] as const),
   ...(["stats", "health", "repair", "setIndexLayout", "applyTelegramTopicMigration"] as const),
-  ...(["enableTelegramTopicMode", "disableTelegramTopicMode", "isTelegramTopicModeEnabled"] as const),
+  ...([
+    "enableTelegramTopicMode",
+    "disableTelegramTopicMode",
+    "isTelegramTopicModeEnabled",
+    "usesTelegramTopics",
+  ] as const),
   ...(["getTelegramTopicBinding", "bindTelegramTopic", "isTelegramSessionLinkedToTopic"] as const),
   ...(["listUnlinkedTelegramSessionsForUser", "requestHandoff", "claimHandoff", "completeHandoff"] as const),
   ...(["failHandoff", "getHandoffState", "listPendingHandoffs"] as const),

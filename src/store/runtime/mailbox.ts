@@ -12,6 +12,7 @@ const QUIET = { ms: 100, leastCommits: 50, mostCommits: 2_000, pages: 8_000 };
 
 interface Job {
   run(db: Database): unknown;
+  readonly relaxed: boolean;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -21,6 +22,7 @@ export class GroupCommit {
   readonly #db: Database;
   #jobs: Job[] = [];
   #working: Promise<void> | undefined;
+  #synchronous: "FULL" | "NORMAL" = "FULL";
   #commits = 0;
   #quiet: NodeJS.Timeout | undefined;
 
@@ -30,11 +32,32 @@ export class GroupCommit {
     db.pragma(`wal_autocheckpoint = ${QUIET.pages}`);
   }
 
+  /** Resolves when it is on disk. */
   add<T>(run: (db: Database) => T): Promise<T> {
+    return this.#add(run, false);
+  }
+
+  /**
+   * Resolves when it outlives the end of the process. A loss of power may undo it, unless something that is on disk came
+   * after it: for what can be found out again.
+   */
+  note<T>(run: (db: Database) => T): Promise<T> {
+    return this.#add(run, true);
+  }
+
+  #add<T>(run: (db: Database) => T, relaxed: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#jobs.push({ run, resolve: resolve as (value: unknown) => void, reject });
+      this.#jobs.push({ run, relaxed, resolve: resolve as (value: unknown) => void, reject });
       this.#working ??= this.#work();
     });
+  }
+
+  /** With NORMAL a commit is in the system's hands, with FULL on the disk; a later FULL takes the earlier ones along. */
+  #level(batch: readonly Job[]): void {
+    const level = batch.every((job) => job.relaxed) ? "NORMAL" : "FULL";
+    if (level === this.#synchronous) return;
+    this.#db.pragma(`synchronous = ${level}`);
+    this.#synchronous = level;
   }
 
   async #work(): Promise<void> {
@@ -52,6 +75,7 @@ export class GroupCommit {
   async #commit(batch: readonly Job[]): Promise<void> {
     for (let tried = 1; ; tried++) {
       try {
+        this.#level(batch);
         const values = immediate(this.#db, () => batch.map((job) => job.run(this.#db)));
         for (const [index, job] of batch.entries()) job.resolve(values[index]);
         this.#checkpointInQuiet();
@@ -106,7 +130,7 @@ export function createMailbox(
   return {
     accept: (platform, events) => group.add((on) => [...inbox.acceptEvents(on, platform, events, clock())]),
     pending: () => group.add((on) => ({ inbox: inbox.pendingEvents(on), outbox: outbox.pendingRows(on, clock()) })),
-    begin: (ids, place) => group.add((on) => inbox.beginEvents(on, ids, place)),
+    begin: (ids, place) => group.note((on) => inbox.beginEvents(on, ids, place)),
     finish: (ids, outcome, outgoing = [], sending) =>
       group.add((on) => {
         const changed = inbox.finishEvents(on, ids, outcome, clock());
@@ -114,7 +138,7 @@ export function createMailbox(
       }),
     enqueue: (outgoing) => group.add((on) => outbox.enqueueRows(on, outgoing, clock())),
     sending: (id, mark) => group.add((on) => outbox.markSending(on, id, mark)),
-    sent: (id, messageId) => group.add((on) => outbox.markSent(on, id, messageId, clock())),
+    sent: (id, messageId) => group.note((on) => outbox.markSent(on, id, messageId, clock())),
     postponed: (id, reason) => group.add((on) => outbox.markPostponed(on, id, reason)),
     failed: (id, reason) => group.add((on) => outbox.markFailed(on, id, reason, clock())),
     findOutgoing: (key) => group.add((on) => outbox.rowByKey(on, key)),

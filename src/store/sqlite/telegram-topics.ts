@@ -104,6 +104,10 @@ export function disableTelegramTopicMode(context: StoreContext, chatId: string, 
   }
 }
 
+export function usesTelegramTopics(context: StoreContext): boolean {
+  return exists(context, "telegram_dm_topic_mode");
+}
+
 export function isTelegramTopicModeEnabled(context: StoreContext, chatId: string, userId: string): boolean {
   if (!exists(context, "telegram_dm_topic_mode")) return false;
   const row = context.db
