@@ -31,11 +31,15 @@ export async function systemPromptFor(
 ): Promise<string> {
   const { home, config, scan } = services;
   const shell = home.env.SHELL?.split("/").at(-1);
+  const [memory, skillsIndex] = await Promise.all([
+    sources.memory.snapshot(),
+    skillsIndexFor(services, wish, sources.toolbox),
+  ]);
   const { text, parts } = await buildSystemPrompt({
     home: home.path,
     toolNames: sources.toolbox.schemas.map((schema) => schema.name),
-    memory: await sources.memory.snapshot(),
-    skillsIndex: await skillsIndexFor(services, wish, sources.toolbox),
+    memory,
+    skillsIndex,
     environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, ...(shell ? { shell } : {}) },
     now: new Date(),
     ...(config.timezone ? { timeZone: config.timezone } : {}),

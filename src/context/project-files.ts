@@ -37,27 +37,25 @@ function withoutFrontMatter(text: string): string {
 
 /** From `cwd` up to the folder that holds `.git`; only `cwd` outside a repository. */
 async function foldersUp(cwd: string): Promise<string[]> {
-  const folders: string[] = [];
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    folders.push(folder);
-    if (
-      await stat(join(folder, ".git")).then(
-        () => true,
-        () => false,
-      )
-    )
-      return folders;
-    if (dirname(folder) === folder) return [cwd];
-  }
+  const folders = [cwd];
+  for (let folder = cwd; dirname(folder) !== folder; folder = dirname(folder)) folders.push(dirname(folder));
+  const holds = (folder: string) =>
+    stat(join(folder, ".git")).then(
+      () => true,
+      () => false,
+    );
+  const top = (await Promise.all(folders.map(holds))).indexOf(true);
+  return top === -1 ? [cwd] : folders.slice(0, top + 1);
 }
 
+/** All are asked for at once: mostly none is there, and one answer after the other would take its time. */
 async function firstOf(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
-  for (const folder of folders) {
-    for (const name of names) {
-      const text = await readText(join(folder, name));
-      if (text !== undefined) return { name, text };
-    }
-  }
+  const places = folders.flatMap((folder) => names.map((name) => ({ folder, name })));
+  const read = async ({ folder, name }: (typeof places)[number]) => ({
+    name,
+    text: await readText(join(folder, name)),
+  });
+  for (const { name, text } of await Promise.all(places.map(read))) if (text !== undefined) return { name, text };
   return undefined;
 }
 
@@ -74,17 +72,14 @@ async function cursorRules(cwd: string): Promise<ProjectFile[]> {
   return files;
 }
 
-async function findFiles(cwd: string): Promise<ProjectFile[]> {
-  const own = await firstOf(await foldersUp(cwd), [".hermes.md", "HERMES.md"]);
+async function findFiles(cwd: string): Promise<readonly ProjectFile[]> {
+  const [own, other, cursor] = await Promise.all([
+    foldersUp(cwd).then((folders) => firstOf(folders, [".hermes.md", "HERMES.md"])),
+    firstOf([cwd], ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md"]),
+    cursorRules(cwd),
+  ]);
   if (own !== undefined) return [{ ...own, text: withoutFrontMatter(own.text) }];
-  for (const names of [
-    ["AGENTS.md", "agents.md"],
-    ["CLAUDE.md", "claude.md"],
-  ]) {
-    const found = await firstOf([cwd], names);
-    if (found !== undefined) return [found];
-  }
-  return cursorRules(cwd);
+  return other === undefined ? cursor : [other];
 }
 
 /** The project's files for the prompt: capped, with suspicious spans quarantined. */

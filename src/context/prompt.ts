@@ -122,13 +122,14 @@ function dateText(now: Date, timeZone: string | undefined): string {
 export async function buildSystemPrompt(input: PromptInput): Promise<SystemPrompt> {
   const scan = input.scan ?? noScan;
   const session = input.sessionId === undefined ? "" : `\nSession ID: ${input.sessionId}`;
+  const [who, project] = await Promise.all([identity(input, scan), projectContext(input, scan)]);
   const tiers: readonly (readonly [string, string])[] = [
-    ["identity", await identity(input, scan)],
+    ["identity", who],
     ["guidance", guidance(input.toolNames)],
     ["skills", input.skillsIndex ?? ""],
     ["environment", environmentText(input.environment)],
     ["extra", input.extra ?? ""],
-    ["project", await projectContext(input, scan)],
+    ["project", project],
     ["memory", input.memory ?? ""],
     ["date", `${dateText(input.now, input.timeZone)}${session}`],
   ];

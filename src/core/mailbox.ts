@@ -85,8 +85,8 @@ export interface MailboxCounts {
 }
 
 /**
- * A resolved write is on disk; `begin` and `sent`, which can be found out again, are only safe from the end of the
- * process. Calls that arrive together share one transaction.
+ * A resolved write is on disk; `begin`, `sent` and `setMemory`, which can be found out again, are only safe from the end
+ * of the process until the next of the others. Calls that arrive together share one transaction.
  */
 export interface Mailbox {
   /** Keeps what is new, in order; events whose key is known are left out of the answer. */

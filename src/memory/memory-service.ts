@@ -181,7 +181,8 @@ export class MemoryService implements Memory {
   async #buildSnapshot(): Promise<string> {
     const report = (problem: string) => this.#warn(`The notes could not be read: ${problem}`);
     const notes = await isolate(() => this.#notes.snapshot(), "", { ms: this.#deadlines.hook, report });
-    this.#later(isolate(() => this.#notes.markUsed(), undefined, { ms: this.#deadlines.hook, report }));
+    if (notes !== "")
+      this.#later(isolate(() => this.#notes.markUsed(), undefined, { ms: this.#deadlines.hook, report }));
     const provider = this.#provider;
     if (provider === undefined) return notes;
     const block = await this.#call("systemPromptBlock", "", () => provider.systemPromptBlock());

@@ -96,13 +96,13 @@ export class Notes {
    * exceeds the limit stays on disk but out of the prompt.
    */
   async snapshot(): Promise<string> {
-    const blocks: string[] = [];
-    for (const target of TARGETS) {
-      if (!this.enabled(target)) continue;
-      const entries = await this.entries(target);
-      if (entries.length > 0) blocks.push(this.#block(target, entries));
-    }
-    return blocks.join("\n\n");
+    const blocks = await Promise.all(
+      TARGETS.map(async (target) => {
+        const entries = this.enabled(target) ? await this.entries(target) : [];
+        return entries.length > 0 ? this.#block(target, entries) : "";
+      }),
+    );
+    return blocks.filter((block) => block !== "").join("\n\n");
   }
 
   /** Notes in the sidecar that these entries were shown; costs a write at most once a day. */

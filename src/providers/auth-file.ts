@@ -1,5 +1,5 @@
 // auth.json: keys and their state, in the reference's format. Every change is read, modify, write under one lock.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import type { Json } from "../core/message.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
@@ -100,6 +100,8 @@ export function parseAuth(text: string): AuthFile | null {
 
 /** At once: a few kilobytes take less time than the thread that would read them. */
 function readText(path: string): string | null {
+  // Most homes have none, and an error costs more than the question.
+  if (!existsSync(path)) return null;
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -154,7 +154,7 @@ export function createMailbox(
             .get(platform, key)?.value ?? null,
       ),
     setMemory: (platform, key, value) =>
-      group.add((on) => {
+      group.note((on) => {
         on.prepare("INSERT OR REPLACE INTO gateway_memory(platform, key, value) VALUES (?, ?, ?)").run(
           platform,
           key,
