@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe("httpFetch", () => {
-  it("sends method, headers and body, and answers with a Response", async () => {
+  it("sends method, headers and body, and answers like a Response", async () => {
     const url = await serve((request, response) => {
       const parts: Buffer[] = [];
       request.on("data", (part: Buffer) => parts.push(part));
@@ -36,7 +36,7 @@ describe("httpFetch", () => {
       });
     });
     const response = await httpFetch(url, { method: "POST", headers: { "x-mine": "yes" }, body: "Grüße" });
-    expect(response).toBeInstanceOf(Response);
+    expect([response.ok, response.status]).toEqual([true, 200]);
     expect(response.headers.get("x-seen")).toBe("POST yes 7");
     expect(await response.json()).toEqual({ body: "Grüße" });
   });
@@ -48,11 +48,11 @@ describe("httpFetch", () => {
       end = () => response.end("second");
     });
     const response = await httpFetch(url);
-    const reader = response.body?.getReader();
-    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("first");
+    const pieces = response.body?.[Symbol.asyncIterator]();
+    expect(String((await pieces?.next())?.value)).toBe("first");
     end();
-    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("second");
-    expect((await reader?.read())?.done).toBe(true);
+    expect(String((await pieces?.next())?.value)).toBe("second");
+    expect((await pieces?.next())?.done).toBe(true);
   });
 
   it.each([

@@ -2,10 +2,11 @@
 import { parentPort } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import { BatchedPort } from "../lib/batched-port.ts";
 import { createMailbox, GroupCommit } from "./runtime/mailbox.ts";
 import { createUsageLedger, insertUsage } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
-import { packError } from "./worker-protocol.ts";
+import { type PlainError, packError } from "./worker-protocol.ts";
 
 interface Call {
   readonly id: number;
@@ -35,9 +36,15 @@ async function answer({ method, args }: Call): Promise<unknown> {
   return call(...args);
 }
 
-port.on("message", (call: Call) => {
-  answer(call).then(
-    (value) => port.postMessage({ id: call.id, value }),
-    (error: unknown) => port.postMessage({ id: call.id, error: packError(error) }),
-  );
+const replies = new BatchedPort<{ readonly id: number; readonly value?: unknown; readonly error?: PlainError }>(
+  port,
+  ({ id }, error) => replies.send({ id, error: packError(error) }),
+);
+
+port.on("message", (calls: readonly Call[]) => {
+  for (const call of calls)
+    answer(call).then(
+      (value) => replies.send({ id: call.id, value }),
+      (error: unknown) => replies.send({ id: call.id, error: packError(error) }),
+    );
 });

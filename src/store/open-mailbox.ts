@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import { BatchedPort } from "../lib/batched-port.ts";
 import { findWorkerFile } from "../lib/worker-file.ts";
 import { type PlainError, unpackError } from "./worker-protocol.ts";
 
@@ -24,6 +25,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
 type Reply = { readonly id: number; readonly value?: unknown; readonly error?: PlainError };
 
 export interface OpenedMailbox {
@@ -35,6 +42,10 @@ export interface OpenedMailbox {
 async function openInWorker(path: string, file: string, onTrouble: (error: unknown) => void): Promise<OpenedMailbox> {
   const worker = new Worker(file, { stderr: false });
   const waiting = new Map<number, Waiting>();
+  const calls = new BatchedPort<Call>(worker, ({ id }, error) => {
+    waiting.get(id)?.reject(error);
+    waiting.delete(id);
+  });
   let next = 1;
   let ended: Error | undefined;
   const call = (method: string, args: readonly unknown[]) =>
@@ -42,19 +53,20 @@ async function openInWorker(path: string, file: string, onTrouble: (error: unkno
       if (ended) return reject(ended);
       const id = next++;
       waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, method, args });
+      calls.send({ id, method, args });
     });
   const lose = (error: Error) => {
     ended ??= error;
     for (const { reject } of waiting.values()) reject(ended);
     waiting.clear();
   };
-  worker.on("message", (reply: Reply) => {
+  const receive = (reply: Reply) => {
     const found = waiting.get(reply.id);
     waiting.delete(reply.id);
     if (reply.error) found?.reject(unpackError(reply.error));
     else found?.resolve(reply.value);
-  });
+  };
+  worker.on("message", (replies: readonly Reply[]) => replies.forEach(receive));
   worker.on("error", lose);
   worker.on("exit", (code) => lose(new Error(`The mailbox's worker ended (exit code ${code}).`)));
   await call("open", [path]);

@@ -1,5 +1,6 @@
 // The worker thread that hosts a SQLite session store for a long-running process.
 import { parentPort } from "node:worker_threads";
+import { BatchedPort } from "../lib/batched-port.ts";
 import { SqliteSessionStore } from "./sqlite-session-store.ts";
 import { type Call, type Callable, PROGRESS, packError, type Reply, type WorkerOptions } from "./worker-protocol.ts";
 
@@ -8,8 +9,12 @@ if (!port) throw new Error("This file runs as a worker thread of the session sto
 
 let store: Promise<SqliteSessionStore> | undefined;
 
+const replies = new BatchedPort<Reply>(port, (reply, error) => {
+  if ("id" in reply) send({ id: reply.id, error: packError(error) });
+});
+
 function send(reply: Reply): void {
-  port?.postMessage(reply);
+  replies.send(reply);
 }
 
 /** Puts a sender of progress where the caller's function was. */
@@ -34,9 +39,10 @@ async function answer({ id, method, args }: Call): Promise<unknown> {
   return target[method](...(withProgress(id, args) as never[]));
 }
 
-port.on("message", (call: Call) => {
-  answer(call).then(
-    (value) => send({ id: call.id, value }),
-    (error: unknown) => send({ id: call.id, error: packError(error) }),
-  );
+port.on("message", (calls: readonly Call[]) => {
+  for (const call of calls)
+    answer(call).then(
+      (value) => send({ id: call.id, value }),
+      (error: unknown) => send({ id: call.id, error: packError(error) }),
+    );
 });

@@ -1,10 +1,11 @@
 // The session store in a worker thread: the same contract, and the owner's event loop never waits for the disk.
 import { Worker } from "node:worker_threads";
 import type { ExportedSession, OnProgress, SessionStore } from "../core/session.ts";
+import { BatchedPort } from "../lib/batched-port.ts";
 import { findWorkerFile } from "../lib/worker-file.ts";
 import type { ExportEntry } from "./sqlite/export.ts";
 import { recordInitError } from "./sqlite/init-error.ts";
-import { type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
+import { type Call, type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
 
 export interface WorkerStoreOptions extends WorkerOptions {
   readonly onNotice?: (text: string) => void;
@@ -72,6 +73,7 @@ class WorkerLine {
   readonly #options: WorkerStoreOptions;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
+  #calls: BatchedPort<Call> | undefined;
   #opened: Promise<unknown> | undefined;
   #nextId = 1;
   #closed = false;
@@ -112,7 +114,10 @@ class WorkerLine {
   async #start(): Promise<unknown> {
     const worker = new Worker(this.#options.workerFile ?? workerFile(), { stderr: false });
     this.#worker = worker;
-    worker.on("message", (reply: Reply) => this.#receive(reply));
+    this.#calls = new BatchedPort(worker, ({ id }, error) => this.#settle(id)?.reject(error));
+    worker.on("message", (replies: readonly Reply[]) => {
+      for (const reply of replies) this.#receive(reply);
+    });
     worker.on("error", (error) => this.#lose(worker, error));
     worker.on("exit", (code) => this.#lose(worker, new Error(`The session store's worker ended (exit code ${code}).`)));
     const { path, runtimePath, indexLayout, busyTimeoutMs, readOnly } = this.#options;
@@ -128,10 +133,10 @@ class WorkerLine {
     const id = this.#nextId++;
     const { plain, onProgress } = detachProgress(args);
     return new Promise((resolve, reject) => {
-      worker.postMessage({ id, method, args: plain });
+      this.#calls?.send({ id, method, args: plain });
       this.#pending.set(id, { resolve, reject, onProgress });
       // An idle store does not keep the process alive; one with work does.
-      worker.ref();
+      if (this.#pending.size === 1) worker.ref();
     });
   }
 
@@ -140,16 +145,21 @@ class WorkerLine {
       this.#options.onNotice?.(reply.notice);
       return;
     }
-    const pending = this.#pending.get(reply.id);
-    if (!pending) return;
     if ("progress" in reply) {
-      pending.onProgress?.(...reply.progress);
+      this.#pending.get(reply.id)?.onProgress?.(...reply.progress);
       return;
     }
-    this.#pending.delete(reply.id);
+    const pending = this.#settle(reply.id);
+    if ("error" in reply) pending?.reject(unpackError(reply.error));
+    else pending?.resolve(reply.value);
+  }
+
+  /** The call has its end: it is no longer waited for. */
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
     if (this.#pending.size === 0) this.#worker?.unref();
-    if ("error" in reply) pending.reject(unpackError(reply.error));
-    else pending.resolve(reply.value);
+    return pending;
   }
 
   #lose(worker: Worker, error: unknown): void {

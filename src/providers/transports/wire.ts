@@ -1,6 +1,7 @@
 // One HTTP exchange under an SDK: its headers, its limits, its end. Keys go to one host; nothing comes from the environment.
 import type { AssistantMessage } from "../../core/message.ts";
-import { httpFetch } from "../../lib/http-fetch.ts";
+import { HttpAnswer, httpFetch } from "../../lib/http-fetch.ts";
+import type { LightHeaders } from "../../lib/light-headers.ts";
 import type { TransportCall, TransportErrorData, TransportErrorKind } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 
@@ -53,6 +54,10 @@ function without(text: string, key: string | null): string {
   return key !== null && key.length >= 4 ? text.replaceAll(key, "[key]") : text;
 }
 
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
 /** The sentence and code inside an error body, whatever its shape. */
 function readError(body: string): { message?: string; code?: string } {
   let value: unknown;
@@ -91,7 +96,7 @@ export class Wire {
   #first: ReturnType<typeof setTimeout>;
   #idle: ReturnType<typeof setTimeout> | null = null;
   readonly #total: ReturnType<typeof setTimeout>;
-  #response: Response | null = null;
+  #response: Response | HttpAnswer | null = null;
   #errorBody: string | undefined;
 
   constructor(call: TransportCall, auth: "bearer" | "x-api-key", streams: boolean) {
@@ -150,10 +155,11 @@ export class Wire {
       ? await given(input, { ...request, redirect: "manual" })
       : await httpFetch(input as string | URL, request);
     this.#response = response;
-    if (response.ok) return response;
+    // The SDKs use no more of a response than ours has.
+    if (response.ok) return response as Response;
     const text = without((await response.text()).slice(0, MAX_ERROR_BODY), this.#call.endpoint.apiKey);
     this.#errorBody = text;
-    return new Response(text, { status: response.status, headers: response.headers });
+    return new HttpAnswer(response.status, response.headers as LightHeaders, bytesOf(text)) as unknown as Response;
   };
 
   /** The headers that tell how much of a rate limit is left. */
@@ -182,7 +188,7 @@ export class Wire {
     return this.#streamFailure(error, arrived);
   }
 
-  #httpFailure(response: Response, body: string): TransportError {
+  #httpFailure(response: Response | HttpAnswer, body: string): TransportError {
     const { message, code } = readError(body);
     return new TransportError(message ?? `HTTP ${response.status}`, {
       kind: "http",
