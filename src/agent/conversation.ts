@@ -37,6 +37,8 @@ export interface SendOptions {
   /** The input itself is not the owner's word: a stranger's message, a webhook. */
   readonly tainted?: boolean;
   readonly senderId?: string;
+  /** Pieces of the answer are gathered and handed out no more often than this. Each at once when absent. */
+  readonly deltaMs?: number;
   /** The model is asked only after this; its failure fails the turn. */
   readonly after?: Promise<unknown>;
 }
@@ -122,6 +124,7 @@ export class Conversation {
       tainted:
         (options.tainted ?? false) || (!this.#thread.parts.human.present && readOutside(this.#thread.log.messages)),
       senderId: options.senderId,
+      deltaMs: options.deltaMs ?? 0,
       emit: (event) => events.push(event),
     });
     // Met where it is waited for; a turn that fails earlier does not wait.
@@ -206,7 +209,9 @@ export class Conversation {
     const { parts, log } = this.#thread;
     if (parts.settings.titles === false || !wantsTitle(log.messages)) return;
     const exchange = lastExchange(log.messages, answer);
-    const work: Promise<void> = giveTitle(this.#thread, exchange, this.#ending.signal)
+    // The answer leaves first.
+    const work: Promise<void> = new Promise((resolve) => setImmediate(resolve))
+      .then(() => giveTitle(this.#thread, exchange, this.#ending.signal))
       // A missing name is no trouble worth telling; the next turn may try again.
       .catch(() => undefined)
       .finally(() => this.#background.delete(work));

@@ -4,8 +4,9 @@ import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage } from "../core/message.ts";
 import type { ModelEvent, ModelRequest, ModelResponse } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
+import { SignalRace } from "../lib/signal-race.ts";
 import type { ConversationParts } from "./parts.ts";
-import { ABORTED, untilAborted } from "./until-aborted.ts";
+import { ABORTED } from "./until-aborted.ts";
 
 const STREAM_GRACE_MS = 100;
 
@@ -19,16 +20,23 @@ export type CallOutcome =
     }
   | { readonly kind: "interrupted"; readonly streamed: string };
 
+type DeltaKind = "text" | "reasoning";
+
 /** Text on its way to the screen: masked, and gathered for the case that the stream never ends well. */
 class Screen {
   readonly #emit: (event: AgentEvent) => void;
   readonly #redactor: Redactor | undefined;
+  readonly #deltaMs: number;
   #masks: { text: ReturnType<Redactor["stream"]>; reasoning: ReturnType<Redactor["stream"]> } | undefined;
-  streamed = "";
+  /** Pieces that wait until it is time to show some. */
+  #waiting: { kind: DeltaKind; text: string } | undefined;
+  #shownAt = 0;
+  #streamed = "";
 
-  constructor(redactor: Redactor | undefined, emit: (event: AgentEvent) => void) {
+  constructor(redactor: Redactor | undefined, emit: (event: AgentEvent) => void, deltaMs: number) {
     this.#redactor = redactor;
     this.#emit = emit;
+    this.#deltaMs = deltaMs;
     this.#renew();
   }
 
@@ -37,27 +45,43 @@ class Screen {
     this.#masks = redactor === undefined ? undefined : { text: redactor.stream(), reasoning: redactor.stream() };
   }
 
-  show(kind: "text" | "reasoning", chunk: string): void {
-    this.#put(kind, this.#masks === undefined ? chunk : this.#masks[kind].push(chunk));
+  show(kind: DeltaKind, chunk: string): void {
+    if (this.#waiting !== undefined && this.#waiting.kind !== kind) this.#showWaiting();
+    const text = (this.#waiting?.text ?? "") + chunk;
+    this.#waiting = { kind, text };
+    if (this.#deltaMs === 0 || performance.now() - this.#shownAt >= this.#deltaMs) this.#showWaiting();
   }
 
-  #put(kind: "text" | "reasoning", text: string): void {
+  #showWaiting(): void {
+    if (this.#waiting === undefined) return;
+    const { kind, text } = this.#waiting;
+    this.#waiting = undefined;
+    if (this.#deltaMs > 0) this.#shownAt = performance.now();
+    this.#put(kind, this.#masks === undefined ? text : this.#masks[kind].push(text));
+  }
+
+  #put(kind: DeltaKind, text: string): void {
     if (text === "") return;
-    if (kind === "text") this.streamed += text;
+    if (kind === "text") this.#streamed += text;
     this.#emit({ type: "delta", kind, text });
   }
 
   startOver(): void {
-    this.streamed = "";
+    this.#streamed = "";
+    this.#waiting = undefined;
     this.#renew();
     this.#emit({ type: "restarted" });
   }
 
-  flush(): void {
-    if (this.#masks === undefined) return;
-    this.#put("reasoning", this.#masks.reasoning.end());
-    this.#put("text", this.#masks.text.end());
-    this.#renew();
+  /** All that came, masked; what was held back is shown first. */
+  gathered(): string {
+    this.#showWaiting();
+    if (this.#masks !== undefined) {
+      this.#put("reasoning", this.#masks.reasoning.end());
+      this.#put("text", this.#masks.text.end());
+      this.#renew();
+    }
+    return this.#streamed;
   }
 }
 
@@ -69,27 +93,27 @@ function lost(): Failure {
 export async function callModel(
   parts: ConversationParts,
   request: ModelRequest,
-  options: { readonly signal: AbortSignal; emit(event: AgentEvent): void },
+  options: { readonly signal: AbortSignal; readonly deltaMs?: number; emit(event: AgentEvent): void },
 ): Promise<CallOutcome> {
   const { signal, emit } = options;
-  const screen = new Screen(parts.redactor, emit);
+  const screen = new Screen(parts.redactor, emit, options.deltaMs ?? 0);
   const stream = parts.provider.stream(request, signal)[Symbol.asyncIterator]();
-  const finish = (outcome: CallOutcome): CallOutcome => {
+  const race = new SignalRace(signal, ABORTED, STREAM_GRACE_MS);
+  try {
+    for (;;) {
+      const step = await race.run(stream.next());
+      if (step === ABORTED) return { kind: "interrupted", streamed: screen.gathered() };
+      if (step.done === true)
+        return { kind: "failed", failure: lost(), partial: undefined, streamed: screen.gathered() };
+      const outcome = handle(step.value, screen, emit);
+      if (outcome === undefined) continue;
+      const interrupted = signal.aborted && outcome.kind === "failed";
+      return interrupted ? { kind: "interrupted", streamed: screen.gathered() } : outcome;
+    }
+  } finally {
+    race.close();
     // A provider that is still busy is told to stop, but nobody waits for it.
     void stream.return?.().catch(() => undefined);
-    return outcome;
-  };
-  for (;;) {
-    const step = await untilAborted(stream.next(), signal, STREAM_GRACE_MS);
-    if (step === ABORTED) return finish({ kind: "interrupted", streamed: screen.streamed });
-    if (step.done === true) {
-      screen.flush();
-      return { kind: "failed", failure: lost(), partial: undefined, streamed: screen.streamed };
-    }
-    const outcome = handle(step.value, screen, emit);
-    if (outcome === undefined) continue;
-    const interrupted = signal.aborted && outcome.kind === "failed";
-    return finish(interrupted ? { kind: "interrupted", streamed: screen.streamed } : outcome);
   }
 }
 
@@ -109,10 +133,8 @@ function handle(event: ModelEvent, screen: Screen, emit: (event: AgentEvent) => 
     case "tool_call_started":
       return undefined;
     case "done":
-      screen.flush();
-      return { kind: "response", response: event.response, streamed: screen.streamed };
+      return { kind: "response", response: event.response, streamed: screen.gathered() };
     case "failed":
-      screen.flush();
-      return { kind: "failed", failure: event.failure, partial: event.partial, streamed: screen.streamed };
+      return { kind: "failed", failure: event.failure, partial: event.partial, streamed: screen.gathered() };
   }
 }

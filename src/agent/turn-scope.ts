@@ -19,6 +19,8 @@ export interface TurnOptions {
   readonly signal: AbortSignal;
   readonly tainted: boolean;
   readonly senderId: string | undefined;
+  /** How often pieces of the answer are handed out; 0 hands out each. */
+  readonly deltaMs: number;
   emit(event: AgentEvent): void;
 }
 
@@ -26,6 +28,7 @@ export class TurnScope {
   readonly thread: Thread;
   readonly signal: AbortSignal;
   readonly senderId: string | undefined;
+  readonly deltaMs: number;
   readonly emit: (event: AgentEvent) => void;
   readonly tally = new Tally();
   readonly guard: LoopGuard;
@@ -55,6 +58,7 @@ export class TurnScope {
     this.thread = thread;
     this.signal = options.signal;
     this.senderId = options.senderId;
+    this.deltaMs = options.deltaMs;
     this.emit = options.emit;
     this.guard = new LoopGuard(settings.guard);
     this.judge = new ReplyJudge(thread.tools);

@@ -10,11 +10,16 @@ export interface Conversation {
   readonly conversationId: string;
   /**
    * One turn. The last event is `ended`, whatever happened; abandoning the generator ends the turn too. The model is
-   * asked only when `after` has resolved.
+   * asked only when `after` has resolved. Pieces of the answer come gathered, no more often than every `deltaMs`.
    */
   send(
     input: string | readonly ContentPart[],
-    options: { readonly signal: AbortSignal; readonly tainted?: boolean; readonly after?: Promise<unknown> },
+    options: {
+      readonly signal: AbortSignal;
+      readonly tainted?: boolean;
+      readonly after?: Promise<unknown>;
+      readonly deltaMs?: number;
+    },
   ): AsyncGenerator<AgentEvent>;
   /** Guidance for the running turn; lands on the next tool result. False when no turn runs. */
   steer(text: string): boolean;

@@ -13,16 +13,19 @@ import type { HookContext } from "./hooks.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
 import { insist } from "./insist.ts";
 import { LiveReply } from "./live-reply.ts";
-import { extractMedia, withoutProtected } from "./media.ts";
+import { withoutProtected } from "./media.ts";
 import type { Office } from "./office.ts";
 import { RESUME_NOTE, recover, streamed } from "./recover.ts";
 import { Replies } from "./replies.ts";
 import { footer, liveSettings, thoughts } from "./reply-extras.ts";
 import { isShared } from "./session-key.ts";
 import { Silence } from "./silence.ts";
+import { spokenAnswer } from "./spoken-answer.ts";
 import { StillWorking } from "./still-working.ts";
 
 const DELETE_MS = 10_000;
+/** Chats are edited far less often than models speak. */
+const DELTA_MS = 200;
 const RESTART_NOTE_MS = 5_000;
 
 export interface Job {
@@ -251,7 +254,12 @@ export class Turn {
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
       const content = contentOf(input.text, input.pictures);
-      for await (const event of opened.conversation.send(content, { signal, tainted, after: begun })) {
+      for await (const event of opened.conversation.send(content, {
+        signal,
+        tainted,
+        after: begun,
+        deltaMs: DELTA_MS,
+      })) {
         watch.reset();
         notes.heard();
         if (event.type === "ended") ended = event;
@@ -348,32 +356,15 @@ export class Turn {
       (await live.takeStream()) ??
       (row.state === "running" ? await streamed(this.#office.opened.mailbox, this.#key) : null);
     const text = await withoutProtected(textOfEnd(ended), (path) => this.#office.opened.isProtected(path));
-    const spoken = failed ? [] : await this.#spoken(text);
+    const place = this.#place({ streamId });
+    const spoken = failed ? [] : await spokenAnswer(this.#office, row, text, place);
     await this.#finish(
       failed ? "failed" : "answered",
-      [...spoken, ...outgoingAnswer(failed ? text : this.#dressed(text, opened), this.#place({ streamId }))],
+      [...spoken, ...outgoingAnswer(failed ? text : this.#dressed(text, opened), place)],
       ended.undelivered === undefined,
     );
     void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");
     return { undelivered: ended.undelivered !== undefined };
-  }
-
-  /** The answer as a voice note, where the chat asked for it; it comes before the text. */
-  async #spoken(text: string): Promise<NewOutgoing[]> {
-    const { voice, opened, log } = this.#office;
-    const { event } = this.#job.row;
-    const mode = voice.of(event.source);
-    const asked = mode === "all" || (mode === "voice_only" && event.attachments?.some(({ kind }) => kind === "voice"));
-    if (!asked || !this.#platform.capabilities.media.includes("voice")) return [];
-    try {
-      const path = await opened.say(extractMedia(text).text);
-      if (path === null) return [];
-      const payload = { type: "file" as const, kind: "voice" as const, path, name: "answer.ogg" };
-      return [{ key: `${this.#key}:voice`, platform: this.#platform.name, to: this.#to, payload }];
-    } catch (error) {
-      log("warning", `an answer could not be spoken: ${error instanceof Error ? error.message : String(error)}`);
-      return [];
-    }
   }
 
   async #finish(

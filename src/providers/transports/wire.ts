@@ -2,6 +2,7 @@
 import type { AssistantMessage } from "../../core/message.ts";
 import { HttpAnswer, httpFetch } from "../../lib/http-fetch.ts";
 import type { LightHeaders } from "../../lib/light-headers.ts";
+import { SignalRace } from "../../lib/signal-race.ts";
 import type { TransportCall, TransportErrorData, TransportErrorKind } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 
@@ -246,14 +247,11 @@ function describe(error: TransportError): TransportErrorData {
 /** The same items; ends within a tick when the wire is stopped, whatever the source is waiting for. */
 export async function* watched<T>(source: AsyncIterable<T>, wire: Wire): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]();
-  const stopped = new Promise<"stopped">((resolve) => {
-    if (wire.signal.aborted) resolve("stopped");
-    wire.signal.addEventListener("abort", () => resolve("stopped"), { once: true });
-  });
+  const race = new SignalRace(wire.signal, "stopped" as const);
   let finished = false;
   try {
     while (true) {
-      const next = await Promise.race([iterator.next(), stopped]);
+      const next = await race.run(iterator.next());
       if (next === "stopped") throw new TransportError("interrupted", { kind: "aborted" });
       if (next.done) {
         finished = true;
@@ -262,6 +260,7 @@ export async function* watched<T>(source: AsyncIterable<T>, wire: Wire): AsyncGe
       yield next.value;
     }
   } finally {
+    race.close();
     // Not awaited: a source that hangs must not keep its reader.
     if (!finished) iterator.return?.().catch(() => undefined);
   }
