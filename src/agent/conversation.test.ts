@@ -201,6 +201,59 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     expect(end.failure?.message).not.toBe("");
   });
 
+  it("makes the session anew when the disk refused it at first", async () => {
+    const { store } = bench;
+    let full = true;
+    const refusing = new Proxy(store, {
+      get: (target, name) =>
+        name === "createSession" && full
+          ? () => Promise.reject(new Error("the disk is full"))
+          : Reflect.get(target, name).bind?.(target),
+    });
+    const parts = { ...bench.parts({ script: [says("heard")] }), store: refusing };
+    const conversation = await openConversation(parts);
+    const first = endOf(await collect(conversation.send("one")));
+    expect(first).toMatchObject({ end: "failed", failure: { message: "the disk is full" } });
+    full = false;
+    expect(endOf(await collect(conversation.send("two"))).end).toBe("done");
+    const stored = await store.getConversation(conversation.sessionId);
+    expect(stored.map((message) => message.content)).toEqual(["two", "heard"]);
+  });
+
+  it("asks the model only after what it was told to wait for", async () => {
+    const provider = scripted([says("answer")]);
+    const conversation = await openConversation(bench.parts({ provider }));
+    let open: () => void = () => undefined;
+    const after = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const running = collect(conversation.send("hi", { after }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(provider.asked).toHaveLength(0);
+    open();
+    expect(endOf(await running).end).toBe("done");
+    const refused = conversation.send("again", { after: Promise.reject(new Error("not noted")) });
+    expect(endOf(await collect(refused))).toMatchObject({ end: "failed", failure: { message: "not noted" } });
+    expect(provider.asked).toHaveLength(1);
+  });
+
+  it("hands out gathered pieces where somebody reads seldom", async () => {
+    const text = "A sentence that comes letter by letter.";
+    const reply: ReturnType<typeof says> = async function* (request, signal) {
+      for (const letter of text) yield { type: "text", text: letter };
+      for await (const event of says(text)(request, signal)) if (event.type === "done") yield event;
+    };
+    const parts = () => bench.parts({ script: [reply] });
+    const deltas = async (options: { deltaMs?: number }) => {
+      const events = await collect((await openConversation(parts())).send("hi", options));
+      return events.flatMap((event) => (event.type === "delta" ? [event.text] : []));
+    };
+    expect((await deltas({})).length).toBe(text.length);
+    const gathered = await deltas({ deltaMs: 60_000 });
+    expect(gathered.join("")).toBe(text);
+    expect(gathered.length).toBe(2);
+  });
+
   it("apologises when the wrap-up call fails too", async () => {
     const failure = { kind: "server_error", message: "down" } as const;
     const script = [uses([call("echo", { text: "1" })]), fails(failure), fails(failure)];

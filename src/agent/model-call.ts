@@ -30,7 +30,7 @@ class Screen {
   #masks: { text: ReturnType<Redactor["stream"]>; reasoning: ReturnType<Redactor["stream"]> } | undefined;
   /** Pieces that wait until it is time to show some. */
   #waiting: { kind: DeltaKind; text: string } | undefined;
-  #shownAt = 0;
+  #shownAt = Number.NEGATIVE_INFINITY;
   #streamed = "";
 
   constructor(redactor: Redactor | undefined, emit: (event: AgentEvent) => void, deltaMs: number) {

@@ -106,7 +106,6 @@ export class SessionLog {
       // Whoever writes next meets the error; the next turn tries again.
       this.#creating.catch(() => {
         this.#opened = false;
-        this.#creating = undefined;
       });
     } else {
       if (stored === null) await store.updateSystemPrompt(this.#sessionId, system);
@@ -120,7 +119,10 @@ export class SessionLog {
   async keep(messages: readonly Message[]): Promise<KeptMessage[]> {
     const clean = messages.map((message) => trimmed(redactMessage(message, this.#parts.redactor)));
     const appended = this.#parts.store.appendMessages(this.#sessionId, clean as unknown as readonly NewMessage[]);
-    const [ids] = await Promise.all([appended, this.created()]);
+    // Without its session a message cannot be added: then that trouble is the one to tell.
+    appended.catch(() => undefined);
+    await this.created();
+    const ids = await appended;
     this.#messages.push(...clean);
     return clean.map((message, index) => ({ id: ids[index] ?? 0, message }));
   }

@@ -98,6 +98,19 @@ describe("trouble with the disk", () => {
     await answered(w, 2);
   });
 
+  it("does not send a message again whose end could not be noted", async () => {
+    const w = await world();
+    const mailbox = w.opened.mailbox as { sent: Mailbox["sent"] };
+    const { sent } = mailbox;
+    mailbox.sent = () => Promise.reject(new Error("the disk is full"));
+    w.telegram.say(1, "one");
+    await w.telegram.until(() => w.log.filter((line) => line.includes("is held up: the disk is full")).length > 1);
+    w.telegram.say(1, "two");
+    mailbox.sent = sent;
+    await w.telegram.until(() => texts(w, 1).includes("You said: two"));
+    expect(texts(w, 1)).toEqual(["You said: one", "You said: two"]);
+  });
+
   it("with the list of paired people keeps out strangers only, without a word", async () => {
     const files = { "platforms/pairing/telegram-approved.json": "{", "platforms/pairing/_rate_limits.json": "{" };
     const w = await world({ files, env: { TELEGRAM_ALLOWED_USERS: "1" }, config: "unauthorized_dm_behavior: pair\n" });
@@ -112,6 +125,7 @@ describe("trouble with the disk", () => {
   it("in the table of topics is met once, not for ever", async () => {
     let broken = true;
     const store = {
+      usesTelegramTopics: async () => true,
       isTelegramTopicModeEnabled: async () => {
         if (broken) throw new Error("the database is locked");
         return true;

@@ -47,6 +47,21 @@ afterEach(async () => {
 });
 
 describe("the mailbox", () => {
+  it("waits for the disk with messages and answers, not with what can be found out again", async () => {
+    const db = openRuntimeDb(join(folder, "levels.db"));
+    const own = createMailbox(db);
+    const level = () => ({ 1: "normal", 2: "full" })[Number(db.pragma("synchronous"))];
+    const [row] = await own.accept("telegram", [event("1")]);
+    expect(level()).toBe("full");
+    await own.begin([row?.id ?? 0], { sessionId: "s", logAfter: 0 });
+    expect(level()).toBe("normal");
+    const [sending] = await own.finish([row?.id ?? 0], "answered", [answer("a")], { mark: "1" });
+    expect(level()).toBe("full");
+    await Promise.all([own.sent(sending?.id ?? 0, "2"), own.accept("telegram", [event("2")])]);
+    expect(level()).toBe("full");
+    await own.close();
+  });
+
   it("stores the first answer as on its way when it leaves at once, and a crash finds it so", async () => {
     const [row] = await mailbox.accept("telegram", [event("1")]);
     const sending = { mark: "41" };
