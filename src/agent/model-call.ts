@@ -30,6 +30,7 @@ class Screen {
   #masks: { text: ReturnType<Redactor["stream"]>; reasoning: ReturnType<Redactor["stream"]> } | undefined;
   /** Pieces that wait until it is time to show some. */
   #waiting: { kind: DeltaKind; text: string } | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #shownAt = Number.NEGATIVE_INFINITY;
   #streamed = "";
 
@@ -49,10 +50,13 @@ class Screen {
     if (this.#waiting !== undefined && this.#waiting.kind !== kind) this.#showWaiting();
     const text = (this.#waiting?.text ?? "") + chunk;
     this.#waiting = { kind, text };
-    if (this.#deltaMs === 0 || performance.now() - this.#shownAt >= this.#deltaMs) this.#showWaiting();
+    const rest = this.#deltaMs === 0 ? 0 : this.#shownAt + this.#deltaMs - performance.now();
+    if (rest <= 0) this.#showWaiting();
+    else this.#timer ??= setTimeout(() => this.#showWaiting(), rest);
   }
 
   #showWaiting(): void {
+    this.close();
     if (this.#waiting === undefined) return;
     const { kind, text } = this.#waiting;
     this.#waiting = undefined;
@@ -69,8 +73,15 @@ class Screen {
   startOver(): void {
     this.#streamed = "";
     this.#waiting = undefined;
+    this.close();
     this.#renew();
     this.#emit({ type: "restarted" });
+  }
+
+  /** Nothing is shown any more by itself. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 
   /** All that came, masked; what was held back is shown first. */
@@ -112,6 +123,7 @@ export async function callModel(
     }
   } finally {
     race.close();
+    screen.close();
     // A provider that is still busy is told to stop, but nobody waits for it.
     void stream.return?.().catch(() => undefined);
   }
