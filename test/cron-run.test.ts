@@ -80,6 +80,17 @@ it("reaches a topic by its name or number, each target once", async () => {
   expect(world.sent.map(({ target }) => `${target.chatId}:${target.threadId ?? ""}`)).toEqual(["99:8", "99:", "99:4"]);
 });
 
+it("has done its work also when the outbox fails, and the other chats hear of it", async () => {
+  await world.open();
+  world.script("say.sh", "echo hello\n");
+  const { actions, scheduler } = await world.app.cron();
+  const deliver = "telegram:throws,telegram:5";
+  const job = await actions.create({ schedule: "1h", script: "say.sh", no_agent: true, deliver });
+  const run = await scheduler.runNow(job.id);
+  expect(run).toMatchObject({ state: "ran", deliveryError: "telegram: the outbox is locked" });
+  expect(world.sent.map(({ target }) => target.chatId)).toEqual(["5"]);
+});
+
 it("sees what was written to .env meanwhile", async () => {
   await world.open();
   world.script("show.sh", 'echo "key: $FRESH_SETTING"\n');

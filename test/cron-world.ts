@@ -38,6 +38,7 @@ export class CronWorld {
       return reference === "#gone" ? undefined : { platform, chatId: reference.replace("#team", "99") };
     },
     send: async (target, message) => {
+      if (target.chatId === "throws") throw new Error("the outbox is locked");
       this.sent.push({ target, message });
       return target.chatId === "broken" ? "the chat is closed" : undefined;
     },

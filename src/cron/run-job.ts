@@ -90,6 +90,10 @@ async function runWithModel(job: Job, parts: RunJobParts, signal: AbortSignal): 
   return { ...(isSilent(text) ? {} : { message: text }), sessionId, text: { prompt, response: text } };
 }
 
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Sends to every target; answers with what went wrong, all of it in one line. */
 async function deliver(
   job: Job,
@@ -103,7 +107,8 @@ async function deliver(
   const body = parts.wrap ? wrapped(job, text) : text;
   const failed = [...errors];
   for (const target of targets) {
-    const problem = await deliverer.send(target, { text: body, ...files, jobId: job.id, key: message.key });
+    const sending = deliverer.send(target, { text: body, ...files, jobId: job.id, key: message.key });
+    const problem = await sending.catch(wordsOf);
     if (problem !== undefined) failed.push(`${target.platform}: ${problem}`);
   }
   const sent = targets.length - (failed.length - errors.length);
@@ -121,7 +126,7 @@ export async function runJob(
   try {
     ending = await (job.no_agent ? runWithoutModel : runWithModel)(job, parts, signal);
   } catch (thrown) {
-    const error = thrown instanceof Error ? thrown.message : String(thrown);
+    const error = wordsOf(thrown);
     ending = { error, text: { error, ...(job.no_agent ? { status: "failed" } : {}) } };
   }
   // A run that was stopped from outside says why, whatever its parts made of it.
@@ -133,7 +138,9 @@ export async function runJob(
   const document = await writeDocument(parts.output, job, { ...ending.text, at: parts.now(), zone: parts.zone() });
   const content = ending.error === undefined ? ending.message : failureText(job, ending.error);
   const key = String(run.id);
-  const delivery = content === undefined ? { sent: 0 } : await deliver(job, { content, key }, parts);
+  const undelivered = (error: unknown) => ({ sent: 0, error: wordsOf(error) });
+  const delivery: { sent: number; error?: string } =
+    content === undefined ? { sent: 0 } : await deliver(job, { content, key }, parts).catch(undelivered);
   if (ending.error !== undefined && delivery.sent === 0) parts.notice(failureText(job, ending.error));
   else if (delivery.error !== undefined)
     parts.notice(`The result of the job "${job.name}" was not delivered (${delivery.error}). It is in ${document}`);
