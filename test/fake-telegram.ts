@@ -382,7 +382,7 @@ export class FakeTelegram {
   }
 
   /** Resolves when the condition holds; rejects after `ms`. */
-  async until(condition: () => boolean, ms = 15_000): Promise<void> {
+  async until(condition: () => boolean, ms = 40_000): Promise<void> {
     const deadline = Date.now() + ms;
     while (!condition()) {
       if (Date.now() > deadline) throw new Error("the awaited state did not come");

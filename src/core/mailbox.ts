@@ -26,6 +26,8 @@ export interface InboxRow {
   /** How many times a turn was begun. */
   readonly attempts: number;
   readonly receivedAt: number;
+  /** Other rows that are part of this message; they end with it. Never on disk. */
+  readonly absorbed?: readonly number[];
 }
 
 export type OutboxPayload =

@@ -55,6 +55,8 @@ export interface InboundEvent {
   readonly source: Source;
   readonly text: string;
   readonly attachments?: readonly Attachment[];
+  /** Messages that are pieces of one, such as the pictures of an album, share it. */
+  readonly group?: string;
   readonly replyTo?: { readonly messageId: string; readonly text?: string; readonly fromBot?: boolean };
   /** The person changed a message that was sent before; `edits` is that message's id. */
   readonly edited?: boolean;

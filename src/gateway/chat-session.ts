@@ -3,6 +3,7 @@ import { mirror } from "../app/mirror.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { accessOf } from "./access.ts";
+import { Album } from "./album.ts";
 import { parseChatCommand } from "./chat-commands.ts";
 import { CommandDesk } from "./command-desk.ts";
 import { dispatchHook } from "./dispatch-hook.ts";
@@ -30,6 +31,7 @@ export class ChatSession {
   readonly #office: Office;
   readonly #replies: Replies;
   readonly #prompts = new Prompts();
+  readonly #album = new Album((row) => this.#take(row));
   readonly #desk: CommandDesk;
   readonly #waiting: Job[] = [];
   /** What was sent here from elsewhere while a turn ran. */
@@ -72,11 +74,15 @@ export class ChatSession {
    */
   get keeps(): boolean {
     const asks = this.#prompts.open > 0 || this.#office.agents.peek(this.key) !== undefined;
-    return asks || this.#routing > 0 || this.#desk.keeps;
+    return asks || this.#routing > 0 || this.#album.open || this.#desk.keeps;
   }
 
-  /** Routed in the order of arrival; resolves when it is decided what happens with it. */
-  receive(row: InboxRow): Promise<void> {
+  /** In the order of arrival. */
+  receive(row: InboxRow): void {
+    if (!this.#album.takes(row)) this.#take(row);
+  }
+
+  #take(row: InboxRow): void {
     this.#routing += 1;
     this.#chain = this.#chain
       .then(() => this.#route(row))
@@ -84,7 +90,6 @@ export class ChatSession {
       .finally(() => {
         this.#routing -= 1;
       });
-    return this.#chain;
   }
 
   /** The person hears of it; what cannot even be noted is left for the next start, and the chat goes on. */
@@ -181,7 +186,8 @@ export class ChatSession {
     );
     const old = this.#waiting[at];
     if (!old) return this.#replies.finish(row, "dropped");
-    const event = { ...old.row.event, text, ...(attachments ? { attachments } : {}) };
+    // New words for an album leave its pictures as they are.
+    const event = { ...old.row.event, text, ...(attachments && !old.row.absorbed ? { attachments } : {}) };
     // The edit has its end with the message: a crash before that plays both again.
     this.#waiting[at] = { ...old, row: { ...old.row, event }, absorbed: [...(old.absorbed ?? []), row.id] };
   }

@@ -156,6 +156,42 @@ describe("a picture", () => {
   });
 });
 
+describe("an album", () => {
+  const piece = (w: World, name: string, caption?: string) => {
+    w.telegram.files.set(name, PNG);
+    const size = { file_id: name, file_unique_id: name, width: 1, height: 1, file_size: PNG.length };
+    const extra = { photo: [size], media_group_id: "g1", text: undefined, ...(caption ? { caption } : {}) };
+    w.telegram.say(1, "", { extra });
+  };
+  const pictures = (body: unknown) => JSON.stringify(body).split("data:image/png").length - 1;
+
+  it("is one message, and what follows it comes after it", async () => {
+    const w = await world({ script: () => text("Seen."), config: "display:\n  busy_input_mode: queue\n" });
+    piece(w, "A1", "which is best?");
+    piece(w, "A2");
+    piece(w, "A3");
+    await answered(w, 1);
+    w.telegram.say(1, "thanks");
+    await answered(w, 1, 2);
+    expect(texts(w, 1)).toEqual(["Seen.", "Seen."]);
+    expect(pictures(w.llm.requests[0]?.body)).toBe(3);
+    expect((await w.opened.mailbox.counts()).inbox).toBe(0);
+  });
+
+  it("is one message after a restart too", async () => {
+    const w = await world({ script: () => text("Seen.") });
+    piece(w, "A1", "which is best?");
+    piece(w, "A2");
+    await w.telegram.until(() => w.telegram.unconfirmed === 0);
+    await w.restart();
+    await answered(w, 1);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(texts(w, 1)).toEqual(["Seen."]);
+    expect(pictures(w.llm.requests[0]?.body)).toBe(2);
+    expect((await w.opened.mailbox.counts()).inbox).toBe(0);
+  });
+});
+
 describe("a file that waited for the gateway's start", () => {
   it("is fetched when the platform is connected", async () => {
     const w = await world({ script: repeat });

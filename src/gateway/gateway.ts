@@ -229,7 +229,7 @@ export class Gateway {
   #receive(row: InboxRow): void {
     const office = this.#office;
     if (!office || this.#draining) return;
-    void this.#chat(sessionKeyOf(row.event.source, office.keyRules))?.receive(row);
+    this.#chat(sessionKeyOf(row.event.source, office.keyRules))?.receive(row);
   }
 
   #chat(key: string): ChatSession | undefined {

@@ -34,7 +34,9 @@ export class Replies {
     await indexSaved(this.#office, sessionKeyOf(row.event.source, this.#office.keyRules));
     const { mailbox } = opened;
     await insist(this.#office, () =>
-      sender.handOver(outgoing, (sending) => mailbox.finish([row.id], outcome, outgoing, sending)),
+      sender.handOver(outgoing, (sending) =>
+        mailbox.finish([row.id, ...(row.absorbed ?? [])], outcome, outgoing, sending),
+      ),
     );
   }
 

@@ -379,7 +379,8 @@ export class Turn {
     const { row, absorbed } = this.#job;
     await indexSaved(this.#office, this.#chat.key);
     const all = nowhere ? [] : [...notice, ...outgoing];
-    const store = (sending?: { readonly mark: string | null }) => mailbox.finish([row.id], outcome, all, sending);
+    const ids = [row.id, ...(row.absorbed ?? [])];
+    const store = (sending?: { readonly mark: string | null }) => mailbox.finish(ids, outcome, all, sending);
     await insist(this.#office, () => this.#office.sender.handOver(all, store));
     if (absorbed) await mailbox.finish(absorbed, "merged");
     const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];

@@ -129,6 +129,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
     source: sourceOf(message, from),
     text,
     ...(attachments.length > 0 ? { attachments } : {}),
+    ...(message.media_group_id ? { group: message.media_group_id } : {}),
     ...(reply && !reply.forum_topic_created
       ? {
           replyTo: {
