@@ -16,6 +16,8 @@ import { platformEntries } from "./platforms.ts";
 const RESERVED = ["local", "origin", "all", "cli", "cron", "tool", "acp", "platforms", "plugins", "model"];
 const SENDING = ["send", "edit", "delete", "sendFile"] as const;
 const QUIET = ["typing", "react", "answerPress"] as const;
+/** A message that the plugin has said nothing about for so long may or may not be there. */
+const SEND_MS = 120_000;
 const PLAIN = ["download", "mark", "findSent", "channels", "working", "drain"] as const;
 
 function reasonOf(error: unknown): string {
@@ -90,8 +92,27 @@ function guardedContext(context: PlatformContext, name: string): PlatformContext
 
 type Method = (...args: unknown[]) => unknown;
 
+/** A send that always answers: what is thrown, missing or late means that nobody knows. */
+function answering(method: Method, limitMs: number): Method {
+  const unknown = (reason: string): SendResult => ({ ok: false, kind: "unknown", reason });
+  return async (...args) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<SendResult>((resolve) => {
+      timer = setTimeout(() => resolve(unknown(`no word about a message for ${limitMs / 1000} s`)), limitMs);
+    });
+    try {
+      const result = (await Promise.race([method(...args), late])) as SendResult | undefined;
+      return typeof result?.ok === "boolean" ? result : unknown("the plugin gave no answer about a message");
+    } catch (error) {
+      return unknown(reasonOf(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
 /** What a plugin throws where it should have answered becomes an answer. */
-function guardedConnection(given: PlatformConnection, name: string): PlatformConnection {
+function guardedConnection(given: PlatformConnection, name: string, sendMs: number): PlatformConnection {
   const methods = given as unknown as { readonly [name: string]: unknown };
   for (const needed of ["send", "health", "close"])
     if (typeof methods[needed] !== "function")
@@ -101,26 +122,15 @@ function guardedConnection(given: PlatformConnection, name: string): PlatformCon
   const bound = (key: string) => (methods[key] as Method).bind(given);
   const having = (keys: readonly string[], wrap: (method: Method) => Method) =>
     Object.fromEntries(keys.filter((key) => typeof methods[key] === "function").map((key) => [key, wrap(bound(key))]));
-  const answering =
-    (method: Method) =>
-    async (...args: unknown[]) => {
-      try {
-        const result = (await method(...args)) as SendResult | undefined;
-        if (typeof result?.ok === "boolean") return result;
-        return { ok: false, kind: "unknown", reason: `platform ${name} gave no answer about a message` };
-      } catch (error) {
-        return { ok: false, kind: "unknown", reason: reasonOf(error) };
-      }
-    };
   const quiet =
     (method: Method) =>
     async (...args: unknown[]) => {
-      await Promise.resolve(method(...args)).catch(() => undefined);
+      await (async () => method(...args))().catch(() => undefined);
     };
   return {
     account: given.account ?? name,
     ...(given.accountName ? { accountName: given.accountName } : {}),
-    ...having(SENDING, answering),
+    ...having(SENDING, (method) => answering(method, sendMs)),
     ...having(QUIET, quiet),
     ...having(PLAIN, (method) => method),
     health: () => {
@@ -131,19 +141,19 @@ function guardedConnection(given: PlatformConnection, name: string): PlatformCon
       }
     },
     close: async () => {
-      await Promise.resolve(given.close()).catch(() => undefined);
+      await (async () => given.close())().catch(() => undefined);
     },
   } as PlatformConnection;
 }
 
 /** Throws when it cannot be used; the text is for the plugin's author. */
-export function completePlatform(given: PluginPlatform, plugin: string): Platform {
+export function completePlatform(given: PluginPlatform, plugin: string, sendMs: number = SEND_MS): Platform {
   const name = checkName(given);
   const settings = settingsOf(name, given.settings ?? []);
   const { capabilities, openSender, prove } = given;
   const opening = (open: NonNullable<Platform["connect"]>) => async (context: PlatformContext) => {
     try {
-      return guardedConnection(await open.call(given, guardedContext(context, name)), name);
+      return guardedConnection(await open.call(given, guardedContext(context, name)), name, sendMs);
     } catch (error) {
       throw passed(error);
     }

@@ -70,6 +70,9 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     stopping.abort();
     await runs.stopAll();
     await listening.close(GRACE_MS);
+    // Turns that were stopped still write down how far they came.
+    const patience = new Promise<void>((resolve) => setTimeout(resolve, GRACE_MS).unref());
+    await Promise.race([sessions.drain(), patience]);
     await sessions.settle();
     responses.close();
   };

@@ -74,7 +74,7 @@ export class Sessions {
   readonly #busy = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   #draining = false;
-  #idle: () => void = () => undefined;
+  readonly #idle: (() => void)[] = [];
 
   constructor(door: AgentDoor) {
     this.#door = door;
@@ -88,14 +88,14 @@ export class Sessions {
   drain(): Promise<void> {
     this.#draining = true;
     return new Promise((resolve) => {
-      this.#idle = resolve;
+      this.#idle.push(resolve);
       this.#free();
     });
   }
 
   #free(id?: string): void {
     if (id !== undefined) this.#busy.delete(id);
-    if (this.#draining && this.#busy.size === 0) this.#idle();
+    if (this.#draining && this.#busy.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   get draining(): boolean {

@@ -1,0 +1,100 @@
+// What a plugin may leave out of a platform, and what its mistakes come to.
+import { tmpdir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { platformContext } from "../../test/platform-context.ts";
+import { UserError } from "../core/failure.ts";
+import type { InboundEvent, PlatformConnection, PlatformContext } from "../core/platform.ts";
+import type { PluginPlatform } from "../core/plugin.ts";
+import { completePlatform } from "./plugin-platform.ts";
+
+const idle = {
+  send: async () => ({ ok: true, messageId: "1" }),
+  health: () => ({ state: "ok" }),
+  close: () => undefined,
+} as unknown as PlatformConnection;
+
+function brought(connection: object, more: Partial<PluginPlatform> = {}) {
+  const connect = async () => ({ ...idle, ...connection }) as PlatformConnection;
+  return completePlatform({ name: "house", connect, ...more }, "a-plugin", 20);
+}
+
+const contextOf = (platform: ReturnType<typeof brought>, env: { [name: string]: string } = {}) =>
+  platformContext(platform, { homePath: tmpdir(), env });
+
+const message = { text: "hi", idempotencyKey: "k" };
+const { signal } = new AbortController();
+const fail = () => {
+  throw new Error("oops");
+};
+
+describe("what is left out", () => {
+  it("gets the usual value, with a switch and a list of people", () => {
+    const platform = brought({});
+    expect(platform).toMatchObject({ label: "house", maxLength: 4000, toolProgress: "off" });
+    expect(platform.settings.map(({ env }) => env)).toEqual(["HOUSE_ENABLED", "HOUSE_ALLOWED_USERS"]);
+    expect(platform.enabled(contextOf(platform))).toEqual({ ok: false, reason: "set HOUSE_ENABLED=true" });
+    expect(platform.enabled(contextOf(platform, { HOUSE_ENABLED: "true" }))).toEqual({ ok: true });
+  });
+
+  it("is completed in events, and events without a key are refused", async () => {
+    let given: PlatformContext | undefined;
+    const connect = async (context: PlatformContext) => {
+      given = context;
+      return idle;
+    };
+    const platform = brought({}, { connect });
+    const context = contextOf(platform);
+    await platform.connect(context);
+    const source = { chatId: 5, platform: "telegram", userId: "ada" };
+    const bare = { messageId: 7, source } as unknown as InboundEvent;
+    await given?.receive(bare);
+    expect(context.events[0]).toMatchObject({
+      account: "house",
+      messageId: "7",
+      text: "",
+      source: { platform: "house", chatId: "5", chatKind: "dm", userId: "ada" },
+    });
+    await expect(given?.receive({ ...bare, messageId: "" })).rejects.toThrow("needs messageId");
+  });
+});
+
+describe("mistakes", () => {
+  it("are answers about messages", async () => {
+    const send = async (how: unknown) => {
+      const platform = brought({ send: how });
+      return (await platform.connect(contextOf(platform))).send({ chatId: "1" }, message, signal);
+    };
+    expect(await send(fail)).toEqual({ ok: false, kind: "unknown", reason: "oops" });
+    expect(await send(() => undefined)).toMatchObject({
+      kind: "unknown",
+      reason: expect.stringContaining("no answer"),
+    });
+    const silent = () => new Promise(() => undefined);
+    expect(await send(silent)).toMatchObject({ kind: "unknown", reason: expect.stringContaining("no word") });
+  });
+
+  it("make it red or quiet, never a crash", async () => {
+    const platform = brought({ health: fail, close: fail, typing: fail });
+    const connection = await platform.connect(contextOf(platform));
+    expect(connection.health()).toMatchObject({ state: "red", reason: "oops" });
+    await connection.typing?.({ chatId: "1" });
+    await connection.close();
+    expect(connection.edit).toBeUndefined();
+  });
+
+  it("of the person are told from those of the moment", async () => {
+    const theirs = Object.assign(new Error("bad token"), { name: "UserError", cure: "Change it." });
+    const failing = (error: Error) => brought({}, { connect: () => Promise.reject(error) });
+    const wrong = failing(theirs);
+    await expect(wrong.connect(contextOf(wrong))).rejects.toBeInstanceOf(UserError);
+    const busy = failing(new Error("busy"));
+    await expect(busy.connect(contextOf(busy))).rejects.not.toBeInstanceOf(UserError);
+  });
+
+  it("in names are refused", () => {
+    const connect = async () => idle;
+    for (const name of ["telegram", "origin", "House", "a:b", ""])
+      expect(() => completePlatform({ name, connect }, "p")).toThrow("name");
+    expect(() => completePlatform({ name: "house" } as PluginPlatform, "p")).toThrow("connect");
+  });
+});
