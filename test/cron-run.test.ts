@@ -91,6 +91,17 @@ it("has done its work also when the outbox fails, and the other chats hear of it
   expect(world.sent.map(({ target }) => target.chatId)).toEqual(["5"]);
 });
 
+it("delivers its result also when the document cannot be saved, and says so", async () => {
+  await world.open();
+  world.script("say.sh", "echo hello\n");
+  const { actions, scheduler, output } = await world.app.cron();
+  const job = await actions.create({ schedule: "1h", script: "say.sh", no_agent: true, deliver: "telegram" });
+  writeFileSync(output, "a file where a folder should be");
+  expect(await scheduler.runNow(job.id)).toMatchObject({ state: "ran", document: null });
+  expect(world.sent[0]?.message.text).toContain("hello");
+  expect(world.notices.join()).toContain("could not be saved");
+});
+
 it("sees what was written to .env meanwhile", async () => {
   await world.open();
   world.script("show.sh", 'echo "key: $FRESH_SETTING"\n');

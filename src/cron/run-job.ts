@@ -115,6 +115,17 @@ async function deliver(
   return { sent, ...(failed.length > 0 ? { error: failed.join("; ") } : {}) };
 }
 
+/** Undefined when it could not be saved: a full disk does not keep the result from a chat. Without one it is all there is. */
+async function savedDocument(job: Job, ending: Ending, parts: RunJobParts): Promise<string | undefined> {
+  try {
+    return await writeDocument(parts.output, job, { ...ending.text, at: parts.now(), zone: parts.zone() });
+  } catch (error) {
+    if (isLocalOnly(job.deliver)) throw error;
+    parts.notice(`The document of the job "${job.name}" could not be saved: ${wordsOf(error)}`);
+    return undefined;
+  }
+}
+
 /** Runs, saves the document, delivers. A failure is told to the job's targets, else as a notice. */
 export async function runJob(
   job: Job,
@@ -135,7 +146,7 @@ export async function runJob(
     ending = { ...ending, error, text: { ...ending.text, error } };
   }
   if (signal.reason instanceof JobRemoved) return { ok: false, told: true, error: signal.reason.message };
-  const document = await writeDocument(parts.output, job, { ...ending.text, at: parts.now(), zone: parts.zone() });
+  const document = await savedDocument(job, ending, parts);
   const content = ending.error === undefined ? ending.message : failureText(job, ending.error);
   const key = String(run.id);
   const undelivered = (error: unknown) => ({ sent: 0, error: wordsOf(error) });
@@ -143,11 +154,13 @@ export async function runJob(
     content === undefined ? { sent: 0 } : await deliver(job, { content, key }, parts).catch(undelivered);
   if (ending.error !== undefined && delivery.sent === 0) parts.notice(failureText(job, ending.error));
   else if (delivery.error !== undefined)
-    parts.notice(`The result of the job "${job.name}" was not delivered (${delivery.error}). It is in ${document}`);
+    parts.notice(
+      `The result of the job "${job.name}" was not delivered (${delivery.error}).${document === undefined ? "" : ` It is in ${document}`}`,
+    );
   return {
     ok: ending.error === undefined,
     told: true,
-    document,
+    ...(document === undefined ? {} : { document }),
     ...(ending.error === undefined ? {} : { error: ending.error }),
     ...(ending.sessionId === undefined ? {} : { sessionId: ending.sessionId }),
     ...(delivery.error === undefined ? {} : { deliveryError: delivery.error }),
