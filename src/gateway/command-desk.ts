@@ -61,6 +61,8 @@ export class CommandDesk {
     const picked = /^pk:(\w+):(\d+)$/.exec(press.data);
     const picker = picked ? this.#pickers.get(picked[1] ?? "") : undefined;
     if (!picked || !picker) return false;
+    const { name } = picker.command;
+    if (!mayUse(name, row.event, this.#door.office.access.section(row.event.source.platform))) return false;
     this.#pickers.delete(picked[1] ?? "");
     await this.#shared(row, picker.command, picker.values[Number(picked[2])] ?? "");
     return true;

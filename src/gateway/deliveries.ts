@@ -77,22 +77,22 @@ export class Deliveries implements Deliverer {
   ): Promise<string | undefined> {
     const { sender, mailbox } = this.#parts;
     const rows = await mailbox.enqueue(outgoing);
-    const last = rows.at(-1);
-    const sent = last ? sender.whenSent(last) : Promise.resolve(null);
+    const sent = Promise.all(rows.map((row) => sender.whenSent(row)));
     sender.add(rows);
-    if (message.mirrorFrom !== undefined) {
+    if (message.mirrorFrom !== undefined && rows.length > 0) {
       const from = message.mirrorFrom;
-      void sent.then((id) => (id === null ? undefined : this.#parts.mirror(target, from, message.text)));
+      void sent.then((ids) => (ids.includes(null) ? undefined : this.#parts.mirror(target, from, message.text)));
     }
-    if (!last || message.waitMs === undefined) return undefined;
+    if (message.waitMs === undefined) return undefined;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<"late">((resolve) => {
       timer = setTimeout(() => resolve("late"), message.waitMs);
     });
-    const id = await Promise.race([sent, late]);
+    const ids = await Promise.race([sent, late]);
     clearTimeout(timer);
-    // One that is still on its way stays in the outbox and leaves when it can.
-    if (id !== null) return undefined;
-    return (await mailbox.findOutgoing(last.key))?.error ?? "the platform refused it";
+    // What is still on its way stays in the outbox and leaves when it can.
+    const refused = ids === "late" ? undefined : rows[ids.indexOf(null)];
+    if (!refused) return undefined;
+    return (await mailbox.findOutgoing(refused.key))?.error ?? "the platform refused it";
   }
 }

@@ -259,6 +259,14 @@ describe("sending", () => {
     expect(await alone?.findSent?.(lost, never)).toMatchObject({ sent: true });
   });
 
+  it("shows long lists of choices as five rows of five", async () => {
+    await connect();
+    const buttons = Array.from({ length: 12 }, (_, n) => [{ label: `choice ${n}`, data: `pk:${n}` }]);
+    await connection?.send(to, { ...said("Which?"), buttons }, never);
+    const rows = discord.calls.at(-1)?.body.components as { components: unknown[] }[] | undefined;
+    expect(rows?.map((row) => row.components.length)).toEqual([5, 5, 2]);
+  });
+
   it("makes a post in a forum", async () => {
     discord.addChannel({ id: "740", type: 15, guild_id: GUILD, name: "ideas" });
     await connect();
@@ -318,6 +326,15 @@ describe("the line", () => {
     await arrived(120);
     expect(context.events.map((event) => event.text)).toEqual(Array.from({ length: 120 }, (_, n) => `missed ${n}`));
     expect(context.events[7]?.edited).toBeUndefined();
+  });
+
+  it("is not made deaf by an event that cannot be read", async () => {
+    await connect();
+    discord.say("601", "odd", { mentions: null, ...inGuild });
+    discord.say("601", "plain");
+    await arrived(1);
+    expect(context.events[0]?.text).toBe("plain");
+    expect(context.losses).toEqual([]);
   });
 
   it("asks again for what could not be kept", async () => {

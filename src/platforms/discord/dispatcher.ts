@@ -40,6 +40,18 @@ export class Dispatcher {
 
   /** True when something went to the inbox. Rejects when it could not be kept. */
   async handle(payload: GatewayDispatchPayload): Promise<boolean> {
+    try {
+      return await this.#handle(payload);
+    } catch (error) {
+      // An event that cannot be read now never can: asked for again and again, it would make the bot deaf.
+      const unreadable = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+      if (!unreadable || payload.t === "READY") throw error;
+      this.#parts.context.log("error", `an event of Discord (${payload.t}) could not be read: ${error.message}`);
+      return false;
+    }
+  }
+
+  async #handle(payload: GatewayDispatchPayload): Promise<boolean> {
     const { book } = this.#parts;
     switch (payload.t) {
       case "READY":

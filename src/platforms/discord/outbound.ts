@@ -48,8 +48,15 @@ export function markAt(now: number): string {
   return snowflakeAt(now - SKEW_MS);
 }
 
+/** Five rows of five: a longer list is laid out in full rows. */
+function rowsOf(buttons: NonNullable<Text["buttons"]>): NonNullable<Text["buttons"]> {
+  if (buttons.length <= 5) return buttons;
+  const all = buttons.flat();
+  return Array.from({ length: Math.min(5, Math.ceil(all.length / 5)) }, (_, at) => all.slice(5 * at, 5 * at + 5));
+}
+
 function components(message: Text): unknown[] {
-  return (message.buttons ?? []).slice(0, 5).map((row) => ({
+  return rowsOf(message.buttons ?? []).map((row) => ({
     type: 1,
     components: row.slice(0, 5).map(({ label, data }, index) => ({
       type: 2,

@@ -91,7 +91,15 @@ export class TelegramConnection implements PlatformConnection {
       const message = update.message ?? update.edited_message;
       if (message) this.#saw(scopeOf(String(message.chat.id)), message.message_id);
     }
-    const events = updates.flatMap((update) => eventOf(update, bot, settings, context.now()) ?? []);
+    const events = updates.flatMap((update) => {
+      try {
+        return eventOf(update, bot, settings, context.now()) ?? [];
+      } catch (error) {
+        // What cannot be read now never can: asked for again and again, it would make the bot deaf.
+        context.log("error", `an update of Telegram could not be read: ${String(error)}`);
+        return [];
+      }
+    });
     if (events.length === 0) return;
     // Asked for first, so that it is on disk no later than the events: a mark is needed to answer them.
     await Promise.all([this.keep(), context.receiveAll(events)]);

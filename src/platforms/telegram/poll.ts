@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import type { PlatformContext } from "../../core/platform.ts";
-import { type Line, troubleOf } from "./client.ts";
+import { type ApiTrouble, type Line, troubleOf } from "./client.ts";
 import type { Pulse } from "./pulse.ts";
 import type { TelegramSettings } from "./settings.ts";
 
@@ -38,14 +38,21 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
+function wordsFor({ code, text }: ApiTrouble): string {
+  if (code === 409) return "another program receives with this token (409)";
+  return `poll failed: ${code === 0 ? "no answer" : code} ${text}`;
+}
+
 /** Runs until the signal fires. Never throws. */
 export async function pollForEver(parts: PollParts, signal: AbortSignal): Promise<void> {
   const { line, pulse, context, settings } = parts;
   let offset = 0;
   let failures = 0;
   while (!signal.aborted) {
+    let heard = false;
     try {
       const updates = await pollOnce(parts, offset, signal);
+      heard = true;
       pulse.beat(context.now());
       failures = 0;
       if (updates.length === 0) continue;
@@ -55,15 +62,12 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       if (signal.aborted) return;
       failures += 1;
       const trouble = troubleOf(error);
-      const why =
-        trouble.code === 409
-          ? "another program receives with this token (409)"
-          : `poll failed: ${trouble.code === 0 ? "no answer" : trouble.code} ${trouble.text}`;
+      const why = heard ? `messages could not be stored: ${trouble.text}` : wordsFor(trouble);
       pulse.miss(why);
       context.log("warning", `Telegram: ${why}`);
       // A socket that is open on one side only never reports an error: silence means that no socket can be trusted.
-      if (trouble.silent) line.rebuild();
-      else if (trouble.code === 0 || trouble.code >= 500) line.renew();
+      if (trouble.silent && !heard) line.rebuild();
+      else if (!heard && (trouble.code === 0 || trouble.code >= 500)) line.renew();
       if (trouble.code === 401 || trouble.code === 404) {
         context.lost("Telegram does not know this bot token", { fatal: true });
         return;

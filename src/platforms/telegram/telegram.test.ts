@@ -96,11 +96,12 @@ async function connect(env: { [name: string]: string }, before?: FakeTelegram) {
 
 describe("receiving", () => {
   it("confirms an update only after it was kept", async () => {
-    const { telegram, received, breakDisk } = await connect({});
+    const { telegram, received, breakDisk, connection } = await connect({});
     breakDisk(true);
     telegram.say(1, "important");
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(telegram.unconfirmed).toBe(1);
+    expect(connection.health()).toMatchObject({ reason: "messages could not be stored: disk full" });
     breakDisk(false);
     await telegram.until(() => received.length === 1 && telegram.unconfirmed === 0);
     expect(received[0]).toMatchObject({
@@ -109,6 +110,14 @@ describe("receiving", () => {
       text: "important",
       source: { chatKind: "dm", userId: "1" },
     });
+  });
+
+  it("is not made deaf by an update that cannot be read", async () => {
+    const { telegram, received } = await connect({});
+    telegram.say(1, "odd", { extra: { entities: "none", chat: { id: -5, type: "group" } } });
+    telegram.say(1, "plain");
+    await telegram.until(() => received.length === 1 && telegram.unconfirmed === 0);
+    expect(received[0]).toMatchObject({ text: "plain" });
   });
 
   it("takes webhooks with the right secret only, and answers after the update was kept", async () => {
