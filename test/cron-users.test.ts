@@ -17,7 +17,7 @@ const GUEST = { userId: "telegram-user-5", origin: { platform: "telegram", chat_
 const OWNER = { origin: { platform: "telegram", chat_id: "1" } };
 
 /** What the tool answers to each call, in a conversation of that person; hints for the model stand on further lines. */
-async function asked(who: { userId?: string; origin: JobOrigin }, ...wishes: Args[]) {
+async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...wishes: Args[]) {
   const replies = wishes.map((args) => calls([{ name: "cronjob", args }]));
   world.llm.enqueue(...replies, text("Done."), text("Title"));
   const { conversation } = await world.app.openConversation({ human: nobody, ...who });
@@ -58,6 +58,19 @@ it("lets others deliver to their own chat and to home channels only", async () =
   const [moved] = await asked(GUEST, { action: "update", job_id: "Report 1", deliver: "origin,telegram:42" });
   expect(moved?.success).toBe(false);
   const [owned] = await asked(OWNER, { action: "create", schedule: "1d", prompt: "Tell them", deliver: "telegram:42" });
+  expect(owned?.success).toBe(true);
+});
+
+it("runs no script of the home for a person who has no terminal there", async () => {
+  world.script("balance.sh", "echo 1000\n");
+  const wish = { action: "create", schedule: "1d", script: "balance.sh", no_agent: true };
+  const guest = { ...GUEST, platform: "telegram" };
+  const [refused] = await asked(guest, wish);
+  expect(refused?.success).toBe(false);
+  expect(String(refused?.error)).toContain("terminal");
+  const [cli] = await asked({ ...GUEST, platform: "cli" }, wish);
+  expect(cli?.success).toBe(true);
+  const [owned] = await asked({ ...OWNER, platform: "telegram" }, { ...wish, name: "Mine" });
   expect(owned?.success).toBe(true);
 });
 

@@ -7,6 +7,7 @@ import type { Tool } from "../core/tool.ts";
 import type { Owners } from "../cron/owner.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { App, ConversationWish } from "./app.ts";
+import { toolNames } from "./conversation-settings.ts";
 import type { Cron, CronBook } from "./cron-book.ts";
 import type { Home } from "./home.ts";
 import type { Services } from "./services.ts";
@@ -155,7 +156,14 @@ export async function cronToolFor(services: Services, wish: ConversationWish): P
     import("../cron/cronjob-tool.ts"),
     import("../cron/job-reach.ts"),
   ]);
-  const chat = { ...(wish.origin ? { origin: wish.origin } : {}), ...(wish.userId ? { tenant: wish.userId } : {}) };
+  const { human, platform } = wish;
+  const own = toolNames(services.config, { human, ...(platform ? { platform } : {}) }, new Map());
+  const scripts = own.includes("terminal");
+  const chat = {
+    scripts,
+    ...(wish.origin ? { origin: wish.origin } : {}),
+    ...(wish.userId ? { tenant: wish.userId } : {}),
+  };
   return cronjobTool({
     actions: async () => (await services.cron.book()).actions,
     gate: services.gate,

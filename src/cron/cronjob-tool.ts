@@ -151,10 +151,12 @@ const DONE: { readonly [action in Exclude<Action, "list">]: string } = {
   run: "Due now; it runs at the next tick, within a minute",
 };
 
-/** What another job said, and where results go, is limited to what this conversation may see. */
+/** What another job said, where results go and what is run is limited to what this conversation may reach. */
 async function checkReach(args: Args, jobs: readonly Job[], reach: JobReach): Promise<void> {
   const unknown = args.context_from?.filter((id) => !jobs.some((job) => job.id === id.trim())) ?? [];
   if (unknown.length > 0) throw new UserError(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
+  if (args.script?.trim() && !reach.scripts)
+    throw new UserError("Scripts run for people who may use the terminal here.", { cure: "Leave the script out." });
   if (args.deliver?.trim()) await reach.checkDeliver(args.deliver);
 }
 

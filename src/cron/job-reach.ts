@@ -8,6 +8,8 @@ export interface JobReach {
   readonly origin: JobOrigin | null;
   /** Absent for the owner. */
   readonly tenant?: string;
+  /** Whether jobs made here may run scripts of the home. */
+  readonly scripts: boolean;
   sees(job: Job): boolean;
   /** Throws UserError when results may not go there from here. */
   checkDeliver(deliver: string): Promise<void>;
@@ -23,14 +25,15 @@ function isHome(target: DeliveryTarget, deliverer: Deliverer): boolean {
 }
 
 export function jobReach(
-  chat: { readonly origin?: JobOrigin; readonly tenant?: string },
+  chat: { readonly origin?: JobOrigin; readonly tenant?: string; readonly scripts: boolean },
   deliverer: () => Promise<Deliverer>,
 ): JobReach {
   const { tenant } = chat;
   const origin = chat.origin ?? null;
-  if (tenant === undefined) return { origin, sees: () => true, checkDeliver: async () => undefined };
+  if (tenant === undefined) return { origin, scripts: true, sees: () => true, checkDeliver: async () => undefined };
   return {
     tenant,
+    scripts: chat.scripts,
     origin: origin && { ...origin, tenant },
     // Homes from before have jobs that name nobody: they belong to their chat.
     sees: ({ origin: made }) =>
