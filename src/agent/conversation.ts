@@ -21,6 +21,8 @@ import { type TurnOutcome, TurnScope } from "./turn-scope.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 const CLOSE_MS = 5_000;
+/** Why whatever still listens to a turn stops; made once, because every turn ends this way. */
+const OVER = new DOMException("The turn is over.", "AbortError");
 const LOST_RESULT = "[no result: the process ended before this call finished; it may have taken effect]";
 
 export interface OpenOptions {
@@ -134,7 +136,7 @@ export class Conversation {
     try {
       for (let event = await events.take(); event !== undefined; event = await events.take()) yield event;
     } finally {
-      controller.abort();
+      controller.abort(OVER);
       await work;
     }
   }

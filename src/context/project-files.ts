@@ -1,7 +1,8 @@
 // Instructions that a project keeps for agents: found by fixed names, the first kind wins, bounded and scanned.
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
+import { readIfThere } from "../lib/read-if-there.ts";
 
 export const PROJECT_FILE_CHARS = 20_000;
 
@@ -14,10 +15,10 @@ export interface ProjectFile {
 /** The text, or undefined when there is no such readable file with something in it. */
 async function readText(path: string): Promise<string | undefined> {
   try {
-    const text = (await readFile(path, "utf8")).replace(/^\ufeff/, "");
-    return text.trim() === "" ? undefined : text;
+    const text = (await readIfThere(path))?.replace(/^\ufeff/, "");
+    return text?.trim() === "" ? undefined : text;
   } catch {
-    // Absent, unreadable or a folder: the same to us.
+    // Unreadable or a folder: the same to us.
     return undefined;
   }
 }

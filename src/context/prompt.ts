@@ -1,8 +1,8 @@
 // The system prompt, put together once per session from tiers: what never changes first, what changes by day last.
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
 import { estimateTextTokens } from "../core/tokens.ts";
+import { readIfThere } from "../lib/read-if-there.ts";
 import { capText, readProjectFiles } from "./project-files.ts";
 
 const IDENTITY = `You are Hermes, a personal AI agent. You work on the user's machine and in their chats with the tools you are given.
@@ -73,7 +73,8 @@ export interface SystemPrompt {
 
 async function identity(input: PromptInput, scan: Scan): Promise<string> {
   if (input.contextFiles === false) return IDENTITY;
-  const soul = (await readFile(join(input.home, "SOUL.md"), "utf8").catch(() => "")).replace(/^\ufeff/, "").trim();
+  const file = await readIfThere(join(input.home, "SOUL.md")).catch(() => undefined);
+  const soul = (file ?? "").replace(/^\ufeff/, "").trim();
   if (soul === "") return IDENTITY;
   const { text } = scan(capText(soul, "SOUL.md"), "SOUL.md");
   // A file that was nothing but smuggled orders leaves only markers: they are no identity.

@@ -54,15 +54,18 @@ export function estimateMessagesTokens(messages: readonly Message[]): number {
   return total;
 }
 
-/** Most schemas are shared by all conversations of a process. */
-const countedSchemas = new WeakMap<ToolSchema, number>();
+/** Parameters are constants of the tools' files: all conversations of a process share them. */
+const countedParameters = new WeakMap<object, number>();
+
+function parameterTokens(parameters: object): number {
+  const tokens = countedParameters.get(parameters) ?? estimateTextTokens(JSON.stringify(parameters));
+  countedParameters.set(parameters, tokens);
+  return tokens;
+}
 
 export function estimateSchemaTokens(tools: readonly ToolSchema[]): number {
   let total = 0;
-  for (const tool of tools) {
-    const tokens = countedSchemas.get(tool) ?? estimateTextTokens(JSON.stringify(tool));
-    countedSchemas.set(tool, tokens);
-    total += tokens;
-  }
+  for (const { parameters, ...rest } of tools)
+    total += parameterTokens(parameters) + estimateTextTokens(JSON.stringify(rest));
   return total;
 }

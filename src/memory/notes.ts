@@ -1,9 +1,9 @@
 // The built-in memory: two bounded files of notes, one about the work, one about the user.
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
+import { readIfThere } from "../lib/read-if-there.ts";
 import { joinEntries, parseEntries, sizeOf } from "./entries.ts";
 import { type NoteMeta, NoteMetaFile } from "./note-meta.ts";
 
@@ -80,11 +80,7 @@ export class Notes {
 
   /** The entries as they are on disk. */
   async entries(target: NoteTarget): Promise<string[]> {
-    const text = await readFile(this.#path(target), "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return "";
-      throw error;
-    });
-    return parseEntries(text);
+    return parseEntries((await readIfThere(this.#path(target))) ?? "");
   }
 
   meta(target: NoteTarget): Promise<{ readonly [key: string]: NoteMeta }> {

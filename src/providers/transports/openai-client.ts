@@ -6,31 +6,39 @@ import type { TransportCall } from "./transport.ts";
 import type { Wire } from "./wire.ts";
 
 export interface OpenAiSdk {
-  readonly Client: typeof OpenAI;
+  readonly client: OpenAI;
   readonly Stream: typeof Stream;
 }
 
-/** Load before the clock of a call starts: the first load takes longer than some limits. */
-export async function loadOpenAi(): Promise<OpenAiSdk> {
-  const [{ default: Client }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
-  return { Client, Stream };
-}
+const MAX_TIMER = 2_147_483_647;
 
-/** A client for one call. Every setting that the SDK would otherwise take from the environment is given. */
-function clientFor(sdk: OpenAiSdk, call: TransportCall, wire: Wire): OpenAI {
-  return new sdk.Client({
-    // The wire sets the real credentials; the SDK only insists on having some.
+type WithWire = RequestInit & { readonly wire: Wire };
+
+/** One client for all calls, because making one costs more than a call. Each call brings its address and its wire. */
+async function load(): Promise<OpenAiSdk> {
+  const [{ default: Client }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
+  const client = new Client({
+    // The wire sets the real credentials; the SDK only insists on having some. Whatever it would take from the
+    // environment is given.
     apiKey: "set-by-wire",
     adminAPIKey: null,
     organization: null,
     project: null,
     webhookSecret: null,
-    baseURL: call.endpoint.baseUrl.replace(/\/+$/, ""),
+    baseURL: "http://set-by-call.invalid",
     maxRetries: 0,
-    timeout: Math.min(call.timeouts.totalMs, 2_147_483_647),
     logLevel: "off",
-    fetch: wire.fetch,
+    fetch: (input, init) => (init as WithWire).wire.fetch(input, init),
   });
+  return { client, Stream };
+}
+
+let loading: Promise<OpenAiSdk> | undefined;
+
+/** Load before the clock of a call starts: the first load takes longer than some limits. */
+export async function loadOpenAi(): Promise<OpenAiSdk> {
+  loading ??= load();
+  return loading;
 }
 
 export interface Post {
@@ -42,12 +50,16 @@ export interface Post {
 
 /** The JSON values of the answer: many when it streams, one when it does not. */
 export async function* streamBody(sdk: OpenAiSdk, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
-  const client = clientFor(sdk, post.call, wire);
+  const { client } = sdk;
+  const { endpoint, timeouts } = post.call;
+  const url = `${endpoint.baseUrl.replace(/\/+$/, "")}${post.path}`;
   // As text: for an object the SDK would load the platform's `fetch` to see whether it is a form.
   const body = JSON.stringify(post.body);
   const headers = { "content-type": "application/json" };
-  const options = { body, headers, signal: wire.signal, stream: post.stream };
-  const response = await client.post(post.path, options).asResponse();
+  const timeout = Math.max(1, Math.min(Math.floor(timeouts.totalMs), MAX_TIMER));
+  const fetchOptions = { wire } as object;
+  const options = { body, headers, signal: wire.signal, stream: post.stream, timeout, fetchOptions };
+  const response = await client.post(url, options).asResponse();
   if (!post.stream || wire.isJson) {
     const value = (await response.json()) as JsonObject;
     // Some gateways answer an error with status 200.
@@ -56,7 +68,6 @@ export async function* streamBody(sdk: OpenAiSdk, post: Post, wire: Wire): Async
     return;
   }
   const controller = new AbortController();
-  const stop = () => controller.abort();
-  wire.signal.addEventListener("abort", stop, { once: true });
+  wire.signal.addEventListener("abort", () => controller.abort(wire.signal.reason), { once: true });
   yield* sdk.Stream.fromSSEResponse<JsonObject>(response, controller, client);
 }
