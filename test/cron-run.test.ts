@@ -1,5 +1,5 @@
 // What a run of a job has: its folder, its tools, its model, the spare models, and an end in every case.
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { upcomingRuns } from "../src/app/cron-actions.ts";
@@ -100,6 +100,17 @@ it("delivers its result also when the document cannot be saved, and says so", as
   expect(await scheduler.runNow(job.id)).toMatchObject({ state: "ran", document: null });
   expect(world.sent[0]?.message.text).toContain("hello");
   expect(world.notices.join()).toContain("could not be saved");
+});
+
+it("may do what is dangerous only where the owner says so", async () => {
+  await world.open("approvals:\n  cron_mode: approve\n");
+  const old = join(world.home.path, "old");
+  mkdirSync(old);
+  const { actions, scheduler } = await world.app.cron();
+  const job = await actions.create({ schedule: "1h", prompt: "Clean up." });
+  world.llm.enqueue(calls([{ name: "terminal", args: { command: `rm -rf ${old}` } }]), text("Done."));
+  expect((await scheduler.runNow(job.id)).state).toBe("ran");
+  expect(existsSync(old)).toBe(false);
 });
 
 it("sees what was written to .env meanwhile", async () => {
