@@ -89,6 +89,22 @@ it.runIf(process.platform === "linux")(
   },
 );
 
+it.runIf(process.platform === "linux")(
+  "runs all the same where there is no service manager to talk to",
+  { timeout: 60_000 },
+  async () => {
+    managed();
+    writeFileSync(join(home.path, "bin", "systemctl"), "#!/bin/sh\necho no bus >&2\nexit 1\n", { mode: 0o755 });
+    const installed = await run("gateway", "install");
+    expect(installed).toMatchObject({ code: 1 });
+    expect(installed.stderr).toContain("no bus");
+    const start = await run("gateway", "start");
+    expect(start).toMatchObject({ code: 0 });
+    expect(start.stderr).toContain("no bus. It is started without it");
+    expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
+  },
+);
+
 it("hears a stop that comes while it starts", { timeout: 60_000 }, async () => {
   const ended = foreground();
   await expect.poll(() => existsSync(join(home.path, "gateway.lock.db")), { interval: 2, timeout: 20_000 }).toBe(true);

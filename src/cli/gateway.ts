@@ -67,16 +67,17 @@ async function start({ home, terminal }: CliContext): Promise<number> {
   }
   const installed = installedService(home, await service(home));
   const problem = installed ? await tellService(home, installed, "start") : null;
-  if (problem) throw new UserError(`The service did not start: ${problem}`, { cure: "Try: hermes gateway run -v" });
+  if (problem) terminal.err(`The service manager says: ${problem}. It is started without it.`);
+  const managed = installed !== undefined && problem === null;
   let ended: string | undefined;
-  if (!installed)
+  if (!managed)
     (await startDetached(home, program())).ended.then((said) => {
       ended = said;
     });
   const deadline = Date.now() + START_MS;
   while (Date.now() < deadline && ended === undefined) {
     if (await askGateway(home, "status")) {
-      terminal.out(`The gateway runs ${installed ? "as a service" : "in the background"}. See: hermes gateway status`);
+      terminal.out(`The gateway runs ${managed ? "as a service" : "in the background"}. See: hermes gateway status`);
       return 0;
     }
     await new Promise((resolve) => setTimeout(resolve, 150));
