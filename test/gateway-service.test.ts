@@ -17,11 +17,16 @@ beforeEach(async () => {
   home = tempHome();
   env = {};
   const remove = calls([{ name: "terminal", args: { command: `rm -rf ${join(home.path, "skills")}` } }]);
+  const again = `"${process.execPath}" "${hermesProgram()}" gateway restart`;
+  const restart = calls([{ name: "terminal", args: { command: again } }]);
   const slow = drip("A long answer that is worth waiting for.", { everyMs: 1_200 });
   llm = await startFakeLlm({
     script: ({ tools, messages }) => {
       if (tools.length === 0) return text("A title");
-      return messages.at(-1)?.text === "Remove it" ? remove : slow;
+      const last = messages.at(-1);
+      if (last?.role === "tool") return text(`Done: ${last.text}`);
+      if (last?.text === "Restart") return restart;
+      return last?.text === "Remove it" ? remove : slow;
     },
   });
   home.useModel(llm, "approvals:\n  mode: manual\n");
@@ -145,6 +150,22 @@ it("says where it is not heard, and takes a port as soon as it is free", { timeo
   await new Promise((resolve) => other.close(resolve));
   await expect.poll(health, { timeout: 30_000 }).toBe("ok");
   expect(await run("gateway", "status")).toMatchObject({ code: 0 });
+});
+
+it("can be restarted from within a turn", { timeout: 90_000 }, async () => {
+  home.useModel(llm, "approvals:\n  mode: off\n");
+  env = { API_SERVER_ENABLED: "true", API_SERVER_KEY: "a-key-for-this-test", API_SERVER_PORT: "0" };
+  expect(await run("gateway", "start")).toMatchObject({ code: 0 });
+  const startedAt = async () =>
+    (JSON.parse((await run("gateway", "status", "--json")).stdout) as { startedAt?: number }).startedAt ?? 0;
+  const before = await startedAt();
+  const answer = await fetch(`${await apiUrl()}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: "Bearer a-key-for-this-test" },
+    body: JSON.stringify({ messages: [{ role: "user", content: "Restart" }] }),
+  });
+  expect(JSON.stringify(await answer.json())).toContain("restarts when running turns are done");
+  await expect.poll(startedAt, { timeout: 20_000 }).toBeGreaterThan(before);
 });
 
 it("finishes what API clients wait for before it stops, and counts it", { timeout: 60_000 }, async () => {

@@ -1,10 +1,11 @@
 // What `hermes gateway …` does from outside: find the running gateway, ask it, stop it, install it as a service.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, open, readFile, rm } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { JsonObject } from "../core/message.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import type { Home } from "./home.ts";
@@ -167,6 +168,25 @@ export async function writeState(home: Home, status: object): Promise<void> {
     updated_at: now,
   };
   await atomicWrite(join(home.path, "gateway_state.json"), `${JSON.stringify(file, null, 2)}\n`, 0o600);
+}
+
+async function parentOf(pid: number): Promise<number> {
+  try {
+    const { stdout } = await promisify(execFile)("ps", ["-o", "ppid=", "-p", String(pid)]);
+    return Number(stdout);
+  } catch {
+    // Small systems have no ps; where there is no /proc either, nobody is known to be our parent.
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    return Number(/^.*\) \S+ (\d+)/s.exec(stat)?.[1] ?? 0);
+  }
+}
+
+/** True when a turn of the running gateway started this program: then it must not wait for the end of that turn. */
+export async function isInsideGateway(home: Home): Promise<boolean> {
+  const gateway = Number((await askGateway(home, "status"))?.pid ?? 0);
+  if (gateway === 0) return false;
+  for (let pid = process.ppid; pid > 1; pid = await parentOf(pid)) if (pid === gateway) return true;
+  return false;
 }
 
 /** How long a stop may take: running turns are finished, then everything is closed. */

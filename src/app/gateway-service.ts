@@ -132,8 +132,14 @@ export function installedService(home: Home, service: Service): ServiceFile | un
  * Asks the service manager, because it would start again what is stopped behind its back. What it complained about, or
  * null.
  */
-export function tellService(home: Home, file: ServiceFile, word: "start" | "stop"): Promise<string | null> {
-  if (file.kind === "systemd") return tell("systemctl", ["--user", word, `${file.name}.service`], home);
+export function tellService(
+  home: Home,
+  file: ServiceFile,
+  word: "start" | "stop",
+  options: { readonly wait?: boolean } = {},
+): Promise<string | null> {
+  const patience = options.wait === false ? ["--no-block"] : [];
+  if (file.kind === "systemd") return tell("systemctl", ["--user", ...patience, word, `${file.name}.service`], home);
   return tell("launchctl", [word === "start" ? "load" : "unload", file.path], home);
 }
 

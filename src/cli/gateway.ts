@@ -4,6 +4,7 @@ import {
   askToStop,
   EXIT,
   isGatewayRunning,
+  isInsideGateway,
   startDetached,
   stopSeconds,
   waitUntilStopped,
@@ -94,13 +95,24 @@ async function stop(context: CliContext): Promise<number> {
     terminal.out("No gateway is running.");
     return 0;
   }
+  if (await leaveToGateway(context, "stop")) return 0;
   terminal.out("Stopping: running turns are finished first.");
   await end(context);
   terminal.out("Stopped.");
   return 0;
 }
 
+/** From within a turn the gateway is only told: it finishes that turn first, and would wait for us as we for it. */
+async function leaveToGateway({ home, terminal }: CliContext, word: "stop" | "restart"): Promise<boolean> {
+  if (!(await isInsideGateway(home))) return false;
+  const installed = word === "stop" ? installedService(home, await service(home)) : undefined;
+  if (!installed || (await tellService(home, installed, "stop", { wait: false }))) await askGateway(home, word);
+  terminal.out(`The gateway ${word}s when running turns are done, this one included.`);
+  return true;
+}
+
 async function restart(context: CliContext): Promise<number> {
+  if (await leaveToGateway(context, "restart")) return 0;
   await stop(context);
   return start(context);
 }
