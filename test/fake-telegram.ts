@@ -73,6 +73,8 @@ export class FakeTelegram {
   fault: Fault = "none";
   /** The next sends are carried out, but the line breaks before the answer. */
   cutAfterSend = 0;
+  /** Files are refused with these words. */
+  refuse = "";
   /** Chats where a bot may change what others posted. */
   readonly channels = new Set<string>();
   webhook: { url: string; secret: string } | null = null;
@@ -240,8 +242,8 @@ export class FakeTelegram {
   }
 
   #answer(response: ServerResponse, status: number, body: unknown): void {
-    if (!response.destroyed)
-      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    const headers = { "content-type": "application/json" };
+    if (!response.destroyed) response.writeHead(status, headers).end(JSON.stringify(body));
   }
 
   async #call(method: string, params: Params, response: ServerResponse): Promise<unknown> {
@@ -277,12 +279,9 @@ export class FakeTelegram {
     if (this.fault === "conflict" || (this.#polling && !this.#polling.destroyed && this.#polling !== response)) {
       const other = this.#polling;
       this.#polling = undefined;
+      const description = "Conflict: terminated by other getUpdates request";
       if (this.fault !== "conflict" && other && !other.writableEnded)
-        this.#answer(other, 409, {
-          ok: false,
-          error_code: 409,
-          description: "Conflict: terminated by other getUpdates request",
-        });
+        this.#answer(other, 409, { ok: false, error_code: 409, description });
       else
         throw new ApiError(
           409,
@@ -322,6 +321,7 @@ export class FakeTelegram {
       method === "sendMessage" ? plain(String(params.text), params.parse_mode) : String(params.caption ?? "");
     if (method === "sendMessage" && text.trim() === "") throw new ApiError(400, "Bad Request: message text is empty");
     if (text.length > 4096) throw new ApiError(400, "Bad Request: message is too long");
+    if (method !== "sendMessage" && this.refuse) throw new ApiError(413, this.refuse);
     const reply = params.reply_parameters as { message_id?: number } | undefined;
     const id = this.#nextId(chatId);
     const message = this.#keep({
@@ -375,7 +375,7 @@ export class FakeTelegram {
   }
 
   #delete(params: Params): true {
-    const message = this.#byId.get(`${String(params.chat_id)}/${String(params.message_id)}`);
+    const message = this.#byId.get(`${params.chat_id}/${params.message_id}`);
     if (!message || message.deleted) throw new ApiError(400, "Bad Request: message to delete not found");
     message.deleted = true;
     return true;

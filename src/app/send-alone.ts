@@ -14,6 +14,7 @@ const TRIES = 3;
 const LONGEST_PAUSE_MS = 15_000;
 const SEND_MS = 120_000;
 const DAY_MS = 86_400_000;
+const KEEP_MS = 7 * DAY_MS;
 
 /** What a platform gets when nothing is to be received. */
 function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: AbortSignal): PlatformContext {
@@ -157,6 +158,8 @@ export async function sendAlone(
   const wanted = deliveryRows(platform, target, message);
   const keys = new Set(wanted.map(({ key }) => key));
   return withMailbox(app, async (mailbox) => {
+    // Where no gateway ever runs, nobody else does it.
+    await mailbox.prune(Date.now() - KEEP_MS);
     await mailbox.enqueue(wanted);
     const rows = (await waitingRows(mailbox, keys)).filter((row) => row.platform === platform.name);
     const troubles = await bySender(app, platform, { mailbox, rows });

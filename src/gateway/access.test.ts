@@ -49,6 +49,24 @@ describe("access", () => {
     ["listed everywhere", event(), settings({ GATEWAY_ALLOWED_USERS: "7" }), allowed],
     ["a star", event(), settings({ TELEGRAM_ALLOWED_USERS: "*" }), allowed],
     ["without what follows @", event({ userId: "7@host" }), settings({ TELEGRAM_ALLOWED_USERS: "7" }), allowed],
+    [
+      "an address in any case",
+      event({ platform: "email", userId: "ada@mail.test" }),
+      settings({ EMAIL_ALLOWED_USERS: "Ada@Mail.Test" }),
+      allowed,
+    ],
+    [
+      "everybody of a domain",
+      event({ platform: "email", userId: "ada@mail.test" }),
+      settings({ EMAIL_ALLOWED_USERS: "@mail.test" }),
+      allowed,
+    ],
+    [
+      "an address whole",
+      event({ platform: "email", userId: "ada@evil.test" }),
+      settings({ EMAIL_ALLOWED_USERS: "ada,@mail.test" }),
+      nothing,
+    ],
     ["group people only in groups", event(), settings({ TELEGRAM_GROUP_ALLOWED_USERS: "7" }), nothing],
     ["group people", event({ chatKind: "group" }), settings({ TELEGRAM_GROUP_ALLOWED_USERS: "7" }), allowed],
     [

@@ -55,6 +55,13 @@ function isListed(list: readonly string[], id: string): boolean {
   return list.includes("*") || list.includes(id) || list.includes(id.split("@")[0] ?? id);
 }
 
+/** Addresses count whole and in any case; `@example.org` is everybody there. */
+function isListedAddress(list: readonly string[], id: string): boolean {
+  const address = id.toLowerCase();
+  const meant = ["*", address, address.slice(address.lastIndexOf("@"))];
+  return list.some((entry) => meant.includes(entry.toLowerCase()));
+}
+
 function offerTo(event: InboundEvent, settings: AccessSettings, anyList: boolean): Access {
   if (event.source.chatKind !== "dm" || event.press) return { allowed: false, offer: "nothing" };
   const own = settings.section(event.source.platform).unauthorized_dm_behavior;
@@ -81,7 +88,8 @@ export async function accessOf(event: InboundEvent, settings: AccessSettings): P
     return isOn(settings.setting(platform, "GATEWAY_ALLOW_ALL_USERS")) ? ALLOWED : offerTo(event, settings, false);
   if (chatKind !== "dm" && isListed(lists.groupChats, chatId)) return ALLOWED;
   const group = chatKind === "dm" ? [] : lists.groupUsers;
-  if (isListed([...lists.users, ...group, ...lists.everywhere], userId)) return ALLOWED;
+  const people = [...lists.users, ...group, ...lists.everywhere];
+  if (platform === "email" ? isListedAddress(people, userId) : isListed(people, userId)) return ALLOWED;
   return offerTo(event, settings, true);
 }
 

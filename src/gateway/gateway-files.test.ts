@@ -210,6 +210,16 @@ describe("a file that waited for the gateway's start", () => {
 });
 
 describe("an answer with files", () => {
+  it("says when a file cannot be sent", async () => {
+    const w = await world({ script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`) });
+    const path = join(w.home.path, "report.pdf");
+    writeFileSync(path, "x");
+    w.telegram.refuse = "Request Entity Too Large";
+    w.telegram.say(1, path);
+    await answered(w, 1, 2);
+    expect(texts(w, 1)).toEqual(["Here.", "⚠️ report.pdf could not be sent: Request Entity Too Large"]);
+  });
+
   it("does not send what is protected, whatever the path says", async () => {
     const w = await world({
       script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`),

@@ -42,14 +42,18 @@ export function resetPolicyOf(config: App["config"], source: Source): ResetPolic
 
 /** Named in `gateway.owners`; where nothing is named, the only person on a platform's allow-list. Null: nobody is. */
 function ownersOn(config: App["config"], access: AccessSettings, platform: string): readonly string[] | null {
+  const same = (list: readonly string[]) => (platform === "email" ? list.map((each) => each.toLowerCase()) : list);
   const named = ids((config.gateway as { readonly owners?: unknown }).owners);
   const prefix = `${platform}:`;
-  if (named.length > 0) return named.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
+  if (named.length > 0)
+    return same(named.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length)));
   const allowed = [
     ...ids(access.setting(platform, `${platform.toUpperCase()}_ALLOWED_USERS`)),
     ...ids(access.section(platform).allow_from),
   ];
-  return new Set(allowed).size === 1 ? allowed : null;
+  const [only = ""] = allowed;
+  const one = new Set(allowed).size === 1 && only !== "*" && !only.startsWith("@");
+  return one ? same([only]) : null;
 }
 
 /** Shares the home's own memory: an owner, in private. */

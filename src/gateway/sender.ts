@@ -239,6 +239,12 @@ export class Sender {
     return false;
   }
 
+  /** Whoever was promised a file hears that it does not come. */
+  async #tellMissing({ key, platform, to }: OutboxRow, name: string, reason: string): Promise<void> {
+    const payload = { type: "text" as const, text: `⚠️ ${name} could not be sent: ${reason}` };
+    this.add(await this.#parts.mailbox.enqueue([{ key: `${key}:missing`, platform, to, payload }]));
+  }
+
   /** The mark of the attempt, for the search if its end stays unknown. */
   #remember(row: OutboxRow, mark: string | null): void {
     const lane = this.#lane(row.platform, row.to);
@@ -252,6 +258,7 @@ export class Sender {
     else {
       await mailbox.failed(row.id, result.reason);
       log("error", `a message to ${row.platform}:${row.to.chatId} could not be delivered: ${result.reason}`);
+      if (row.payload.type === "file") await this.#tellMissing(row, row.payload.name, result.reason);
     }
     for (const waiter of this.#waiters.get(row.id) ?? []) waiter.resolve(result.ok ? result.messageId : null);
     this.#waiters.delete(row.id);
