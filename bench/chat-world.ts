@@ -172,7 +172,7 @@ export class ChatWorld {
     if (!raw.includes('"tools":')) {
       this.sideCalls += 1;
       const streamed = raw.includes('"stream":true');
-      const message = { role: "assistant", content: "A short title" };
+      const message = { role: "assistant", content: `Question ${mark.slice(2, -2)} and its answer` };
       const body = { id: "c", model: "test-model", choices: [{ index: 0, message, finish_reason: "stop" }] };
       response.writeHead(200, { "content-type": streamed ? "text/event-stream" : "application/json" });
       response.end(streamed ? frame(message) + frame({}, "stop") + USAGE : JSON.stringify(body));
