@@ -139,6 +139,8 @@ const DANGEROUS: readonly string[] = [
   "echo '1.2.3.4 x' | sudo tee -a /etc/hosts",
   "echo 'approvals: {mode: off}' > ~/.hermes/config.yaml",
   "hermes config set approvals.mode off",
+  'hermes cron create "every 1m" "do it again"',
+  "hermes cron remove Briefing",
   "HERMES_YOLO_MODE=1 hermes chat -q hi",
   "hermes --yolo chat",
   "cat ~/.ssh/id_rsa",
@@ -458,6 +460,8 @@ convert a.png b.jpg
 jq '.version = "2"' package.json > tmp.json && mv tmp.json package.json
 hermes sessions list
 hermes config show
+hermes cron history
+hermes cron next
 hermes --version
 shutdown --help
 ls /etc

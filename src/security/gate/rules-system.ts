@@ -69,7 +69,7 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
         (verb === "gateway" && /^(?:stop|restart|install|uninstall|run|start)$/.test(sub)) ||
         /^(?:update|uninstall|pairing|auth|login|logout|import|setup)$/.test(verb) ||
         (/^(?:config|tools|skills|plugins|mcp|cron|hooks|profile|memory)$/.test(verb) &&
-          !/^(?:show|list|get|path|check|search|view|status|info|inspect|)$/.test(sub)) ||
+          !/^(?:show|list|get|path|check|search|view|status|info|inspect|history|next|)$/.test(sub)) ||
         argTexts(invocation).some((text) => text === "--yolo" || text === "--accept-hooks");
       return changes ? [verb] : null;
     },
