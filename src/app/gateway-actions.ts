@@ -1,6 +1,7 @@
 // What `hermes gateway …` does from outside: find the running gateway, ask it, stop it, install it as a service.
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rm } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -112,12 +113,20 @@ export async function serveControl(home: Home, handlers: ControlHandlers): Promi
   };
 }
 
+/** The temporary folder is open to everybody: a socket there counts only when it is of the one who owns the home. */
+function isOwn(home: Home): boolean {
+  const path = controlPath(home);
+  const socket = statSync(path, { throwIfNoEntry: false });
+  return socket !== undefined && (path.startsWith(home.path) || socket.uid === statSync(home.path).uid);
+}
+
 /** The running gateway's answer; null when none answers. */
 export function askGateway(
   home: Home,
   request: "status" | "stop" | "restart" | `deliver ${string}` | `run-job ${string}`,
   waitMs: number = ANSWER_MS,
 ): Promise<JsonObject | null> {
+  if (!isOwn(home)) return Promise.resolve(null);
   return new Promise((resolve) => {
     const socket = createConnection(controlPath(home));
     let text = "";
