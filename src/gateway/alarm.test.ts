@@ -2,6 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { type FakeDiscord, startFakeDiscord } from "../../test/fake-discord.ts";
 import { answered, closeWorlds, texts, world } from "../../test/gateway-world.ts";
+import { Alarm } from "./alarm.ts";
 
 let discord: FakeDiscord | undefined;
 
@@ -56,4 +57,27 @@ it("says on Discord that Telegram is deaf, and that it hears again", async () =>
   w.telegram.say(1, "hello");
   await answered(w, 1);
   expect(said()).toHaveLength(2);
+});
+
+it("tells of it later when nobody can be told at first", async () => {
+  const told: string[] = [];
+  let reachable = false;
+  const state = { name: "telegram", state: "fatal" as const, account: null, provenAt: null, reason: "x", rebuilds: 0 };
+  const alarm = new Alarm({
+    patienceMs: 20,
+    state: () => state,
+    label: (name) => name,
+    tell: async (text) => {
+      if (reachable) told.push(text);
+      return reachable;
+    },
+  });
+  alarm.changed(state);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(told).toEqual([]);
+  reachable = true;
+  await expect.poll(() => told.length).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(told).toHaveLength(1);
+  alarm.close();
 });

@@ -21,6 +21,7 @@ export class Alarm {
   readonly #waiting = new Map<string, NodeJS.Timeout>();
   /** Platforms whose trouble was told. */
   readonly #told = new Set<string>();
+  #closed = false;
 
   constructor(parts: AlarmParts) {
     this.#parts = parts;
@@ -35,8 +36,15 @@ export class Alarm {
       return;
     }
     if (this.#waiting.has(name) || this.#told.has(name)) return;
-    const patience = state === "fatal" ? 0 : (this.#parts.patienceMs ?? PATIENCE_MS);
-    this.#waiting.set(name, setTimeout(() => void this.#raise(name), patience).unref());
+    this.#raiseIn(state === "fatal" ? 0 : this.#patience, name);
+  }
+
+  get #patience(): number {
+    return this.#parts.patienceMs ?? PATIENCE_MS;
+  }
+
+  #raiseIn(ms: number, name: string): void {
+    this.#waiting.set(name, setTimeout(() => void this.#raise(name), ms).unref());
   }
 
   async #raise(name: string): Promise<void> {
@@ -46,6 +54,8 @@ export class Alarm {
     const reason = now.reason ? `: ${now.reason}` : "";
     const text = `⚠️ ${this.#parts.label(name)} is deaf${reason}. Messages there are not heard. See: hermes gateway status --deep`;
     if (await this.#tell(text, name)) this.#told.add(name);
+    // At the start the others may not be connected yet.
+    else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#patience, name);
   }
 
   /** A word that cannot be kept is not told. */
@@ -54,6 +64,7 @@ export class Alarm {
   }
 
   close(): void {
+    this.#closed = true;
     for (const timer of this.#waiting.values()) clearTimeout(timer);
   }
 }

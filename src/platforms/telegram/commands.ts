@@ -27,8 +27,8 @@ export async function syncMenu(line: Line, commands: readonly MenuCommand[], con
   const menu = menuOf(commands);
   if (menu.length === 0) return;
   const stamp = createHash("sha256").update(JSON.stringify(menu)).digest("hex");
-  if ((await context.memory.get(KEY)) === stamp) return;
   try {
+    if ((await context.memory.get(KEY)) === stamp) return;
     await (await line.api()).setMyCommands(menu);
     await context.memory.set(KEY, stamp);
   } catch (error) {

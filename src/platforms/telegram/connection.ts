@@ -142,7 +142,7 @@ export class TelegramConnection implements PlatformConnection {
     }
   }
 
-  /** Formatted first; as plain text when Telegram cannot read our formatting. */
+  /** Formatted first; as plain text when Telegram cannot read our formatting, or aligned columns are too much for it. */
   async #formatted(
     message: Text,
     call: (text: string, mode: { parse_mode?: "HTML" }) => Promise<SendResult>,
@@ -150,7 +150,7 @@ export class TelegramConnection implements PlatformConnection {
     const html = toTelegramHtml(message.text);
     if (html === message.text) return call(message.text, {});
     const result = await call(html, { parse_mode: "HTML" });
-    const unreadable = !result.ok && result.kind === "refused" && /can't parse|entit/i.test(result.reason);
+    const unreadable = !result.ok && result.kind === "refused" && /can't parse|entit|too long/i.test(result.reason);
     return unreadable ? call(message.text, {}) : result;
   }
 

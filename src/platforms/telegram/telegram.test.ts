@@ -153,6 +153,17 @@ describe("receiving", () => {
   });
 });
 
+describe("sending", () => {
+  it("falls back to plain words when aligned columns make a table too long", async () => {
+    const { telegram, connection } = await connect({});
+    const rows = Array.from({ length: 60 }, (_, n) => `| ${n} | x |`);
+    const text = ["| a | b |", "|---|---|", `| ${"long ".repeat(60)} | y |`, ...rows].join("\n");
+    const never = new AbortController().signal;
+    expect(await connection.send({ chatId: "1" }, { text, idempotencyKey: "t" }, never)).toMatchObject({ ok: true });
+    expect(telegram.fromBot(1)[0]?.text).toBe(text);
+  });
+});
+
 describe("a message whose end nobody saw", () => {
   const to = { chatId: "1" };
   const message = { text: "the **answer**", idempotencyKey: "k" };
