@@ -117,6 +117,12 @@ it("hears a stop that comes while it starts", { timeout: 60_000 }, async () => {
   expect(await ended).toBe(0);
 });
 
+it("runs once, however many start it at the same time", { timeout: 60_000 }, async () => {
+  const starts = await Promise.all([1, 2, 3].map(() => run("gateway", "start")));
+  expect(starts.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(await run("gateway", "run")).toMatchObject({ code: 3 });
+});
+
 it("says at once why it does not start in the background", { timeout: 60_000 }, async () => {
   mkdirSync(join(home.path, "runtime.db"));
   const start = await run("gateway", "start");

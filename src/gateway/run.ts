@@ -9,6 +9,7 @@ import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { Gateway } from "./gateway.ts";
 
 const LOG_BYTES = 5_000_000;
+const LOCK_ROUNDS = 10;
 /** A program beside the gateway sends for two minutes at most. */
 const OUTBOX_WAIT_MS = 150_000;
 
@@ -69,9 +70,18 @@ class Endings {
   }
 }
 
+/** Whoever asks whether a gateway runs has the lock for a moment: only who keeps it is one. */
+async function lockAfterLookers(home: Home): Promise<GatewayLock | null> {
+  for (let round = 1; ; round++) {
+    const lock = await lockGateway(home);
+    if (lock || round === LOCK_ROUNDS) return lock;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** The only gateway of this home, and the only one who sends; or the exit code when that cannot be. */
 async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock | { readonly code: number }> {
-  const lock = await lockGateway(home);
+  const lock = await lockAfterLookers(home);
   if (!lock) {
     out("A gateway is already running for this home. See: hermes gateway status");
     return { code: EXIT.alreadyRunning };
