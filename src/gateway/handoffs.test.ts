@@ -46,3 +46,17 @@ it("says why it cannot be handed over", async () => {
   expect(await terminal.handoff("")).toContain("Where to?");
   await terminal.close();
 });
+
+it("can be asked for again when the gateway died while it took the session", async () => {
+  const w = await world();
+  const { store } = w.opened.app;
+  const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "cli" });
+  await store.appendMessage(id, { role: "user", content: "hello" });
+  await w.gateway.stop(100);
+  await store.requestHandoff(id, "telegram");
+  await store.claimHandoff(id);
+  await w.restart();
+  const state = () => w.opened.app.store.getHandoffState(id);
+  await expect.poll(async () => (await state())?.state).toBe("failed");
+  expect(await w.opened.app.store.requestHandoff(id, "telegram")).toBe(true);
+});

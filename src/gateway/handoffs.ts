@@ -13,6 +13,7 @@ import { sessionKeyOf } from "./session-key.ts";
 
 /** Looking reads every session, so it is done rarely, and only when the store has changed at all. */
 const LOOK_MS = 5_000;
+const RECENT = 500;
 
 const GREETING =
   "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
@@ -52,8 +53,22 @@ export class Handoffs {
   }
 
   start(): void {
+    void this.#release();
     this.#timer = setInterval(() => void this.look(), LOOK_MS);
     this.#timer.unref();
+  }
+
+  /** What a gateway had begun to take when it died could never be asked for again. */
+  async #release(): Promise<void> {
+    const { opened, log } = this.#parts.office();
+    const { store } = opened.app;
+    try {
+      for (const session of await store.listSessions({ limit: RECENT }))
+        if (session.handoff_state === "running")
+          await store.failHandoff(session.id, "the gateway ended while it took the session; ask again");
+    } catch (error) {
+      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   stop(): void {
