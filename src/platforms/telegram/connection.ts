@@ -6,6 +6,7 @@ import {
   type Attachment,
   type ButtonPress,
   type Destination,
+  type InboundEvent,
   isFile,
   type OutboundFile,
   type OutboundMessage,
@@ -19,7 +20,7 @@ import {
 import { failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
 import { findSentMessage, placeholderFor } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";
-import { type Bot, eventOf } from "./inbound.ts";
+import { type Bot, eventOf, pieceOf } from "./inbound.ts";
 import type { Pulse } from "./pulse.ts";
 import type { TelegramSettings } from "./settings.ts";
 
@@ -31,6 +32,7 @@ const ARRIVING_MS = 5_000;
 /** So long after a message was sent the highest ids are stored: far less than its row is kept. */
 const KEEP_MS = 3_600_000;
 const MAX_SCOPES = 200;
+const MAX_ALBUMS = 100;
 const HIGHEST = "highest_ids";
 const MAX_DOWNLOAD = 20_000_000;
 const MOODS = { seen: "👀", done: "👍", failed: "👎" } as const;
@@ -60,6 +62,8 @@ export class TelegramConnection implements PlatformConnection {
   readonly #highest = new Map<string, number>();
   /** Ids that this process has met lately, by the same counters. */
   readonly #seen = new Set<string>();
+  /** Albums of which a piece was for the bot. */
+  readonly #albums = new Set<string>();
   #heardAt: number;
   #keeping: NodeJS.Timeout | undefined;
 
@@ -85,7 +89,7 @@ export class TelegramConnection implements PlatformConnection {
 
   /** Resolves when the updates are on disk. */
   async take(updates: readonly Update[]): Promise<void> {
-    const { context, bot, settings } = this.#parts;
+    const { context } = this.#parts;
     this.#heardAt = context.now();
     for (const update of updates) {
       const message = update.message ?? update.edited_message;
@@ -93,7 +97,7 @@ export class TelegramConnection implements PlatformConnection {
     }
     const events = updates.flatMap((update) => {
       try {
-        return eventOf(update, bot, settings, context.now()) ?? [];
+        return this.#event(update) ?? [];
       } catch (error) {
         // What cannot be read now never can: asked for again and again, it would make the bot deaf.
         context.log("error", `an update of Telegram could not be read: ${String(error)}`);
@@ -103,6 +107,15 @@ export class TelegramConnection implements PlatformConnection {
     if (events.length === 0) return;
     // Asked for first, so that it is on disk no later than the events: a mark is needed to answer them.
     await Promise.all([this.keep(), context.receiveAll(events)]);
+  }
+
+  #event(update: Update): InboundEvent | null {
+    const { context, bot, settings } = this.#parts;
+    const event = eventOf(update, bot, settings, context.now()) ?? pieceOf(update, bot, this.#albums);
+    if (event?.group) this.#albums.add(event.group);
+    const oldest = this.#albums.size > MAX_ALBUMS ? this.#albums.values().next().value : undefined;
+    if (oldest !== undefined) this.#albums.delete(oldest);
+    return event;
   }
 
   /** Stores the highest ids. */

@@ -166,3 +166,9 @@ export function eventOf(update: Update, bot: Bot, settings: TelegramSettings, no
   if (!message || !isForBot(message, bot, settings)) return null;
   return messageEvent(message, bot, edited);
 }
+
+/** A further piece of an album that is for the bot: in a group, only the piece with the words names it. */
+export function pieceOf(update: Update, bot: Bot, albums: ReadonlySet<string>): InboundEvent | null {
+  const { message } = update;
+  return message?.media_group_id && albums.has(message.media_group_id) ? messageEvent(message, bot, false) : null;
+}

@@ -112,6 +112,19 @@ describe("receiving", () => {
     });
   });
 
+  it("takes all pictures of an album in a group when its words are for the bot", async () => {
+    const { telegram, received } = await connect({ TELEGRAM_REQUIRE_MENTION: "1" });
+    const chat = { id: -5, type: "group", title: "G" };
+    const photo = [{ file_id: "f", file_unique_id: "u", width: 1, height: 1 }];
+    const piece = (group: string, more: object = {}) =>
+      telegram.say(1, "", { chat, extra: { text: undefined, photo, media_group_id: group, ...more } });
+    piece("other");
+    piece("ours", { caption: "@hermes_bot which?", caption_entities: mention.entities });
+    piece("ours");
+    await telegram.until(() => received.length === 2 && telegram.unconfirmed === 0);
+    expect(received.map((event) => event.group)).toEqual(["ours", "ours"]);
+  });
+
   it("is not made deaf by an update that cannot be read", async () => {
     const { telegram, received } = await connect({});
     telegram.say(1, "odd", { extra: { entities: "none", chat: { id: -5, type: "group" } } });
