@@ -194,6 +194,21 @@ describe("missed occurrences", () => {
     expect((await job()).repeat.completed).toBe(3);
   });
 
+  it("while a caught-up run took long are told when it ends, not only at the next tick", async () => {
+    const minutely = { kind: "interval", minutes: 1, display: "every 1m" };
+    bed.jobs({ schedule: minutely, catch_up: "all", catch_up_limit: 2 });
+    const { tick, states } = bed.open();
+    bed.now = NINE + MINUTE;
+    bed.result = async () => {
+      bed.now += 10 * MINUTE;
+      bed.result = async () => ({ ok: true, told: true });
+      return { ok: true, told: true };
+    };
+    await tick();
+    expect((await states()).filter((state) => state === "skipped").length).toBeGreaterThan(5);
+    expect(bed.alerts).toHaveLength(1);
+  });
+
   it("of a one-off are an error that stays visible", async () => {
     bed.jobs({ schedule: { kind: "once", run_at: "2026-05-04T09:00:00+00:00", display: "once" } });
     const { tick, job, states } = bed.open();

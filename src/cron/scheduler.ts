@@ -181,8 +181,9 @@ export class Scheduler {
       await parts.ledger.finish(claimed.run.id, parts.owners.self, outcome);
       await this.#settleAndTell();
       if (claimed.more && !stop.signal.aborted) {
-        const { runs } = await claimDue(this.#claiming(), claimed.job.id);
+        const { runs, missed } = await claimDue(this.#claiming(), claimed.job.id);
         for (const next of runs) this.#begin(next);
+        if (missed > 0) await this.#settleAndTell();
       }
     } catch (error) {
       parts.notice(`The job ${claimed.job.name} could not be recorded: ${wordsOf(error)}`);
