@@ -281,6 +281,22 @@ describe("chat completions with the official client", () => {
   });
 });
 
+it("takes a key that was changed in .env with the next request", async () => {
+  const config = join(api.home.path, "config.yaml");
+  const keyed = readFileSync(config, "utf8").replace("provider: custom\n", "provider: custom\n  key_env: MODEL_KEY\n");
+  writeFileSync(config, keyed);
+  writeFileSync(join(api.home.path, ".env"), "MODEL_KEY=first-key-12345678\n");
+  await api.restart({ API_SERVER_KEY: API_KEY });
+  api.reply(text("a"), text("b"));
+  await (await api.post("/v1/chat/completions", { messages: [{ role: "user", content: "One" }] })).text();
+  writeFileSync(join(api.home.path, ".env"), "MODEL_KEY=another-key-12345678\n");
+  await (await api.post("/v1/chat/completions", { messages: [{ role: "user", content: "Two" }] })).text();
+  expect(api.turns().map(({ headers }) => headers.authorization)).toEqual([
+    "Bearer first-key-12345678",
+    "Bearer another-key-12345678",
+  ]);
+});
+
 it("works with curl", async () => {
   api.reply(text("From curl."));
   const body = JSON.stringify({ messages: [{ role: "user", content: "Hi" }], stream: true });

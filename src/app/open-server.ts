@@ -23,7 +23,14 @@ export interface OpenServerOptions {
 }
 
 function doorOf(app: App): AgentDoor {
-  return { store: app.store, open: (wish) => app.openConversation(wish) };
+  return {
+    store: app.store,
+    open: async (wish) => {
+      // As in chats: a key that was changed in `.env` serves the next turn.
+      await app.refreshEnv();
+      return app.openConversation(wish);
+    },
+  };
 }
 
 async function jobDesk(app: App): Promise<JobDesk> {

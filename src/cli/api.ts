@@ -1,5 +1,6 @@
 // `hermes api`: the OpenAI-compatible server, its key, and whether it answers.
 import { openApp } from "../app/compose.ts";
+import { rereadEnv } from "../app/home.ts";
 import { openServer } from "../app/open-server.ts";
 import { ensureApiKey, serverState } from "../app/server-actions.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
@@ -19,9 +20,9 @@ function untilStopped(): Promise<string> {
 async function run(context: CliContext): Promise<number> {
   const { terminal, home } = context;
   const key = await ensureApiKey(home);
-  // The rest of the program must know the key to keep it out of logs.
-  const knowing = { ...home, env: { ...home.env, API_SERVER_KEY: key.key } };
-  const app = await openApp(knowing, { host: "worker", onNotice: (text) => terminal.err(`notice: ${text}`) });
+  // The rest of the program must know a key that was just made, to keep it out of logs.
+  rereadEnv(home);
+  const app = await openApp(home, { host: "worker", onNotice: (text) => terminal.err(`notice: ${text}`) });
   try {
     for (const warning of app.warnings) terminal.err(`warning: ${warning}`);
     const host = textOption(context, "host");
