@@ -73,8 +73,8 @@ export class FakeTelegram {
   fault: Fault = "none";
   /** The next sends are carried out, but the line breaks before the answer. */
   cutAfterSend = 0;
-  /** Files are refused with these words. */
-  refuse = "";
+  /** What is refused, and how. */
+  refuse: (method: string, chatId: string) => readonly [number, string, object?] | null = () => null;
   /** Chats where a bot may change what others posted. */
   readonly channels = new Set<string>();
   webhook: { url: string; secret: string } | null = null;
@@ -321,7 +321,8 @@ export class FakeTelegram {
       method === "sendMessage" ? plain(String(params.text), params.parse_mode) : String(params.caption ?? "");
     if (method === "sendMessage" && text.trim() === "") throw new ApiError(400, "Bad Request: message text is empty");
     if (text.length > 4096) throw new ApiError(400, "Bad Request: message is too long");
-    if (method !== "sendMessage" && this.refuse) throw new ApiError(413, this.refuse);
+    const refused = this.refuse(method, chatId);
+    if (refused) throw new ApiError(...refused);
     const reply = params.reply_parameters as { message_id?: number } | undefined;
     const id = this.#nextId(chatId);
     const message = this.#keep({

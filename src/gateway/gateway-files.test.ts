@@ -214,7 +214,7 @@ describe("an answer with files", () => {
     const w = await world({ script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`) });
     const path = join(w.home.path, "report.pdf");
     writeFileSync(path, "x");
-    w.telegram.refuse = "Request Entity Too Large";
+    w.telegram.refuse = (method) => (method === "sendDocument" ? [413, "Request Entity Too Large"] : null);
     w.telegram.say(1, path);
     await answered(w, 1, 2);
     expect(texts(w, 1)).toEqual(["Here.", "⚠️ report.pdf could not be sent: Request Entity Too Large"]);

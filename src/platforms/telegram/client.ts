@@ -68,6 +68,8 @@ export interface ApiTrouble {
   readonly code: number;
   readonly text: string;
   readonly retryAfterMs?: number;
+  /** The group has become another chat. */
+  readonly movedTo?: string;
   readonly neverLeft: boolean;
   /** We gave up waiting: the other side said nothing at all. */
   readonly silent: boolean;
@@ -89,15 +91,17 @@ export function troubleOf(error: unknown): ApiTrouble {
     } = error as Error & {
       error_code: number;
       description: string;
-      parameters?: { retry_after?: number };
+      parameters?: { retry_after?: number; migrate_to_chat_id?: number };
     };
     const seconds = parameters?.retry_after;
+    const moved = parameters?.migrate_to_chat_id;
     return {
       code,
       text: description,
       neverLeft: false,
       silent: false,
       ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
+      ...(moved === undefined ? {} : { movedTo: String(moved) }),
     };
   }
   const { code, message, name: kind } = innermost(error);
@@ -110,11 +114,13 @@ export function troubleOf(error: unknown): ApiTrouble {
   };
 }
 
-export function failureOf(error: unknown): Extract<SendResult, { ok: false }> {
-  const { code, text, retryAfterMs, neverLeft } = troubleOf(error);
+export type Failure = Extract<SendResult, { ok: false }> & Pick<ApiTrouble, "movedTo">;
+
+export function failureOf(error: unknown): Failure {
+  const { code, text, retryAfterMs, neverLeft, movedTo } = troubleOf(error);
   if (code === 429)
     return { ok: false, kind: "retry", reason: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   if (neverLeft || code === 409) return { ok: false, kind: "retry", reason: text };
   if (code === 0 || code >= 500) return { ok: false, kind: "unknown", reason: text };
-  return { ok: false, kind: "refused", reason: text };
+  return { ok: false, kind: "refused", reason: text, ...(movedTo === undefined ? {} : { movedTo }) };
 }

@@ -17,7 +17,7 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
-import { failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
+import { type Failure, failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
 import { findSentMessage, placeholderFor } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";
 import { type Bot, eventOf, pieceOf } from "./inbound.ts";
@@ -147,7 +147,7 @@ export class TelegramConnection implements PlatformConnection {
     if (oldest !== undefined) this.#seen.delete(oldest);
   }
 
-  async #call<T>(work: (api: Api) => Promise<T>): Promise<{ ok: true; value: T } | Extract<SendResult, { ok: false }>> {
+  async #call<T>(work: (api: Api) => Promise<T>): Promise<{ ok: true; value: T } | Failure> {
     try {
       return { ok: true, value: await work(await this.#parts.line.api()) };
     } catch (error) {
@@ -189,8 +189,10 @@ export class TelegramConnection implements PlatformConnection {
         signal as Parameters<Api["sendMessage"]>[3],
       ),
     );
-    if (!result.ok)
-      return withoutThread(result, to) ? this.#post({ chatId: to.chatId }, message, mode, signal) : result;
+    if (!result.ok) {
+      const instead = elsewhere(result, to);
+      return instead ? this.#post(instead, message, mode, signal) : result;
+    }
     this.#said(to, result.value.message_id);
     return { ok: true, messageId: String(result.value.message_id) };
   }
@@ -232,7 +234,10 @@ export class TelegramConnection implements PlatformConnection {
       if (file.kind === "video") return api.sendVideo(to.chatId, input, other, limit);
       return api.sendDocument(to.chatId, input, other, limit);
     });
-    if (!result.ok) return withoutThread(result, to) ? this.sendFile({ chatId: to.chatId }, file, signal) : result;
+    if (!result.ok) {
+      const instead = elsewhere(result, to);
+      return instead ? this.sendFile(instead, file, signal) : result;
+    }
     this.#said(to, result.value.message_id);
     return { ok: true, messageId: String(result.value.message_id) };
   }
@@ -348,6 +353,9 @@ function captionOf({ caption }: OutboundFile): { caption?: string } {
   return caption ? { caption: caption.slice(0, 1024) } : {};
 }
 
-function withoutThread(result: Extract<SendResult, { ok: false }>, to: Destination): boolean {
-  return to.threadId !== undefined && result.kind === "refused" && /thread not found/i.test(result.reason);
+/** The group has moved, or the topic is gone: where the message goes instead. */
+function elsewhere(failure: Failure, to: Destination): Destination | null {
+  if (failure.movedTo !== undefined && failure.movedTo !== to.chatId) return { ...to, chatId: failure.movedTo };
+  const noTopic = to.threadId !== undefined && failure.kind === "refused" && /thread not found/i.test(failure.reason);
+  return noTopic ? { chatId: to.chatId } : null;
 }

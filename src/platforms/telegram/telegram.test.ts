@@ -1,4 +1,7 @@
 // The Telegram platform against a Bot API server on loopback: which messages are ours, webhooks, lost messages.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { Message } from "grammy/types";
 import { afterEach, describe, expect, it } from "vitest";
 import { FakeTelegram } from "../../../test/fake-telegram.ts";
@@ -167,6 +170,25 @@ describe("receiving", () => {
 });
 
 describe("sending", () => {
+  it("follows a group that has become a large one, and leaves a topic that is gone", async () => {
+    const { telegram, connection } = await connect({});
+    const never = new AbortController().signal;
+    telegram.refuse = (_, chatId) =>
+      chatId === "-7" ? [400, "Bad Request: group chat was upgraded", { migrate_to_chat_id: -1007 }] : null;
+    await connection.send({ chatId: "-7" }, { text: "news", idempotencyKey: "m" }, never);
+    expect(telegram.fromBot("-1007").map((each) => each.text)).toEqual(["news"]);
+    telegram.refuse = () => {
+      telegram.refuse = () => null;
+      return [400, "Bad Request: message thread not found"];
+    };
+    const path = join(mkdtempSync(join(tmpdir(), "hermes-telegram-")), "a.txt");
+    writeFileSync(path, "x");
+    const file = { kind: "document" as const, path, name: "a.txt", idempotencyKey: "f" };
+    expect(await connection.sendFile?.({ chatId: "-1008", threadId: "9" }, file, never)).toMatchObject({ ok: true });
+    expect(telegram.fromBot("-1008")).toMatchObject([{ kind: "document" }]);
+    rmSync(dirname(path), { recursive: true });
+  });
+
   it("falls back to plain words when aligned columns make a table too long", async () => {
     const { telegram, connection } = await connect({});
     const rows = Array.from({ length: 60 }, (_, n) => `| ${n} | x |`);
