@@ -21,6 +21,8 @@ export interface TerminalStreams {
 export class Terminal {
   readonly #streams: TerminalStreams;
   readonly #colour: boolean;
+  /** Lines that came together with an answer: they answer the next questions. */
+  readonly #ahead: string[] = [];
 
   constructor(streams: TerminalStreams, options: { noColor?: boolean } = {}) {
     this.#streams = streams;
@@ -67,6 +69,11 @@ export class Terminal {
 
   /** One line from the person; null at the end of input. */
   async ask(prompt: string): Promise<string | null> {
+    const known = this.#ahead.shift();
+    if (known !== undefined) {
+      this.#streams.stderr.write(`${prompt}\n`);
+      return known;
+    }
     const { createInterface } = await import("node:readline");
     const reader = createInterface({
       input: this.#streams.stdin,
@@ -76,6 +83,8 @@ export class Terminal {
     return new Promise((resolve) => {
       reader.once("close", () => resolve(null));
       reader.question(prompt, (answer) => {
+        // Whatever came in the same piece is read in the same moment.
+        reader.on("line", (line) => this.#ahead.push(line));
         resolve(answer);
         reader.close();
       });

@@ -1,0 +1,31 @@
+// Questions to a person, or to what stands in for one.
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { Terminal } from "./terminal.ts";
+
+function terminal() {
+  const stdin = new PassThrough();
+  const stderr = new PassThrough();
+  return { stdin, stderr, asker: new Terminal({ stdin, stdout: new PassThrough(), stderr }) };
+}
+
+test("answers that come in one piece answer one question each, and the end of input is told", async () => {
+  const { stdin, stderr, asker } = terminal();
+  stdin.write("one\ntwo\nyes\n");
+  expect(await asker.ask("First? ")).toBe("one");
+  expect(await asker.ask("Second? ")).toBe("two");
+  expect(await asker.confirm("Sure?")).toBe(true);
+  stdin.end();
+  expect(await asker.ask("More? ")).toBeNull();
+  expect(String(stderr.read())).toContain("First? Second? \nSure? [y/N] \nMore? ");
+});
+
+test("an answer that comes later is waited for", async () => {
+  const { stdin, asker } = terminal();
+  const first = asker.ask("First? ");
+  setTimeout(() => stdin.write("late\n"), 20);
+  expect(await first).toBe("late");
+  const second = asker.ask("Second? ");
+  setTimeout(() => stdin.write("later\n"), 20);
+  expect(await second).toBe("later");
+});
