@@ -74,10 +74,12 @@ describe("mistakes", () => {
   });
 
   it("make it red or quiet, never a crash", async () => {
-    const platform = brought({ health: fail, close: fail, typing: fail });
+    const platform = brought({ health: fail, close: fail, typing: fail, mark: fail, learnMark: fail });
     const connection = await platform.connect(contextOf(platform));
     expect(connection.health()).toMatchObject({ state: "red", reason: "oops" });
     await connection.typing?.({ chatId: "1" });
+    expect(connection.mark?.({ chatId: "1" })).toBeNull();
+    expect(await connection.learnMark?.({ chatId: "1" }, "k", signal)).toMatchObject({ kind: "unknown" });
     await connection.close();
     expect(connection.edit).toBeUndefined();
   });

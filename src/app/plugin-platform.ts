@@ -14,11 +14,11 @@ import { platformEntries } from "./platforms.ts";
 
 /** Words of delivery targets and sources that are no platforms. */
 const RESERVED = ["local", "origin", "all", "cli", "cron", "tool", "acp", "platforms", "plugins", "model"];
-const SENDING = ["send", "edit", "delete", "sendFile"] as const;
+const SENDING = ["send", "edit", "delete", "sendFile", "learnMark"] as const;
 const QUIET = ["typing", "react", "answerPress"] as const;
 /** A message that the plugin has said nothing about for so long may or may not be there. */
 const SEND_MS = 120_000;
-const PLAIN = ["download", "mark", "findSent", "channels", "working", "drain"] as const;
+const PLAIN = ["download", "findSent", "channels", "working", "drain"] as const;
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -127,11 +127,22 @@ function guardedConnection(given: PlatformConnection, name: string, sendMs: numb
     async (...args: unknown[]) => {
       await (async () => method(...args))().catch(() => undefined);
     };
+  const orNull =
+    (method: Method) =>
+    (...args: unknown[]) => {
+      try {
+        return method(...args) ?? null;
+      } catch {
+        // Without a mark the message leaves all the same; a lost one is then sent again with a note.
+        return null;
+      }
+    };
   return {
     account: given.account ?? name,
     ...(given.accountName ? { accountName: given.accountName } : {}),
     ...having(SENDING, (method) => answering(method, sendMs)),
     ...having(QUIET, quiet),
+    ...having(["mark"], orNull),
     ...having(PLAIN, (method) => method),
     health: () => {
       try {
