@@ -1,5 +1,6 @@
 // Instructions that a project keeps for agents: found by fixed names, the first kind wins, bounded and scanned.
-import { readdir, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
 import { readIfThere } from "../lib/read-if-there.ts";
@@ -37,16 +38,13 @@ function withoutFrontMatter(text: string): string {
 }
 
 /** From `cwd` up to the folder that holds `.git`; only `cwd` outside a repository. */
-async function foldersUp(cwd: string): Promise<string[]> {
-  const folders = [cwd];
-  for (let folder = cwd; dirname(folder) !== folder; folder = dirname(folder)) folders.push(dirname(folder));
-  const holds = (folder: string) =>
-    stat(join(folder, ".git")).then(
-      () => true,
-      () => false,
-    );
-  const top = (await Promise.all(folders.map(holds))).indexOf(true);
-  return top === -1 ? [cwd] : folders.slice(0, top + 1);
+function foldersUp(cwd: string): string[] {
+  const folders: string[] = [];
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    folders.push(folder);
+    if (existsSync(join(folder, ".git"))) return folders;
+    if (dirname(folder) === folder) return [cwd];
+  }
 }
 
 /** All are asked for at once: mostly none is there, and one answer after the other would take its time. */
@@ -65,7 +63,7 @@ async function cursorRules(cwd: string): Promise<ProjectFile[]> {
   const main = await firstOf([cwd], [".cursorrules"]);
   if (main !== undefined) files.push(main);
   const folder = join(cwd, ".cursor", "rules");
-  const names = await readdir(folder).catch(() => [] as string[]);
+  const names = existsSync(folder) ? await readdir(folder).catch(() => [] as string[]) : [];
   for (const name of names.filter((entry) => entry.endsWith(".mdc")).sort()) {
     const text = await readText(join(folder, name));
     if (text !== undefined) files.push({ name: `.cursor/rules/${name}`, text });
@@ -75,7 +73,7 @@ async function cursorRules(cwd: string): Promise<ProjectFile[]> {
 
 async function findFiles(cwd: string): Promise<readonly ProjectFile[]> {
   const [own, other, cursor] = await Promise.all([
-    foldersUp(cwd).then((folders) => firstOf(folders, [".hermes.md", "HERMES.md"])),
+    firstOf(foldersUp(cwd), [".hermes.md", "HERMES.md"]),
     firstOf([cwd], ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md"]),
     cursorRules(cwd),
   ]);

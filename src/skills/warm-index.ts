@@ -36,6 +36,7 @@ function holds(kept: Kept): boolean {
 
 export class WarmIndex {
   readonly #path: string;
+  #last: { readonly stamp: string; readonly kept: Kept | undefined } | undefined;
 
   constructor(home: string) {
     this.#path = join(home, "cache", FILE);
@@ -66,9 +67,16 @@ export class WarmIndex {
     await atomicWrite(this.#path, JSON.stringify(kept)).catch(() => undefined);
   }
 
+  /** Read again only when the file has changed: a process with many conversations asks for it at each of them. */
   async #read(): Promise<Kept | undefined> {
-    const kept = parseJson(await readFile(this.#path, "utf8").catch(() => "")) as Kept | undefined | null;
-    return kept?.version === VERSION && Array.isArray(kept.folders) && Array.isArray(kept.files) ? kept : undefined;
+    const info = statSync(this.#path, { throwIfNoEntry: false });
+    const stamp = info ? `${info.ino} ${info.mtimeMs} ${info.size}` : "";
+    if (this.#last?.stamp !== stamp) {
+      const kept = parseJson(await readFile(this.#path, "utf8").catch(() => "")) as Kept | undefined | null;
+      const whole = kept?.version === VERSION && Array.isArray(kept.folders) && Array.isArray(kept.files);
+      this.#last = { stamp, kept: whole ? kept : undefined };
+    }
+    return this.#last.kept;
   }
 }
 
