@@ -4,7 +4,7 @@ import type { KnownChat } from "../core/job.ts";
 import type { PlatformConnection } from "../core/platform.ts";
 import type { SessionEntry } from "./session-index.ts";
 
-const WRITE_DELAY_MS = 1_000;
+const WRITE_DELAY_MS = 5_000;
 /** These have nobody to write to. */
 const NO_CHATS = ["webhook", "api_server"];
 

@@ -40,7 +40,7 @@ const NOTHING_USED = {
   cost_status: "unknown",
 };
 /** After a write the file rests for a few times as long as that write took: with many chats it is large. */
-const REST = { times: 4, mostMs: 500 };
+const REST = { times: 20, mostMs: 500 };
 
 /** Local time without a zone, as the files of v0.14 have it. */
 function stamp(ms: number): string {

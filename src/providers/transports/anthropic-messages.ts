@@ -1,9 +1,10 @@
 // The Anthropic Messages dialect, on the official SDK.
 import type Anthropic from "@anthropic-ai/sdk";
-import type { Stream } from "@anthropic-ai/sdk/streaming";
 import type { Json, JsonObject } from "../../core/message.ts";
+import { parseJson } from "../../lib/parse-json.ts";
 import { Answer } from "./answer.ts";
 import { encodeAnthropic } from "./anthropic-encode.ts";
+import { SseReader } from "./sse.ts";
 import type { Transport, TransportCall, TransportDone, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 import { anthropicUsage, estimatedUsage } from "./usage-map.ts";
@@ -19,22 +20,15 @@ const FINISH: Record<string, string> = {
   refusal: "content_filter",
 };
 
-interface AnthropicSdk {
-  readonly Client: typeof Anthropic;
-  readonly Stream: typeof Stream;
-}
+type AnthropicSdk = typeof Anthropic;
 
 /** Load before the clock of a call starts: the first load takes longer than some limits. */
 async function loadAnthropic(): Promise<AnthropicSdk> {
-  const [{ default: Client }, { Stream }] = await Promise.all([
-    import("@anthropic-ai/sdk"),
-    import("@anthropic-ai/sdk/streaming"),
-  ]);
-  return { Client, Stream };
+  return (await import("@anthropic-ai/sdk")).default;
 }
 
-function clientFor(sdk: AnthropicSdk, call: TransportCall, wire: Wire): Anthropic {
-  return new sdk.Client({
+function clientFor(Client: AnthropicSdk, call: TransportCall, wire: Wire): Anthropic {
+  return new Client({
     // The wire sets the real credentials. With a key given, the SDK looks for none elsewhere.
     apiKey: "set-by-wire",
     webhookKey: null,
@@ -62,9 +56,13 @@ async function* events(
     yield* unrolled((await response.json()) as JsonObject);
     return;
   }
-  const controller = new AbortController();
-  wire.signal.addEventListener("abort", () => controller.abort(), { once: true });
-  yield* sdk.Stream.fromSSEResponse<JsonObject>(response, controller, client);
+  const reader = new SseReader();
+  for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    for (const { event, data } of reader.read(bytes)) {
+      if (event === "error") throw Object.assign(new Error("error in the answer"), { error: parseJson(data) ?? data });
+      if (event !== "" && event !== "ping" && data !== "") yield JSON.parse(data) as JsonObject;
+    }
+  }
 }
 
 /** An answer that was not streamed, as the events that would have brought it. */

@@ -109,12 +109,12 @@ function done(reader: ChatReader, call: TransportCall, wire: Wire): TransportDon
 }
 
 async function* exchange(call: TransportCall, stream: boolean): AsyncGenerator<TransportEvent> {
-  const sdk = await loadOpenAi();
+  const client = await loadOpenAi();
   const wire = new Wire(call, "bearer", stream);
   const reader = new ChatReader(call);
   try {
     const body = encodeChat(call, stream);
-    const chunks = streamBody(sdk, { call, path: "/chat/completions", body, stream }, wire);
+    const chunks = streamBody(client, { call, path: "/chat/completions", body, stream }, wire);
     for await (const chunk of watched(chunks, wire)) {
       wire.progress();
       yield* reader.read(chunk);

@@ -136,12 +136,12 @@ export function codexResponses(): Transport {
     encode: (call) => encodeResponses(call, streams(call)),
     async *stream(call) {
       const stream = streams(call);
-      const sdk = await loadOpenAi();
+      const client = await loadOpenAi();
       const wire = new Wire(call, "bearer", stream);
       const reader = new ResponsesReader(call);
       try {
         const post = { call, path: "/responses", body: encodeResponses(call, stream), stream };
-        for await (const event of watched(streamBody(sdk, post, wire), wire)) {
+        for await (const event of watched(streamBody(client, post, wire), wire)) {
           wire.progress();
           yield* reader.read(event);
         }

@@ -1,22 +1,17 @@
-// The official OpenAI SDK, reduced to what we use of it: one POST, one stream of JSON values.
+// The official OpenAI SDK, reduced to what we use of it: one POST. Its stream of JSON values we read ourselves.
 import type OpenAI from "openai";
-import type { Stream } from "openai/streaming";
 import type { JsonObject } from "../../core/message.ts";
+import { SseReader } from "./sse.ts";
 import type { TransportCall } from "./transport.ts";
 import type { Wire } from "./wire.ts";
-
-export interface OpenAiSdk {
-  readonly client: OpenAI;
-  readonly Stream: typeof Stream;
-}
 
 const MAX_TIMER = 2_147_483_647;
 
 type WithWire = RequestInit & { readonly wire: Wire };
 
 /** One client for all calls, because making one costs more than a call. Each call brings its address and its wire. */
-async function load(): Promise<OpenAiSdk> {
-  const [{ default: Client }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
+async function load(): Promise<OpenAI> {
+  const { default: Client } = await import("openai");
   const client = new Client({
     // The wire sets the real credentials; the SDK only insists on having some. Whatever it would take from the
     // environment is given.
@@ -30,13 +25,13 @@ async function load(): Promise<OpenAiSdk> {
     logLevel: "off",
     fetch: (input, init) => (init as WithWire).wire.fetch(input, init),
   });
-  return { client, Stream };
+  return client;
 }
 
-let loading: Promise<OpenAiSdk> | undefined;
+let loading: Promise<OpenAI> | undefined;
 
 /** Load before the clock of a call starts: the first load takes longer than some limits. */
-export async function loadOpenAi(): Promise<OpenAiSdk> {
+export async function loadOpenAi(): Promise<OpenAI> {
   loading ??= load();
   return loading;
 }
@@ -49,8 +44,7 @@ export interface Post {
 }
 
 /** The JSON values of the answer: many when it streams, one when it does not. */
-export async function* streamBody(sdk: OpenAiSdk, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
-  const { client } = sdk;
+export async function* streamBody(client: OpenAI, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
   const { endpoint, timeouts } = post.call;
   const url = `${endpoint.baseUrl.replace(/\/+$/, "")}${post.path}`;
   // As text: for an object the SDK would load the platform's `fetch` to see whether it is a form.
@@ -67,7 +61,16 @@ export async function* streamBody(sdk: OpenAiSdk, post: Post, wire: Wire): Async
     yield value;
     return;
   }
-  const controller = new AbortController();
-  wire.signal.addEventListener("abort", () => controller.abort(wire.signal.reason), { once: true });
-  yield* sdk.Stream.fromSSEResponse<JsonObject>(response, controller, client);
+  const reader = new SseReader();
+  let done = false;
+  // Read to the end also after the last message: only then the connection serves the next call.
+  for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    for (const { data } of reader.read(bytes)) {
+      done ||= data.startsWith("[DONE]");
+      if (done || data === "") continue;
+      const value = JSON.parse(data) as JsonObject;
+      if (value?.error) throw Object.assign(new Error("error in the answer"), { error: value.error });
+      yield value;
+    }
+  }
 }
