@@ -58,6 +58,8 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       if (updates.length === 0) continue;
       await parts.take(updates);
       offset = (updates.at(-1)?.update_id ?? offset) + 1;
+      // Whoever wrote comes first; the next question takes its time.
+      await new Promise((resolve) => setImmediate(resolve));
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
