@@ -46,7 +46,9 @@ describe("in a chat", () => {
     await answered(w, 2, 3);
     const seen = JSON.stringify(w.llm.requests.at(-1)?.messages);
     expect(seen).toContain("[Delivered from telegram]\\nDinner at eight.");
-    const file = JSON.parse(readFileSync(join(w.home.path, "channel_directory.json"), "utf8"));
+    const directory = join(w.home.path, "channel_directory.json");
+    await w.telegram.until(() => existsSync(directory) && readFileSync(directory, "utf8").includes("User 2"));
+    const file = JSON.parse(readFileSync(directory, "utf8"));
     expect(file.platforms.telegram).toContainEqual({ id: "2", name: "User 2", type: "dm", thread_id: null });
   });
 
