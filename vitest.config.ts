@@ -4,7 +4,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // Most tests wait for processes and servers: three at a time keep two cores busy.
+    maxWorkers: 3,
     // Real processes and servers on a busy machine: generous limits, and on the build server a second look at a failure.
     testTimeout: 120_000,
     hookTimeout: 120_000,
