@@ -269,7 +269,7 @@ export class ChatSession {
 
   #start(job: Job): void {
     const where = this.#replies.where(job.row);
-    if (!where) return void this.#replies.finish(job.row, "dropped");
+    if (!where) return void this.#drop(job.row);
     const controller = new AbortController();
     const running: Running = {
       job,
@@ -314,6 +314,13 @@ export class ChatSession {
       // Its end could not be stored: the next start goes on with it, and this chat with its next message.
       this.#office.log("error", `${this.key}: a turn is left undone: ${String(error)}`);
       return ended({ undelivered: false });
+    });
+  }
+
+  /** Its answer could go nowhere. */
+  #drop(row: InboxRow): void {
+    this.#replies.finish(row, "dropped").catch((error: unknown) => {
+      this.#office.log("error", `${this.key}: message ${row.id} is left undone: ${String(error)}`);
     });
   }
 

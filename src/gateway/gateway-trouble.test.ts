@@ -1,6 +1,6 @@
 // Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, texts, world } from "../../test/gateway-world.ts";
+import { answered, closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
 import type { Mailbox } from "../core/mailbox.ts";
 import { Topics } from "./topics.ts";
 
@@ -96,6 +96,24 @@ describe("trouble with the disk", () => {
     await w.telegram.until(() => texts(w, 1).includes("You said: two"));
     expect(texts(w, 1).filter((shown) => shown.startsWith("You said"))).toEqual(["You said: one", "You said: two"]);
     await answered(w, 2);
+  });
+
+  it("costs words in between, and no message that waits", async () => {
+    const script: Script = (request) => ({ text: `seen ${String(request.messages.at(-1)?.text)}`, everyMs: 400 });
+    const config = "display:\n  busy_input_mode: queue\nagent:\n  gateway_notify_interval: 1\n";
+    const w = await world({ script, config });
+    const mailbox = w.opened.mailbox as { enqueue: Mailbox["enqueue"] };
+    const { enqueue } = mailbox;
+    const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not said: the disk is full`));
+    mailbox.enqueue = () => Promise.reject(new Error("the disk is full"));
+    w.telegram.say(1, "one one one one");
+    await w.llm.arrived(1);
+    w.telegram.say(1, "two");
+    await w.telegram.until(() => unsaid("ack") && unsaid("still0"));
+    mailbox.enqueue = enqueue;
+    await w.telegram.until(() => texts(w, 1).includes("seen two"));
+    const answers = texts(w, 1).filter((shown) => !shown.startsWith("⏳"));
+    expect(answers).toEqual(["seen one one one one", "seen two"]);
   });
 
   it("does not send a message again whose end could not be noted", async () => {

@@ -58,15 +58,19 @@ export class Replies {
     return this.finish(row, outcome, outgoing);
   }
 
-  /** A word in between that is worth nothing after a crash. */
+  /** A word in between that is worth nothing after a crash. Never rejects: what it is about must not suffer with it. */
   async say(row: InboxRow, text: string, name: string): Promise<void> {
     const where = this.#speakable(row);
     if (!where) return;
     const { platform, to } = where;
     const payload = { type: "text" as const, text, silent: true };
     const key = `in:${row.id}:${name}`;
-    const { opened, sender } = this.#office;
-    sender.add(await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]));
+    const { opened, sender, log } = this.#office;
+    try {
+      sender.add(await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]));
+    } catch (error) {
+      log("warning", `${key} was not said: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 
   /** Shows a question; answers with a way to change it afterwards. */

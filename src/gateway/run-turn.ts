@@ -139,8 +139,7 @@ export class Turn {
       return { undelivered: false };
     }
     // Where the answer is about to come there is nothing to explain.
-    if (row.state === "running")
-      this.#restartNote = setTimeout(() => void this.#tellRestart(), RESTART_NOTE_MS).unref();
+    if (row.state === "running") this.#restartNote = setTimeout(() => this.#tellRestart(), RESTART_NOTE_MS).unref();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
@@ -154,15 +153,10 @@ export class Turn {
   }
 
   /** A restart cut this turn off, and its answer takes time: said once, however often it happens. */
-  async #tellRestart(): Promise<void> {
-    const { opened, sender, access } = this.#office;
-    const { deliverTo } = this.#job.row.event;
-    if (deliverTo === null || access.section(this.#platform.name).gateway_restart_notification === false) return;
+  #tellRestart(): void {
+    if (this.#office.access.section(this.#platform.name).gateway_restart_notification === false) return;
     const text = "♻️ I was restarted while I worked on this; I go on now.";
-    const payload = { type: "text" as const, text, silent: true };
-    const key = `${this.#key}:restarted`;
-    const outgoing = { key, platform: this.#platform.name, to: this.#to, payload, ephemeral: true };
-    sender.add(await opened.mailbox.enqueue([outgoing]));
+    void new Replies(this.#office).say(this.#job.row, text, "restarted");
   }
 
   async #restoreEntry(sessionId: string): Promise<void> {
