@@ -57,6 +57,17 @@ it("makes a job, runs it with a receipt, shows its history and removes it", asyn
   expect((await hermes("list")).stdout).toContain("No scheduled jobs");
 });
 
+it("runs a script in TypeScript", async () => {
+  mkdirSync(join(home.path, "scripts"));
+  const script =
+    'import { basename } from "node:path";\nconst count: number = 3;\nconsole.log(basename("/a/b"), count);\n';
+  writeFileSync(join(home.path, "scripts", "count.ts"), script);
+  await hermes("create", "every 1d", "--script", "count.ts", "--no-agent", "--name", "Count");
+  const run = JSON.parse((await hermes("run", "Count", "--json")).stdout);
+  expect(run).toMatchObject({ state: "ran", reason: null });
+  expect(readFileSync(run.document, "utf8")).toContain("b 3");
+});
+
 it("names the cure for what it cannot do", async () => {
   const results = await Promise.all([
     hermes("create", "sometimes", "x"),

@@ -71,8 +71,11 @@ async function firstLine(path: string): Promise<string> {
 
 /** Types are taken out here, so that every supported Node runs the script; its imports are seen from its folder. */
 async function typescriptCommand(path: string): Promise<readonly string[]> {
-  const [{ transform }, source] = await Promise.all([import("sucrase"), readFile(path, "utf8")]);
-  const { code } = transform(source.replace(/^#!.*/, ""), { transforms: ["typescript"], disableESTransforms: true });
+  const [sucrase, source] = await Promise.all([import("sucrase"), readFile(path, "utf8")]);
+  const { code } = sucrase.default.transform(source.replace(/^#!.*/, ""), {
+    transforms: ["typescript"],
+    disableESTransforms: true,
+  });
   return [process.execPath, "--input-type=module", "-e", code];
 }
 
