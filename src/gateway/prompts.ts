@@ -19,14 +19,20 @@ interface Question {
   readonly choices: readonly string[];
   /** Of the chat's turn, or of a task beside it. */
   readonly of: "turn" | "beside";
-  /** The next plain text is the answer. */
-  takesText: boolean;
   resolve(answer: string | null): void;
 }
 
 interface Asker {
   readonly asking: Asking;
   readonly of: Question["of"];
+}
+
+interface Asked extends Pick<Question, "id" | "kind" | "choices"> {
+  readonly text: string;
+  readonly buttons: readonly (readonly Button[])[];
+  readonly waitMs: number;
+  /** What stands there afterwards. */
+  after(answer: string | null): string;
 }
 
 const LABELS: { readonly [choice in ApprovalChoice]: string } = {
@@ -36,6 +42,7 @@ const LABELS: { readonly [choice in ApprovalChoice]: string } = {
   deny: "❌ Deny",
 };
 const SHOWN = 1_500;
+const MAX_TIMER = 2_147_483_647;
 
 function newId(): string {
   return randomBytes(4).toString("hex");
@@ -66,10 +73,7 @@ export class Prompts {
     if (!clarify) return null;
     const question = this.#questions.find((each) => each.id === clarify[1]);
     if (!question) return null;
-    if (clarify[2] === "other") {
-      question.takesText = true;
-      return "Write your answer as a message.";
-    }
+    if (clarify[2] === "other") return "Write your answer as a message.";
     const choice = question.choices[Number(clarify[2])] ?? "";
     question.resolve(choice);
     return choice;
@@ -103,67 +107,72 @@ export class Prompts {
     return question !== undefined;
   }
 
-  #wait(make: Omit<Question, "resolve">, signal: AbortSignal, ms: number): Promise<string | null> {
+  #wait({ id, kind, choices, waitMs }: Asked, of: Question["of"], signal: AbortSignal): Promise<string | null> {
     return new Promise((settle) => {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
       const resolve = (answer: string | null) => {
         const at = this.#questions.indexOf(question);
         if (at < 0) return;
         this.#questions.splice(at, 1);
-        limit.removeEventListener("abort", expired);
+        clearTimeout(timer);
+        signal.removeEventListener("abort", expired);
         settle(answer);
       };
       const expired = () => resolve(null);
-      const question: Question = { ...make, resolve };
+      const timer = setTimeout(expired, Math.min(waitMs, MAX_TIMER)).unref();
+      const question: Question = { id, kind, choices, of, resolve };
       this.#questions.push(question);
-      limit.addEventListener("abort", expired);
-      if (limit.aborted) expired();
+      signal.addEventListener("abort", expired);
+      if (signal.aborted) expired();
     });
   }
 
-  async #approve({ asking, of }: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+  /** Null when nobody answers in time. Rejects when it cannot be shown; then it is no longer open either. */
+  async #ask({ asking, of }: Asker, asked: Asked, signal: AbortSignal): Promise<string | null> {
+    const answered = this.#wait(asked, of, signal);
+    asking.waiting(true);
+    try {
+      const change = await asking.show(asked.text, asked.buttons);
+      const answer = await answered;
+      change(asked.after(answer));
+      return answer;
+    } finally {
+      this.#questions.find(({ id }) => id === asked.id)?.resolve(null);
+      asking.waiting(false);
+    }
+  }
+
+  async #approve(asker: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { buttons: withButtons, approvalMs } = asker.asking;
+    const { choices } = request;
     const id = newId();
     const action = request.action.length > SHOWN ? `${request.action.slice(0, SHOWN)}…` : request.action;
     const question = `⚠️ ${request.reason}\n\n\`\`\`\n${action}\n\`\`\``;
-    const how = asking.buttons
-      ? ""
-      : `\n\nAnswer with /approve${request.choices.includes("session") ? ", /approve session" : ""} or /deny.`;
-    const buttons = request.choices.map((choice) => [{ label: LABELS[choice], data: `ea:${choice}:${id}` }]);
-    const answered = this.#wait(
-      { id, kind: "approval", choices: request.choices, of, takesText: false },
-      signal,
-      asking.approvalMs,
-    );
-    asking.waiting(true);
-    const change = await asking.show(question + how, asking.buttons ? buttons : []);
-    const choice = (await answered) as ApprovalChoice | null;
-    asking.waiting(false);
-    change(`${question}\n\n${choice === null ? "⌛ No answer in time: denied." : LABELS[choice]}`);
+    const how = `\n\nAnswer with /approve${choices.includes("session") ? ", /approve session" : ""} or /deny.`;
+    const asked: Asked = {
+      ...{ id, kind: "approval", choices, waitMs: approvalMs },
+      text: withButtons ? question : question + how,
+      buttons: withButtons ? choices.map((choice) => [{ label: LABELS[choice], data: `ea:${choice}:${id}` }]) : [],
+      after: (answer) =>
+        `${question}\n\n${answer === null ? "⌛ No answer in time: denied." : LABELS[answer as ApprovalChoice]}`,
+    };
+    const choice = (await this.#ask(asker, asked, signal)) as ApprovalChoice | null;
     return choice === null ? { choice: "deny", unattended: true } : { choice };
   }
 
-  async #clarify({ asking, of }: Asker, request: ClarifyRequest, signal: AbortSignal): Promise<string | null> {
+  #clarify(asker: Asker, { question, choices }: ClarifyRequest, signal: AbortSignal): Promise<string | null> {
+    const { buttons: canPress, clarifyMs } = asker.asking;
     const id = newId();
-    const numbered = request.choices.map((choice, index) => `${index + 1}. ${choice}`).join("\n");
-    const withButtons = asking.buttons && request.choices.length > 0;
-    const rows = request.choices.map((choice, index) => [{ label: choice.slice(0, 60), data: `cl:${id}:${index}` }]);
-    const hint =
-      request.choices.length > 0 && !withButtons ? `\n${numbered}\n\nReply with a number or your own words.` : "";
-    const text = `❓ ${request.question}${hint}`;
-    const answered = this.#wait(
-      { id, kind: "clarify", choices: request.choices, of, takesText: true },
-      signal,
-      asking.clarifyMs,
-    );
-    asking.waiting(true);
-    const change = await asking.show(
-      text,
-      withButtons ? [...rows, [{ label: "✏️ Other", data: `cl:${id}:other` }]] : [],
-    );
-    const answer = await answered;
-    asking.waiting(false);
-    change(`❓ ${request.question}\n\n${answer === null ? "⌛ No answer in time." : `→ ${answer}`}`);
-    return answer;
+    const withButtons = canPress && choices.length > 0;
+    const rows = choices.map((choice, index) => [{ label: choice.slice(0, 60), data: `cl:${id}:${index}` }]);
+    const numbered = choices.map((choice, index) => `${index + 1}. ${choice}`).join("\n");
+    const hint = choices.length > 0 && !withButtons ? `\n${numbered}\n\nReply with a number or your own words.` : "";
+    const asked: Asked = {
+      ...{ id, kind: "clarify", choices, waitMs: clarifyMs },
+      text: `❓ ${question}${hint}`,
+      buttons: withButtons ? [...rows, [{ label: "✏️ Other", data: `cl:${id}:other` }]] : [],
+      after: (answer) => `❓ ${question}\n\n${answer === null ? "⌛ No answer in time." : `→ ${answer}`}`,
+    };
+    return this.#ask(asker, asked, signal);
   }
 
   /** The person in this chat, as tools see them. */

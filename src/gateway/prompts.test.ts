@@ -1,0 +1,54 @@
+// Questions to a person in a chat: always closed in the end, whatever happens to them.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describe, expect, it } from "vitest";
+import { type Asking, Prompts } from "./prompts.ts";
+
+function asking(change: Partial<Asking> = {}): Asking {
+  const show = async () => () => undefined;
+  return { show, buttons: false, approvalMs: 60_000, clarifyMs: 60_000, waiting: () => undefined, ...change };
+}
+
+const never = new AbortController().signal;
+const question = { question: "Which colour?", choices: ["red", "blue"] };
+
+describe("a question", () => {
+  it("that cannot be shown is not open: the next words are no answer to it", async () => {
+    const signs: boolean[] = [];
+    const show = () => Promise.reject(new Error("the disk is full"));
+    const prompts = new Prompts();
+    const human = prompts.human(() => asking({ show, waiting: (on) => signs.push(on) }));
+    await expect(human.clarify(question, never)).rejects.toThrow("the disk is full");
+    expect(prompts.takesText).toBe(false);
+    expect(prompts.text("hello")).toBe(false);
+    expect(signs).toEqual([true, false]);
+  });
+
+  it("ends in time, also when memory was tidied up meanwhile", async () => {
+    setFlagsFromString("--expose-gc");
+    const tidyUp = runInNewContext("gc") as () => void;
+    const prompts = new Prompts();
+    const human = prompts.human(() => asking({ clarifyMs: 300 }));
+    const tidying = setInterval(tidyUp, 20);
+    try {
+      expect(await human.clarify(question, never)).toBeNull();
+      expect(prompts.open).toBe(0);
+    } finally {
+      clearInterval(tidying);
+    }
+  });
+
+  it("ends with the turn that asked it", async () => {
+    const turn = new AbortController();
+    const prompts = new Prompts();
+    const answer = prompts
+      .human(() => asking())
+      .approve(
+        { action: "rm -r x", reason: "deletes x", intent: "x", choices: ["once", "deny"], toolName: "terminal" },
+        turn.signal,
+      );
+    turn.abort();
+    expect(await answer).toEqual({ choice: "deny", unattended: true });
+    expect(prompts.approvals).toBe(0);
+  });
+});
