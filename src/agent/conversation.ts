@@ -4,6 +4,7 @@ import { UserError } from "../core/failure.ts";
 import type { ContentPart, Message, UserMessage } from "../core/message.ts";
 import type { Provider, ToolSchema } from "../core/provider.ts";
 import { wellFormed } from "../core/well-formed.ts";
+import { joinSignals } from "../lib/joined-signal.ts";
 import { type CompactionReport, compact } from "./compaction.ts";
 import { abandonedAnswer } from "./delegation-record.ts";
 import { EventQueue } from "./event-queue.ts";
@@ -117,8 +118,7 @@ export class Conversation {
     const message = userMessage(input);
     this.#mustBeFree();
     const controller = new AbortController();
-    const signal =
-      options.signal === undefined ? controller.signal : AbortSignal.any([controller.signal, options.signal]);
+    const { signal, release } = joinSignals([controller.signal, ...(options.signal ? [options.signal] : [])]);
     const events = new EventQueue<AgentEvent>();
     const turn = new TurnScope(this.#thread, message, {
       signal,
@@ -137,6 +137,7 @@ export class Conversation {
       for (let event = await events.take(); event !== undefined; event = await events.take()) yield event;
     } finally {
       controller.abort(OVER);
+      release();
       await work;
     }
   }

@@ -9,6 +9,7 @@ import { takeMarkers } from "../core/outgoing-media.ts";
 import type { JobAnswer, RunJobParts } from "../cron/run-job.ts";
 import { type ProcessGroups, scriptsFolder } from "../cron/script.ts";
 import { stampIn } from "../cron/zone.ts";
+import { joinSignals } from "../lib/joined-signal.ts";
 import { endGroup, spawnGroup } from "../tools/terminal/process-group.ts";
 import type { App } from "./app.ts";
 import type { Home } from "./home.ts";
@@ -112,7 +113,7 @@ async function oneTurn(
     Math.min(LOOK_MS, Math.max(50, limits.silenceMs / 4)),
   );
   if (limits.silenceMs === 0) clearInterval(watch);
-  const signal = AbortSignal.any([limits.signal, silent.signal]);
+  const { signal, release } = joinSignals([limits.signal, silent.signal]);
   let answer: JobAnswer = { text: "", sessionId: conversation.sessionId, failure: "The turn gave no end." };
   try {
     for await (const event of conversation.send(message.text, { signal, tainted: message.tainted })) {
@@ -125,6 +126,7 @@ async function oneTurn(
     }
   } finally {
     clearInterval(watch);
+    release();
   }
   return answer;
 }

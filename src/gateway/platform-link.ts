@@ -118,8 +118,8 @@ export class PlatformLink {
     const { platform, context, times } = this.#parts;
     this.#lost = undefined;
     this.#giveUp = new AbortController();
-    const signal = AbortSignal.any([this.#stopping.signal, this.#giveUp.signal]);
-    setMaxListeners(0, signal, this.#stopping.signal);
+    const { signal } = this.#giveUp;
+    setMaxListeners(0, signal);
     const lost: PlatformContext["lost"] = (reason, options) => {
       this.#lost ??= { reason, fatal: options?.fatal ?? false };
     };

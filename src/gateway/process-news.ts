@@ -16,11 +16,14 @@ function isWorthALine(mode: string, notice: ProcessNotice): boolean {
   return mode === "error" && notice.failed;
 }
 
+/** Of the message that started something: only what is needed to reach its chat. There are many of them. */
+type Starter = Pick<InboxRow, "platform"> & Pick<InboundEvent, "account" | "source" | "deliverTo">;
+
 /** Processes end with the program, so it is enough to remember here who started them. */
 export class ProcessNews implements ProcessStarters {
   readonly #office: () => Office;
   readonly #receive: (row: InboxRow) => void;
-  readonly #starters = new Map<string, InboxRow>();
+  readonly #starters = new Map<string, Starter>();
 
   constructor(office: () => Office, receive: (row: InboxRow) => void) {
     this.#office = office;
@@ -29,33 +32,38 @@ export class ProcessNews implements ProcessStarters {
 
   remember(conversationId: string, row: InboxRow): void {
     this.#starters.delete(conversationId);
-    this.#starters.set(conversationId, row);
+    const { account, source, deliverTo } = row.event;
+    this.#starters.set(conversationId, {
+      platform: row.platform,
+      account,
+      source,
+      ...(deliverTo ? { deliverTo } : {}),
+    });
     const oldest = this.#starters.size > MOST ? this.#starters.keys().next().value : undefined;
     if (oldest !== undefined) this.#starters.delete(oldest);
   }
 
   alive(key: string): boolean {
     const { opened, keyRules } = this.#office();
-    for (const [conversationId, { event }] of this.#starters)
-      if (sessionKeyOf(event.source, keyRules) === key && opened.app.hasProcesses(conversationId)) return true;
+    for (const [conversationId, { source }] of this.#starters)
+      if (sessionKeyOf(source, keyRules) === key && opened.app.hasProcesses(conversationId)) return true;
     return false;
   }
 
   async tell(notice: ProcessNotice): Promise<void> {
-    const row = this.#starters.get(notice.conversationId);
-    if (!row) return;
+    const starter = this.#starters.get(notice.conversationId);
+    if (!starter) return;
+    const { platform, ...chat } = starter;
     const office = this.#office();
     const { app, mailbox } = office.opened;
     const event: InboundEvent = {
-      account: row.event.account,
+      ...chat,
       messageId: `process:${randomUUID()}`,
-      source: row.event.source,
       text: notice.message,
       internal: true,
-      ...(row.event.deliverTo === undefined ? {} : { deliverTo: row.event.deliverTo }),
       at: office.now(),
     };
-    const rows = await mailbox.accept(row.platform, [event]);
+    const rows = await mailbox.accept(platform, [event]);
     if (isWorthALine(app.config.display.background_process_notifications, notice))
       for (const each of rows) await new Replies(office).say(each, `🔔 ${notice.line}`, "process");
     for (const each of rows) this.#receive(each);

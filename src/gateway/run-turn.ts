@@ -6,6 +6,7 @@ import { UserError } from "../core/failure.ts";
 import type { InboxRow, NewOutgoing } from "../core/mailbox.ts";
 import { type AssistantMessage, textOf } from "../core/message.ts";
 import type { Destination, Platform } from "../core/platform.ts";
+import { joinSignals } from "../lib/joined-signal.ts";
 import type { Agent } from "./agents.ts";
 import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
 import { type ChatChoice, entryFor, indexSaved, openFor, signatureOf } from "./chat-entry.ts";
@@ -244,7 +245,7 @@ export class Turn {
     const { agent } = office.opened.app.config;
     const watch = new Silence(agent.gateway_timeout * 1000);
     const notes = this.#stillWorking();
-    const signal = AbortSignal.any([this.#chat.signal, watch.signal]);
+    const { signal, release } = joinSignals([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
       const content = contentOf(input.text, input.pictures);
@@ -266,6 +267,7 @@ export class Turn {
     } finally {
       watch.end();
       notes.end();
+      release();
     }
     await office.hooks.run("agent:end", { ...about, response: ended?.text.slice(0, 500) ?? "" });
     return this.#end(ended, live, opened);

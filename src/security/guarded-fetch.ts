@@ -4,6 +4,7 @@ import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { type JoinedSignal, joinSignals } from "../lib/joined-signal.ts";
 import { type ResolvedVerdict, resolveUrl, type UrlPolicy } from "./url-guard.ts";
 
 export interface GuardedFetchOptions {
@@ -121,22 +122,30 @@ function nextHop(
 
 /** Fetches a URL that the policy allows. Refusals and network trouble are answers, never exceptions. */
 export async function guardedFetch(url: string, options: GuardedFetchOptions = {}): Promise<GuardedResponse> {
-  const deadline = AbortSignal.timeout(options.timeoutMs ?? DEFAULTS.timeoutMs);
-  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+  const sources = options.signal ? [options.signal] : [];
+  const joined = joinSignals(sources, options.timeoutMs ?? DEFAULTS.timeoutMs);
+  try {
+    return await follow(url, options, joined);
+  } finally {
+    joined.release();
+  }
+}
+
+async function follow(url: string, options: GuardedFetchOptions, stop: JoinedSignal): Promise<GuardedResponse> {
   let current = url;
   let request = options;
   for (let hop = 0; hop <= (options.maxRedirects ?? DEFAULTS.maxRedirects); hop++) {
     const target = await resolveUrl(current, options.policy);
     if (!target.ok) return { ok: false, rule: target.rule, reason: target.reason, url: current };
     try {
-      const response = await open(target, request, signal);
+      const response = await open(target, request, stop.signal);
       const next = nextHop(response, target, request);
       if (!next) return await answer(response, current, options.maxBytes ?? DEFAULTS.maxBytes);
       response.destroy();
       current = next.url;
       request = next.options;
     } catch (error) {
-      return { ok: false, ...trouble(error, deadline, options.signal), url: current };
+      return { ok: false, ...trouble(error, stop.late, options.signal), url: current };
     }
   }
   return { ok: false, rule: "redirects", reason: "too many redirects", url: current };
@@ -149,12 +158,8 @@ async function answer(response: IncomingMessage, url: string, limit: number): Pr
   return { ok: true, status: response.statusCode ?? 0, headers, body, truncated, url };
 }
 
-function trouble(
-  error: unknown,
-  deadline: AbortSignal,
-  caller: AbortSignal | undefined,
-): { rule: string; reason: string } {
+function trouble(error: unknown, late: boolean, caller: AbortSignal | undefined): { rule: string; reason: string } {
   if (caller?.aborted) return { rule: "interrupted", reason: "the fetch was interrupted" };
-  if (deadline.aborted) return { rule: "timeout", reason: "the server took too long" };
+  if (late) return { rule: "timeout", reason: "the server took too long" };
   return { rule: "network", reason: error instanceof Error ? error.message : String(error) };
 }

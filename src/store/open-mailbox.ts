@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { BatchedPort } from "../lib/batched-port.ts";
-import { findWorkerFile } from "../lib/worker-file.ts";
+import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
 import { type PlainError, unpackError } from "./worker-protocol.ts";
 
 const METHODS: readonly (keyof Mailbox)[] = [
@@ -40,7 +40,7 @@ export interface OpenedMailbox {
 }
 
 async function openInWorker(path: string, file: string, onTrouble: (error: unknown) => void): Promise<OpenedMailbox> {
-  const worker = new Worker(file, { stderr: false });
+  const worker = new Worker(file, { stderr: false, ...SMALL_WORKER });
   const waiting = new Map<number, Waiting>();
   const calls = new BatchedPort<Call>(worker, ({ id }, error) => {
     waiting.get(id)?.reject(error);

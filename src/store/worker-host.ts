@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import type { ExportedSession, OnProgress, SessionStore } from "../core/session.ts";
 import { BatchedPort } from "../lib/batched-port.ts";
-import { findWorkerFile } from "../lib/worker-file.ts";
+import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
 import type { ExportEntry } from "./sqlite/export.ts";
 import { recordInitError } from "./sqlite/init-error.ts";
 import { type Call, type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
@@ -112,7 +112,7 @@ class WorkerLine {
   }
 
   async #start(): Promise<unknown> {
-    const worker = new Worker(this.#options.workerFile ?? workerFile(), { stderr: false });
+    const worker = new Worker(this.#options.workerFile ?? workerFile(), { stderr: false, ...SMALL_WORKER });
     this.#worker = worker;
     this.#calls = new BatchedPort(worker, ({ id }, error) => this.#settle(id)?.reject(error));
     worker.on("message", (replies: readonly Reply[]) => {

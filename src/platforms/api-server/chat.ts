@@ -1,6 +1,7 @@
 // POST /v1/chat/completions: the agent as a chat model, whole or streamed with the progress of its tools.
 import type { Context } from "hono";
 import type { AgentEvent } from "../../core/event.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
 import { AbsentHuman } from "./absent-human.ts";
 import { ApiError } from "./api-error.ts";
 import { type ClientInput, readMessages } from "./content.ts";
@@ -75,8 +76,9 @@ function resultHeaders(request: ChatRequest, result: TurnResult): { [name: strin
 async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Outcome> {
   const request = await openChat(desk, context, body);
   try {
-    const signal = AbortSignal.any([context.req.raw.signal, desk.stopping]);
-    const result = await runTurn(request.session, signal);
+    const result = await underSignals([context.req.raw.signal, desk.stopping], undefined, (signal) =>
+      runTurn(request.session, signal),
+    );
     if (result.text === "" && result.end !== "done")
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
     const said = withNote(result.text, request.human);

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { StoredResponse } from "../../core/response-store.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
 import { AbsentHuman } from "./absent-human.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import { type ClientInput, isObject, readHistory, readResponsesInput } from "./content.ts";
@@ -103,7 +104,9 @@ async function keep(desk: Desk, request: ResponseRequest, response: JsonObject, 
 async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<Outcome> {
   const request = await openResponse(desk, context, body);
   try {
-    const result = await runTurn(request.session, AbortSignal.any([context.req.raw.signal, desk.stopping]));
+    const result = await underSignals([context.req.raw.signal, desk.stopping], undefined, (signal) =>
+      runTurn(request.session, signal),
+    );
     if (result.text === "" && result.end === "failed")
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
     const { note, denied } = request.human;

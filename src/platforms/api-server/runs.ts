@@ -2,6 +2,7 @@
 import type { AgentEvent } from "../../core/event.ts";
 import type { ApprovalChoice } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
 import { type Body, type Desk, newId } from "./desk.ts";
@@ -126,8 +127,10 @@ export class Run {
       try {
         this.#sessionId = session.sessionId;
         if (this.#status === "queued") this.#status = "running";
-        const signal = AbortSignal.any([this.#controller.signal, this.#desk.stopping]);
-        this.#finish(await runTurn(session, signal, (event) => this.#show(event)));
+        const ended = await underSignals([this.#controller.signal, this.#desk.stopping], undefined, (signal) =>
+          runTurn(session, signal, (event) => this.#show(event)),
+        );
+        this.#finish(ended);
       } finally {
         session.release();
       }

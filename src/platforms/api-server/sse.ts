@@ -1,5 +1,6 @@
 // Server-sent events as a response body: keeps the line alive, notices when the reader has gone.
 import type { Context } from "hono";
+import { joinSignals } from "../../lib/joined-signal.ts";
 import { bodyOf } from "./api-error.ts";
 
 const KEEP_ALIVE_MS = 30_000;
@@ -35,7 +36,7 @@ function frame(data: unknown, options: { readonly event?: string; readonly id?: 
 /** `write` runs until it returns; what it throws is the last thing that the reader gets. */
 export function sse(context: Context, options: SseOptions, write: (stream: Sse) => Promise<void>): Response {
   const gone = new AbortController();
-  const signal = AbortSignal.any([gone.signal, context.req.raw.signal, options.stopping]);
+  const { signal, release } = joinSignals([gone.signal, context.req.raw.signal, options.stopping]);
   const encoder = new TextEncoder();
   let line: TransformStreamDefaultController<Uint8Array> | undefined;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
@@ -64,6 +65,7 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
       await raw(frame(bodyOf(error), {}));
     } finally {
       clearInterval(timer);
+      release();
       await writer.close().catch(leave);
     }
   };

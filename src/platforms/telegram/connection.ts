@@ -17,6 +17,7 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
 import { type Failure, failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
 import { findSentMessage, placeholderFor } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";
@@ -168,8 +169,9 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   async send(to: Destination, message: OutboundMessage, signal: AbortSignal): Promise<SendResult> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)]);
-    return this.#formatted(message, (text, mode) => this.#post(to, { ...message, text }, mode, limit));
+    return underSignals([signal], SEND_MS, (limit) =>
+      this.#formatted(message, (text, mode) => this.#post(to, { ...message, text }, mode, limit)),
+    );
   }
 
   async #post(to: Destination, message: Text, mode: { parse_mode?: "HTML" }, signal: AbortSignal): Promise<SendResult> {
@@ -198,13 +200,20 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   async edit(to: Destination, messageId: string, message: Text, signal: AbortSignal): Promise<SendResult> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(SEND_MS)]) as Parameters<Api["editMessageText"]>[4];
-    const result = await this.#formatted(message, async (text, mode) => {
-      const edited = await this.#call((api) =>
-        api.editMessageText(to.chatId, Number(messageId), text, { ...mode, ...keyboard(message) }, limit),
-      );
-      return edited.ok ? { ok: true, messageId } : edited;
-    });
+    const result = await underSignals([signal], SEND_MS, (limit) =>
+      this.#formatted(message, async (text, mode) => {
+        const edited = await this.#call((api) =>
+          api.editMessageText(
+            to.chatId,
+            Number(messageId),
+            text,
+            { ...mode, ...keyboard(message) },
+            limit as Parameters<Api["editMessageText"]>[4],
+          ),
+        );
+        return edited.ok ? { ok: true, messageId } : edited;
+      }),
+    );
     return !result.ok && /message is not modified/i.test(result.reason) ? { ok: true, messageId } : result;
   }
 
@@ -220,20 +229,22 @@ export class TelegramConnection implements PlatformConnection {
     );
     if (gone !== null) return { ok: false, kind: "refused", reason: `the file cannot be read: ${gone}` };
     const { InputFile } = await loadGrammy();
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(FILE_MS)]) as Parameters<Api["sendDocument"]>[3];
     const other = {
       ...threadOf(to),
       ...replyOf(file.replyTo),
       ...captionOf(file),
     };
     const input = new InputFile(file.path, file.name);
-    const result = await this.#call((api): Promise<{ message_id: number }> => {
-      if (file.kind === "image") return api.sendPhoto(to.chatId, input, other, limit);
-      if (file.kind === "voice") return api.sendVoice(to.chatId, input, other, limit);
-      if (file.kind === "audio") return api.sendAudio(to.chatId, input, other, limit);
-      if (file.kind === "video") return api.sendVideo(to.chatId, input, other, limit);
-      return api.sendDocument(to.chatId, input, other, limit);
-    });
+    const result = await underSignals([signal], FILE_MS, (joined) =>
+      this.#call((api): Promise<{ message_id: number }> => {
+        const limit = joined as Parameters<Api["sendDocument"]>[3];
+        if (file.kind === "image") return api.sendPhoto(to.chatId, input, other, limit);
+        if (file.kind === "voice") return api.sendVoice(to.chatId, input, other, limit);
+        if (file.kind === "audio") return api.sendAudio(to.chatId, input, other, limit);
+        if (file.kind === "video") return api.sendVideo(to.chatId, input, other, limit);
+        return api.sendDocument(to.chatId, input, other, limit);
+      }),
+    );
     if (!result.ok) {
       const instead = elsewhere(result, to);
       return instead ? this.sendFile(instead, file, signal) : result;

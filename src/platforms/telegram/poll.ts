@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import type { PlatformContext } from "../../core/platform.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
 import { type ApiTrouble, type Line, troubleOf } from "./client.ts";
 import type { Pulse } from "./pulse.ts";
 import type { TelegramSettings } from "./settings.ts";
@@ -25,12 +26,12 @@ async function pollOnce(
   offset: number,
   signal: AbortSignal,
 ): Promise<Update[]> {
-  const deadline = AbortSignal.timeout((settings.pollSeconds + settings.graceSeconds) * 1000);
-  const limit = AbortSignal.any([signal, context.signal, deadline]);
   const api = await line.api();
-  return api.getUpdates(
-    { offset, timeout: settings.pollSeconds, limit: 100, allowed_updates: UPDATE_KINDS },
-    limit as Parameters<typeof api.getUpdates>[1],
+  return underSignals([signal, context.signal], (settings.pollSeconds + settings.graceSeconds) * 1000, (limit) =>
+    api.getUpdates(
+      { offset, timeout: settings.pollSeconds, limit: 100, allowed_updates: UPDATE_KINDS },
+      limit as Parameters<typeof api.getUpdates>[1],
+    ),
   );
 }
 

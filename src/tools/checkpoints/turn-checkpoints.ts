@@ -1,6 +1,7 @@
 // When checkpoints are taken: before a file or a command changes a project, once per project and turn, never in the way.
 import { dirname } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
 import { projectHash, projectRoot, rootProblem } from "./project-root.ts";
 import { keepNewest, type PruneRules, prune, pruneIsDue } from "./prune.ts";
 import type { ShadowStore } from "./shadow-store.ts";
@@ -83,12 +84,13 @@ export class TurnCheckpoints {
       kept.add(root);
       const problem = rootProblem(root, { userHome, hermesHome });
       if (problem !== undefined) return this.#say(root, problem);
-      const signal = AbortSignal.any([context.signal, this.#closing.signal]);
-      const taken = await store.locked(async () => {
-        const done = await take(store, { root, reason, limits, signal, ...(include ? { include } : {}) });
-        if (done.ok && done.fresh) await keepNewest(store, projectHash(root), rules.maxSnapshots);
-        return done;
-      });
+      const taken = await underSignals([context.signal, this.#closing.signal], undefined, (signal) =>
+        store.locked(async () => {
+          const done = await take(store, { root, reason, limits, signal, ...(include ? { include } : {}) });
+          if (done.ok && done.fresh) await keepNewest(store, projectHash(root), rules.maxSnapshots);
+          return done;
+        }),
+      );
       if (!taken.ok) this.#say(root, taken.reason);
       else if (taken.fresh) this.#tidy();
     } catch (error) {
