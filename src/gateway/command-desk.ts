@@ -153,6 +153,8 @@ export class CommandDesk {
       if (answer.type === "choose") await this.#choose(row, command, answer);
       else await this.#answer(row, command.name, answer);
     } finally {
+      // A command may have changed the log.
+      agent.messages = undefined;
       if (!running && !this.#door.running()) office.agents.release(key);
     }
   }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, text } from "../../test/fake-llm.ts";
+import { calls, hang, text } from "../../test/fake-llm.ts";
 import { answered, closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
 
 afterEach(closeWorlds);
@@ -68,6 +68,31 @@ describe("a chat that grew too large", () => {
     const { w, before } = await grow(2_000, "  hygiene_hard_message_limit: 6\n");
     expect(w.log.filter((line) => line.includes("was compacted before its turn"))).toHaveLength(1);
     expect(sessionOf(w).session_id).not.toBe(before);
+  });
+
+  it("and was compacted by hand goes on after a restart where it was", async () => {
+    let asked = 0;
+    const script: Script = (request) => {
+      if (request.tools.length === 0) return text("A summary: ships were discussed.");
+      const words = String(request.messages.at(-1)?.text);
+      if (!words.includes("and now?")) return text(`answer. ${long}`);
+      asked += 1;
+      return asked === 1 ? hang() : text(`resumed: ${words}`);
+    };
+    const w = await world({ script, config: settings });
+    for (const turn of [1, 2, 3]) {
+      w.telegram.say(1, `question ${turn}. ${long}`);
+      await answered(w, 1, turn);
+    }
+    const before = sessionOf(w).session_id;
+    w.telegram.say(1, "/compress");
+    await w.telegram.until(() => sessionOf(w).session_id !== before);
+    w.telegram.say(1, "and now?");
+    await w.telegram.until(() => asked === 1);
+    await w.restart();
+    const resumed = () => texts(w, 1).find((shown) => shown.startsWith("resumed:"));
+    await w.telegram.until(() => resumed() !== undefined);
+    expect(resumed()).toContain("[The program was restarted");
   });
 });
 
