@@ -120,17 +120,19 @@ const PII: readonly Shape[] = [
 const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** Private key blocks; an unfinished one is masked to the end of the text. */
+/** Private key blocks; one that breaks off, or runs into the next, is masked as far as its material goes. */
 function pemSpans(text: string): Span[] {
   const spans: Span[] = [];
-  PEM_BEGIN.lastIndex = 0;
-  for (let begin = PEM_BEGIN.exec(text); begin; begin = PEM_BEGIN.exec(text)) {
-    PEM_END.lastIndex = begin.index;
-    const end = PEM_END.exec(text);
-    const stop = end ? end.index + end[0].length : unfinishedPem(text, begin.index + begin[0].length);
-    if (stop > begin.index + begin[0].length + 8)
-      spans.push({ start: begin.index, end: stop, mask: "[REDACTED PRIVATE KEY]" });
-    PEM_BEGIN.lastIndex = Math.max(stop, PEM_BEGIN.lastIndex);
+  const begins = [...text.matchAll(PEM_BEGIN)];
+  const ends = [...text.matchAll(PEM_END)];
+  let at = 0;
+  for (const [index, begin] of begins.entries()) {
+    const body = begin.index + begin[0].length;
+    while ((ends[at]?.index ?? text.length) < body) at += 1;
+    const end = ends[at];
+    const next = begins[index + 1]?.index ?? text.length;
+    const stop = end && end.index < next ? end.index + end[0].length : unfinishedPem(text, body);
+    if (stop > body + 8) spans.push({ start: begin.index, end: stop, mask: "[REDACTED PRIVATE KEY]" });
   }
   return spans;
 }

@@ -110,6 +110,24 @@ describe("by shape", () => {
     expect(redactor.redact(key)).toBe(`${key.slice(0, 6)}...${key.slice(-4)}`);
   });
 
+  it("masks a private key that breaks off by itself, and the next one too", () => {
+    const first = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n";
+    const second = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq8\nabcdefgh\n-----END RSA PRIVATE KEY-----";
+    const mask = "[REDACTED PRIVATE KEY]";
+    expect(redactor.redact(`${first}-- and so on --\n${second} done`)).toBe(`${mask}-- and so on --\n${mask} done`);
+    const stream = redactor.stream();
+    const out = [...`${first}\n${second}`].map((letter) => stream.push(letter)).join("");
+    expect(out + stream.end()).toBe(redactor.redact(`${first}\n${second}`));
+  });
+
+  it("streams what stands between two keys on one line masked", () => {
+    const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq8\nabcdefgh\n-----END RSA PRIVATE KEY-----";
+    const text = `${key}${make("sk-proj-")}${key}`;
+    const stream = redactor.stream();
+    const out = [...text].map((letter) => stream.push(letter)).join("");
+    expect(out + stream.end()).toBe(redactor.redact(text));
+  });
+
   it("keeps assignments readable in source code", () => {
     const source = 'API_TOKEN = "example-token-1"\n{"password": "not-a-real-1"}';
     expect(redactor.redact(source, { code: true })).toBe(source);

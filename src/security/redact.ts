@@ -133,9 +133,11 @@ class RedactedStream {
   /** A span that reaches over the cut is kept whole, together with its line: what stands before it may be its name. */
   #beforeSpans(cut: number): number {
     if (cut === 0 || cut === this.#held.length) return cut;
-    for (const span of this.#spans(this.#held))
-      if (span.start < cut && span.end > cut) return lineStart(this.#held, span.start);
-    return cut;
+    let safe = cut;
+    // From the last one back: the start of its line may lie in the one before.
+    for (const span of this.#spans(this.#held).reverse())
+      if (span.start < safe && span.end > safe) safe = lineStart(this.#held, span.start);
+    return safe;
   }
 }
 
