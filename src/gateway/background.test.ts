@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { calls, hang, text } from "../../test/fake-llm.ts";
 import { answered, closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
+import type { Mailbox } from "../core/mailbox.ts";
 
 afterEach(closeWorlds);
 
@@ -25,6 +26,20 @@ describe("/background", () => {
     await w.telegram.until(() => texts(w, 1).includes("done: hello"));
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.includes("done: count the stars")));
     expect(texts(w, 1).at(-1)).toMatch(/^🗂 Background task bg_\w+: count the stars\n\ndone: count the stars$/);
+  });
+
+  it("that cannot be noted does not begin, and takes nobody's place", async () => {
+    const w = await world({ script: () => text("done") });
+    const mailbox = w.opened.mailbox as { setMemory: Mailbox["setMemory"] };
+    const { setMemory } = mailbox;
+    mailbox.setMemory = (platform, key, value) =>
+      key === "background" ? Promise.reject(new Error("the disk is full")) : setMemory(platform, key, value);
+    w.telegram.say(1, "/bg dig");
+    await w.telegram.until(() => texts(w, 1).includes("⚠️ the disk is full"));
+    mailbox.setMemory = setMemory;
+    w.telegram.say(1, "/bg");
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("What shall I do")));
+    expect(w.llm.requests).toEqual([]);
   });
 
   it("goes on after a restart where it was, and has one result", async () => {

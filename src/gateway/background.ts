@@ -69,27 +69,38 @@ export class Background implements BackgroundTasks {
 
   async start({ row, prompt, platform, to }: BackgroundWish): Promise<string> {
     const id = newId(this.#office().now());
-    await this.#begin({ id, platform: platform.name, to, prompt, row, starts: 1 });
+    await this.#begin([{ id, platform: platform.name, to, prompt, row, starts: 1 }]);
     return id;
   }
 
-  /** Begins when it is on disk that it began. */
-  async #begin(kept: Kept): Promise<void> {
+  /** They begin when it is noted that they did; when that fails, none does. */
+  async #begin(all: readonly Kept[]): Promise<void> {
     const startedAt = this.#office().now();
-    const task: Task = { ...kept, controller: new AbortController(), startedAt, work: Promise.resolve() };
-    this.#tasks.set(kept.id, task);
-    await this.#keep();
-    task.work = this.#run(task)
-      .then(async () => {
-        // What was cut off by a stop stays on the list.
-        if (this.#stopping && task.controller.signal.aborted) return;
-        this.#tasks.delete(kept.id);
-        await this.#keep();
-      })
-      .catch((error: unknown) => {
-        this.#tasks.delete(kept.id);
-        this.#office().log("error", `background task ${kept.id}: ${String(error)}`);
-      });
+    const tasks = all.map(
+      (kept): Task => ({ ...kept, controller: new AbortController(), startedAt, work: Promise.resolve() }),
+    );
+    for (const task of tasks) this.#tasks.set(task.id, task);
+    try {
+      await this.#keep();
+    } catch (error) {
+      for (const task of tasks) this.#tasks.delete(task.id);
+      throw error;
+    }
+    for (const task of tasks) task.work = this.#toItsEnd(task);
+  }
+
+  /** Never rejects. */
+  async #toItsEnd(task: Task): Promise<void> {
+    try {
+      await this.#run(task);
+      // What was cut off by a stop stays on the list.
+      if (this.#stopping && task.controller.signal.aborted) return;
+      this.#tasks.delete(task.id);
+      await this.#keep();
+    } catch (error) {
+      this.#tasks.delete(task.id);
+      this.#office().log("error", `background task ${task.id}: ${String(error)}`);
+    }
   }
 
   async #keep(): Promise<void> {
@@ -155,16 +166,17 @@ export class Background implements BackgroundTasks {
   async goOn(): Promise<void> {
     const { opened, access } = this.#office();
     const stored = await opened.mailbox.getMemory("gateway", MEMORY);
+    const again: Kept[] = [];
     for (const task of stored ? (JSON.parse(stored) as Kept[]) : []) {
       if (!task.row || (await accessOf(task.row.event, access)).allowed === false) continue;
-      if (task.starts < MOST_STARTS) await this.#begin({ ...task, starts: task.starts + 1 });
+      if (task.starts < MOST_STARTS) again.push({ ...task, starts: task.starts + 1 });
       else
         await this.#say(
           task,
           `The gateway ended ${MOST_STARTS} times before this was done. To try again:\n/background ${task.prompt}`,
         );
     }
-    await this.#keep();
+    await this.#begin(again);
   }
 
   async settled(): Promise<void> {
