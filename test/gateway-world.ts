@@ -15,7 +15,8 @@ export interface World {
   readonly log: string[];
   gateway: Gateway;
   opened: OpenedGateway;
-  restart(): Promise<void>;
+  /** Running turns get `drainMs`, two seconds when nothing is said. */
+  restart(drainMs?: number): Promise<void>;
   /** The gateway's clock goes forward. */
   later(ms: number): void;
 }
@@ -86,8 +87,8 @@ export async function world(
     telegram,
     log,
     ...started,
-    restart: async () => {
-      await made.gateway.stop(2_000);
+    restart: async (drainMs = 2_000) => {
+      await made.gateway.stop(drainMs);
       await made.opened.close();
       Object.assign(made, await startGateway(home, telegram, env, watch));
     },

@@ -31,6 +31,16 @@ interface Task extends Kept {
   readonly controller: AbortController;
   readonly startedAt: number;
   work: Promise<void>;
+  /** Questions that it waits for. */
+  asks: number;
+  /** Ended by a stop: it goes on at the next start. */
+  left: boolean;
+}
+
+/** Ends a task so that it stays on the list. */
+function leave(task: Task): void {
+  task.left = true;
+  task.controller.abort();
 }
 
 function newId(now: number): string {
@@ -52,7 +62,6 @@ export class Background implements BackgroundTasks {
   readonly #office: () => Office;
   readonly #human: (row: InboxRow) => Human;
   readonly #tasks = new Map<string, Task>();
-  #stopping = false;
 
   /** `human` is the person of the chat that a message came from. */
   constructor(office: () => Office, human: (row: InboxRow) => Human) {
@@ -76,9 +85,14 @@ export class Background implements BackgroundTasks {
   /** They begin when it is noted that they did; when that fails, none does. */
   async #begin(all: readonly Kept[]): Promise<void> {
     const startedAt = this.#office().now();
-    const tasks = all.map(
-      (kept): Task => ({ ...kept, controller: new AbortController(), startedAt, work: Promise.resolve() }),
-    );
+    const fresh = () => ({
+      controller: new AbortController(),
+      startedAt,
+      work: Promise.resolve(),
+      asks: 0,
+      left: false,
+    });
+    const tasks = all.map((kept): Task => ({ ...kept, ...fresh() }));
     for (const task of tasks) this.#tasks.set(task.id, task);
     try {
       await this.#keep();
@@ -93,8 +107,7 @@ export class Background implements BackgroundTasks {
   async #toItsEnd(task: Task): Promise<void> {
     try {
       await this.#run(task);
-      // What was cut off by a stop stays on the list.
-      if (this.#stopping && task.controller.signal.aborted) return;
+      if (task.left) return;
       this.#tasks.delete(task.id);
       await this.#keep();
     } catch (error) {
@@ -113,8 +126,7 @@ export class Background implements BackgroundTasks {
   async #run(task: Task): Promise<void> {
     try {
       const text = await this.#work(task);
-      if (this.#stopping && task.controller.signal.aborted) return;
-      await this.#say(task, text);
+      if (!task.left) await this.#say(task, text);
     } catch (error) {
       await this.#say(task, `⚠️ ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -128,7 +140,7 @@ export class Background implements BackgroundTasks {
     if (found.state === "answered") return found.text;
     const known = (await app.store.getSession(task.id)) ? await app.store.getCompressionTip(task.id) : null;
     const opened = await app.openConversation({
-      ...wishFor(office, task.row, this.#person(task.row)),
+      ...wishFor(office, task.row, this.#person(task)),
       ...(known === null ? { sessionId: task.id } : { resume: known }),
     });
     try {
@@ -143,13 +155,25 @@ export class Background implements BackgroundTasks {
   }
 
   /** Looked up for each question: a chat that was idle for long is another object by then. */
-  #person(row: InboxRow): Human {
+  #person(task: Task): Human {
+    const human = () => this.#human(task.row);
     return {
-      ...presenceOf(this.#human(row)),
-      approve: (request, signal) => this.#human(row).approve(request, signal),
-      clarify: (request, signal) => this.#human(row).clarify(request, signal),
-      secret: (prompt, signal) => this.#human(row).secret(prompt, signal),
+      ...presenceOf(human()),
+      approve: (request, signal) => this.#asking(task, human().approve(request, signal)),
+      clarify: (request, signal) => this.#asking(task, human().clarify(request, signal)),
+      secret: (prompt, signal) => human().secret(prompt, signal),
     };
+  }
+
+  /** While the gateway stops nobody can answer any more: a task that asks is left for the next start. */
+  async #asking<T>(task: Task, answer: Promise<T>): Promise<T> {
+    task.asks += 1;
+    if (this.#office().draining()) leave(task);
+    try {
+      return await answer;
+    } finally {
+      task.asks -= 1;
+    }
   }
 
   async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to">, text: string): Promise<void> {
@@ -179,14 +203,16 @@ export class Background implements BackgroundTasks {
     await this.#begin(again);
   }
 
+  /** While the gateway stops: resolves when no task runs; those that wait for a person are left. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#tasks.values()].map((task) => task.work));
+    const tasks = [...this.#tasks.values()];
+    for (const task of tasks) if (task.asks > 0) leave(task);
+    await Promise.all(tasks.map((task) => task.work));
   }
 
   /** Ends the running tasks; they go on at the next start. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    for (const task of this.#tasks.values()) task.controller.abort();
+    for (const task of this.#tasks.values()) leave(task);
     await this.settled();
   }
 }

@@ -14,6 +14,8 @@ import { Replies } from "./replies.ts";
 import { type Job, Turn } from "./run-turn.ts";
 
 const ACK_MS = 30_000;
+const CLOSED = "⏹ Not decided: the work was stopped.";
+const RESTARTING = "♻️ Not decided: I am being restarted. I go on afterwards and ask again if it is still needed.";
 
 interface Running {
   readonly job: Job;
@@ -129,12 +131,13 @@ export class ChatSession {
   /** The running turn ends here and goes on after the next start. */
   async abandon(): Promise<void> {
     this.#abandoned = true;
-    this.#prompts.cancel();
     this.#running?.controller.abort();
     await this.#running?.work;
   }
 
+  /** While the gateway stops: resolves when no turn runs. Nobody can answer any more, so a turn that asks is left. */
   async settled(): Promise<void> {
+    if (this.#prompts.holdTurn) return this.abandon();
     while (this.#running) await this.#running.work;
   }
 
@@ -233,7 +236,6 @@ export class ChatSession {
   async #interrupt(): Promise<void> {
     if (!this.#running) return;
     this.#running.superseded = true;
-    this.#prompts.cancel();
     this.#running.controller.abort();
     await this.#running.work;
   }
@@ -254,7 +256,6 @@ export class ChatSession {
     this.#waiting.push({ row });
     if (mode !== "interrupt" || photo) return this.#acknowledge(row, running, "⏳ Queued: it is next");
     running.superseded = true;
-    this.#prompts.cancel();
     running.controller.abort();
     return this.#acknowledge(row, running, "⚡ Interrupting; your message is next");
   }
@@ -329,6 +330,11 @@ export class ChatSession {
     return this.#prompts.human(() => this.#asking(row), "beside");
   }
 
+  #waits(on: boolean): void {
+    this.#running?.live?.typing(!on);
+    if (on && this.#office.draining() && this.#prompts.holdTurn) void this.abandon();
+  }
+
   #asking(row: InboxRow): Asking {
     const { config } = this.#office.opened.app;
     const platform = this.#office.platform(row.platform);
@@ -336,7 +342,8 @@ export class ChatSession {
       buttons: platform?.capabilities.buttons ?? false,
       approvalMs: config.approvals.gateway_timeout * 1000,
       clarifyMs: config.agent.clarify_timeout * 1000,
-      waiting: (on) => this.#running?.live?.typing(!on),
+      closed: () => (this.#office.draining() ? RESTARTING : CLOSED),
+      waiting: (on) => this.#waits(on),
       show: (text, buttons) => this.#replies.show(row, text, buttons),
     };
   }

@@ -6,7 +6,8 @@ import { type Asking, Prompts } from "./prompts.ts";
 
 function asking(change: Partial<Asking> = {}): Asking {
   const show = async () => () => undefined;
-  return { show, buttons: false, approvalMs: 60_000, clarifyMs: 60_000, waiting: () => undefined, ...change };
+  const times = { approvalMs: 60_000, clarifyMs: 60_000 };
+  return { show, buttons: false, ...times, closed: () => "closed", waiting: () => undefined, ...change };
 }
 
 const never = new AbortController().signal;
@@ -41,14 +42,16 @@ describe("a question", () => {
   it("ends with the turn that asked it", async () => {
     const turn = new AbortController();
     const prompts = new Prompts();
+    const shown: string[] = [];
     const answer = prompts
-      .human(() => asking())
+      .human(() => asking({ show: async () => (after) => shown.push(after) }))
       .approve(
         { action: "rm -r x", reason: "deletes x", intent: "x", choices: ["once", "deny"], toolName: "terminal" },
         turn.signal,
       );
     turn.abort();
     expect(await answer).toEqual({ choice: "deny", unattended: true });
-    expect(prompts.approvals).toBe(0);
+    expect(prompts.open).toBe(0);
+    expect(shown).toEqual([expect.stringMatching(/closed$/)]);
   });
 });

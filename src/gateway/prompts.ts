@@ -9,6 +9,8 @@ export interface Asking {
   readonly buttons: boolean;
   readonly approvalMs: number;
   readonly clarifyMs: number;
+  /** Under a question that ends unanswered because the work that asked it was ended. */
+  closed(): string;
   /** Work stands still or goes on: the typing sign follows. */
   waiting(on: boolean): void;
 }
@@ -28,11 +30,13 @@ interface Asker {
 }
 
 interface Asked extends Pick<Question, "id" | "kind" | "choices"> {
-  readonly text: string;
+  readonly question: string;
+  /** How to answer, where that must be said. */
+  readonly hint: string;
   readonly buttons: readonly (readonly Button[])[];
   readonly waitMs: number;
-  /** What stands there afterwards. */
-  after(answer: string | null): string;
+  /** What stands below the question afterwards; null when nobody answered in time. */
+  end(answer: string | null): string;
 }
 
 const LABELS: { readonly [choice in ApprovalChoice]: string } = {
@@ -48,6 +52,11 @@ function newId(): string {
   return randomBytes(4).toString("hex");
 }
 
+/** Somebody ended the work, as opposed to a limit that ran out. */
+function wasEnded(signal: AbortSignal): boolean {
+  return signal.aborted && !(signal.reason instanceof Error && signal.reason.name === "TimeoutError");
+}
+
 /** The open questions of one chat session, oldest first. */
 export class Prompts {
   readonly #questions: Question[] = [];
@@ -56,8 +65,9 @@ export class Prompts {
     return this.#questions.length;
   }
 
-  get approvals(): number {
-    return this.#questions.filter((question) => question.kind === "approval").length;
+  /** The chat's turn cannot go on without the person. */
+  get holdTurn(): boolean {
+    return this.#questions.some(({ of }) => of === "turn");
   }
 
   /** True when the next plain text answers a question. */
@@ -96,11 +106,6 @@ export class Prompts {
     return chosen.length;
   }
 
-  /** The turn ends: its questions too. A task beside it goes on, and so do its questions. */
-  cancel(): void {
-    for (const question of this.#questions.filter(({ of }) => of === "turn")) question.resolve(null);
-  }
-
   #answer(id: string, choice: string): boolean {
     const question = this.#questions.find((each) => each.id === id && each.choices.includes(choice));
     question?.resolve(choice);
@@ -131,9 +136,10 @@ export class Prompts {
     const answered = this.#wait(asked, of, signal);
     asking.waiting(true);
     try {
-      const change = await asking.show(asked.text, asked.buttons);
+      const change = await asking.show(asked.question + asked.hint, asked.buttons);
       const answer = await answered;
-      change(asked.after(answer));
+      const closed = answer === null && wasEnded(signal);
+      change(`${asked.question}\n\n${closed ? asking.closed() : asked.end(answer)}`);
       return answer;
     } finally {
       this.#questions.find(({ id }) => id === asked.id)?.resolve(null);
@@ -150,10 +156,10 @@ export class Prompts {
     const how = `\n\nAnswer with /approve${choices.includes("session") ? ", /approve session" : ""} or /deny.`;
     const asked: Asked = {
       ...{ id, kind: "approval", choices, waitMs: approvalMs },
-      text: withButtons ? question : question + how,
+      question,
+      hint: withButtons ? "" : how,
       buttons: withButtons ? choices.map((choice) => [{ label: LABELS[choice], data: `ea:${choice}:${id}` }]) : [],
-      after: (answer) =>
-        `${question}\n\n${answer === null ? "⌛ No answer in time: denied." : LABELS[answer as ApprovalChoice]}`,
+      end: (answer) => (answer === null ? "⌛ No answer in time: denied." : LABELS[answer as ApprovalChoice]),
     };
     const choice = (await this.#ask(asker, asked, signal)) as ApprovalChoice | null;
     return choice === null ? { choice: "deny", unattended: true } : { choice };
@@ -168,9 +174,10 @@ export class Prompts {
     const hint = choices.length > 0 && !withButtons ? `\n${numbered}\n\nReply with a number or your own words.` : "";
     const asked: Asked = {
       ...{ id, kind: "clarify", choices, waitMs: clarifyMs },
-      text: `❓ ${question}${hint}`,
+      question: `❓ ${question}`,
+      hint,
       buttons: withButtons ? [...rows, [{ label: "✏️ Other", data: `cl:${id}:other` }]] : [],
-      after: (answer) => `❓ ${question}\n\n${answer === null ? "⌛ No answer in time." : `→ ${answer}`}`,
+      end: (answer) => (answer === null ? "⌛ No answer in time." : `→ ${answer}`),
     };
     return this.#ask(asker, asked, signal);
   }

@@ -58,10 +58,10 @@ export class Sender {
     this.#parts = parts;
   }
 
-  /** How many messages wait or are on their way. */
+  /** How many messages and changes of messages wait or are on their way. */
   get pending(): number {
     let count = this.#inFlight;
-    for (const lane of this.#lanes.values()) count += lane.rows.length;
+    for (const lane of this.#lanes.values()) count += lane.rows.length + lane.edits.size;
     return count;
   }
 
@@ -193,7 +193,10 @@ export class Sender {
     const [messageId, edit] = lane.edits.entries().next().value ?? [];
     if (messageId === undefined || !edit) return;
     lane.edits.delete(messageId);
-    const result = await edit();
+    this.#inFlight += 1;
+    const result = await edit().finally(() => {
+      this.#inFlight -= 1;
+    });
     if (result && !result.ok && result.kind === "retry" && result.retryAfterMs)
       lane.notBefore = this.#parts.now() + result.retryAfterMs;
   }

@@ -64,6 +64,7 @@ interface Case {
 }
 
 const NO_VARIANTS = "Do not retry it, also not by another tool, spelling or interpreter; say what you need instead.";
+const UNDECIDED = "Not run: the work was stopped before anybody answered.";
 
 function blocked(effect: Effect): Verdict {
   return {
@@ -74,7 +75,7 @@ function blocked(effect: Effect): Verdict {
   };
 }
 
-function denied(rule: string, why: string): Verdict {
+function denied(rule: string, why: string): Extract<Verdict, { allowed: false }> {
   return { allowed: false, status: "denied", rule, message: `Denied: ${why} ${NO_VARIANTS}` };
 }
 
@@ -244,11 +245,15 @@ class Gatekeeper implements SecurityGate {
       hooks: this.#options.hooks ?? noHooks,
       timeoutMs: this.#options.policy().approvalTimeoutMs,
     });
-    if (answer.choice === "deny")
-      return this.#refuse(
+    if (answer.choice === "deny") {
+      const silence = "unattended" in answer;
+      const refused = this.#refuse(
         subject,
-        "unattended" in answer ? "nobody answered in time; that counts as a no." : "the person said no.",
+        silence ? "nobody answered in time; that counts as a no." : "the person said no.",
       );
+      // Whoever goes on with this work later may ask again: nobody has said no.
+      return silence && context.signal.aborted ? { ...refused, message: UNDECIDED } : refused;
+    }
     if (answer.choice === "session" || answer.choice === "always") this.#allow.addForSession(context.sessionId, key);
     if (answer.choice === "always") {
       this.#allow.addPermanent(key);
@@ -257,7 +262,7 @@ class Gatekeeper implements SecurityGate {
     return { allowed: true, how: "approved" };
   }
 
-  #refuse(subject: Case, why: string): Verdict {
+  #refuse(subject: Case, why: string): Extract<Verdict, { allowed: false }> {
     this.#denials.record(subject.context.sessionId, subject.key, subject.effects);
     return denied(subject.effects.find((effect) => effect.level === "dangerous")?.rule ?? "denied", why);
   }
