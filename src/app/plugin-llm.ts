@@ -2,6 +2,7 @@
 import { UserError } from "../core/failure.ts";
 import { type Json, type JsonObject, type Message, textOf } from "../core/message.ts";
 import type { PluginLlm, PluginLlmAnswer, PluginLlmRequest } from "../core/plugin.ts";
+import { underSignals } from "../lib/joined-signal.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import type { Models } from "../providers/connect.ts";
 
@@ -40,13 +41,20 @@ function messagesOf(request: PluginLlmRequest): readonly Message[] {
   return messages;
 }
 
-async function complete(options: PluginLlmOptions, request: PluginLlmRequest): Promise<PluginLlmAnswer> {
+function complete(options: PluginLlmOptions, request: PluginLlmRequest): Promise<PluginLlmAnswer> {
+  const sources = request.signal ? [request.signal] : [];
+  return underSignals(sources, request.timeoutMs ?? DEFAULT_MS, (signal) => completeWithin(options, request, signal));
+}
+
+async function completeWithin(
+  options: PluginLlmOptions,
+  request: PluginLlmRequest,
+  signal: AbortSignal,
+): Promise<PluginLlmAnswer> {
   checkTrust(options, request);
   const models = await options.models();
   const { provider, model } = request;
   const connected = await models.connect({ ...(provider ? { provider } : {}), ...(model ? { model } : {}) });
-  const limit = AbortSignal.timeout(request.timeoutMs ?? DEFAULT_MS);
-  const signal = request.signal ? AbortSignal.any([request.signal, limit]) : limit;
   const all = messagesOf(request);
   const system = [request.system, ...all.map((one) => (one.role === "system" ? textOf(one.content) : undefined))];
   connected.provider.beginTurn();

@@ -1,5 +1,6 @@
 // The person at this terminal: approvals, questions and secrets, each with a time limit.
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
+import { underSignals } from "../lib/joined-signal.ts";
 import type { Terminal } from "./terminal.ts";
 
 const KEYS: { readonly [key: string]: ApprovalChoice } = {
@@ -26,9 +27,8 @@ async function approve(
   terminal: Terminal,
   options: TerminalHumanOptions,
   request: ApprovalRequest,
-  signal: AbortSignal,
+  limit: AbortSignal,
 ): Promise<ApprovalAnswer> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(options.approvalMs)]);
   terminal.err(
     `\n${terminal.style("yellow", "⚠ needs your approval:")} ${request.reason}\n  ${request.action.replaceAll("\n", "\n  ")}`,
   );
@@ -62,7 +62,8 @@ async function clarify(
 export function terminalHuman(terminal: Terminal, options: TerminalHumanOptions): Human {
   return {
     present: true,
-    approve: (request, signal) => approve(terminal, options, request, signal),
+    approve: (request, signal) =>
+      underSignals([signal], options.approvalMs, (limit) => approve(terminal, options, request, limit)),
     clarify: (request, signal) => clarify(terminal, options, request, signal),
     secret: (prompt, signal) => options.readSecret(prompt, signal),
   };

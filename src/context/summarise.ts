@@ -1,6 +1,8 @@
 // Asks a model for a summary, at most three times, and falls back on the extract: an answer always comes back.
 import type { SideAnswer, SideModel } from "../core/provider.ts";
 import { estimateTextTokens } from "../core/tokens.ts";
+import { underSignals } from "../lib/joined-signal.ts";
+import { SignalRace } from "../lib/signal-race.ts";
 import { clip, clipLines } from "./clip.ts";
 import { extract, extractOver, mergeNotes, shrinkNotes } from "./extract.ts";
 import type { Turn } from "./outline.ts";
@@ -43,36 +45,32 @@ export interface Summary {
 
 /** Resolves at the deadline even when the model ignores its signal. */
 async function untilDeadline(work: Promise<SideAnswer>, signal: AbortSignal): Promise<SideAnswer | "late"> {
-  if (signal.aborted) return "late";
-  let stop: (() => void) | undefined;
-  const late = new Promise<"late">((resolve) => {
-    stop = () => resolve("late");
-    signal.addEventListener("abort", stop, { once: true });
-  });
+  const race = new SignalRace(signal, "late" as const);
   try {
-    return await Promise.race([work, late]);
+    return await race.run(work);
   } catch (error) {
     return { ok: false, failure: { kind: "unknown", message: error instanceof Error ? error.message : String(error) } };
   } finally {
-    if (stop !== undefined) signal.removeEventListener("abort", stop);
+    race.close();
   }
 }
+
+type Limited = SummariseInput & { readonly signal: AbortSignal };
 
 class Pass {
   calls = 0;
   problem: string | undefined;
   readonly #summariser: Summariser;
-  readonly #input: SummariseInput;
+  readonly #input: Limited;
   readonly #signal: AbortSignal;
   /** What is asked for: less than the pass may use when the summariser's own window is small. */
   readonly budget: number;
 
-  constructor(summariser: Summariser, input: SummariseInput, window: number) {
+  constructor(summariser: Summariser, input: Limited, window: number) {
     this.budget = Math.max(100, Math.min(input.budget, Math.floor(window * 0.2)));
     this.#summariser = summariser;
     this.#input = input;
-    const deadline = AbortSignal.timeout(summariser.deadlineMs);
-    this.#signal = input.signal === undefined ? deadline : AbortSignal.any([deadline, input.signal]);
+    this.#signal = input.signal;
   }
 
   get left(): number {
@@ -190,7 +188,12 @@ async function askInChunks(pass: Pass, input: SummariseInput, chunks: Chunks): P
 }
 
 /** Never throws; `body` is never empty unless there was nothing to say. */
-export async function summarise(summariser: Summariser, input: SummariseInput): Promise<Summary> {
+export function summarise(summariser: Summariser, input: SummariseInput): Promise<Summary> {
+  const sources = input.signal === undefined ? [] : [input.signal];
+  return underSignals(sources, summariser.deadlineMs, (signal) => inOnePass(summariser, { ...input, signal }));
+}
+
+async function inOnePass(summariser: Summariser, input: Limited): Promise<Summary> {
   const { side, redact } = summariser;
   const window = await windowOf(side);
   const pass = new Pass(summariser, input, window);

@@ -1,5 +1,7 @@
 // Joined signals: they fire with the first source, and the sources forget them.
 import { getEventListeners } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { joinSignals, underSignals } from "./joined-signal.ts";
 
@@ -29,6 +31,27 @@ describe("joined signals", () => {
     expect(joined.late).toBe(true);
     expect((joined.signal.reason as DOMException).name).toBe("TimeoutError");
     expect(listeners(source)).toBe(0);
+  });
+
+  it("fire in time, also when memory was tidied up meanwhile", async () => {
+    setFlagsFromString("--expose-gc");
+    const tidying = setInterval(runInNewContext("gc") as () => void, 20);
+    const fired = () =>
+      new Promise((resolve) =>
+        joinSignals([new AbortController().signal], 200).signal.addEventListener("abort", resolve),
+      );
+    try {
+      expect(await fired()).toBeInstanceOf(Event);
+    } finally {
+      clearInterval(tidying);
+    }
+  });
+
+  it("do not fire at once when the time is longer than a timer can count", async () => {
+    const { signal, release } = joinSignals([], 40 * 86_400_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(signal.aborted).toBe(false);
+    release();
   });
 
   it("leave nothing on a source, whether the work succeeds, fails or is stopped", async () => {

@@ -1,7 +1,11 @@
 // One signal for several reasons to stop, which leaves nothing behind on those that live on.
 // `AbortSignal.any` leaves an entry on each of its sources for as long as the source lives: with the signal of a
-// program that runs for months, one for every message.
+// program that runs for months, one for every message. And on Node 20 it holds its sources weakly: an
+// `AbortSignal.timeout` among them is collected as garbage, and then never fires.
 import { setMaxListeners } from "node:events";
+
+/** What a timer can count to; it would fire at once for more. */
+const MOST_MS = 2_147_483_647;
 
 export interface JoinedSignal {
   /** Fires with the first of its sources, with that one's reason, or with a `TimeoutError` when the time is over. */
@@ -37,7 +41,7 @@ export function joinSignals(sources: readonly AbortSignal[], limitMs?: number): 
     // A thousand chats may hang on the signal of one program: no reason for Node to warn.
     setMaxListeners(0, ...sources);
     for (const source of sources) source.addEventListener("abort", stop);
-    if (limitMs !== undefined) timer = setTimeout(expire, limitMs).unref();
+    if (limitMs !== undefined) timer = setTimeout(expire, Math.min(limitMs, MOST_MS)).unref();
   }
   return {
     signal,

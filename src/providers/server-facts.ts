@@ -1,4 +1,5 @@
 // Asks a model server what it knows about a model: its window, what is loaded, its price. Each dialect in a few lines.
+import { underSignals } from "../lib/joined-signal.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Prices } from "./settings.ts";
 
@@ -34,9 +35,17 @@ function count(value: unknown): number | undefined {
   return Number.isFinite(number) && number > 0 ? number : undefined;
 }
 
-async function ask(question: Question, url: string, body?: unknown): Promise<Row | undefined> {
-  const limit = AbortSignal.timeout(question.deadlineMs);
-  const signal = question.signal ? AbortSignal.any([question.signal, limit]) : limit;
+function ask(question: Question, url: string, body?: unknown): Promise<Row | undefined> {
+  const sources = question.signal ? [question.signal] : [];
+  return underSignals(sources, question.deadlineMs, (signal) => askWithin(question, url, body, signal));
+}
+
+async function askWithin(
+  question: Question,
+  url: string,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<Row | undefined> {
   const native = question.endpoint.transport === "anthropic_messages";
   const key: Record<string, string> =
     question.apiKey === null

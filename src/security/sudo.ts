@@ -1,5 +1,6 @@
 // Sudo without a terminal: real sudo calls are told to read the password from standard input, which we feed.
 import type { Human } from "../core/human.ts";
+import { underSignals } from "../lib/joined-signal.ts";
 import { loadShellParser, type ShellNode } from "./gate/shell-parser.ts";
 
 export interface SudoRewrite {
@@ -70,8 +71,9 @@ export class SudoPassword {
     this.#free ??= this.#sources.passwordless().catch(() => false);
     if (await this.#free) return "";
     if (!human.present) return null;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#sources.timeoutMs ?? 45_000)]);
-    const typed = await human.secret("Password for sudo (it is not shown to the model): ", limit);
+    const typed = await underSignals([signal], this.#sources.timeoutMs ?? 45_000, (limit) =>
+      human.secret("Password for sudo (it is not shown to the model): ", limit),
+    );
     if (typed) this.#remembered.set(sessionId, typed);
     return typed === "" ? null : typed;
   }

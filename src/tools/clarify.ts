@@ -1,6 +1,7 @@
 // Asks the person a question and waits for the answer.
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
+import { underSignals } from "../lib/joined-signal.ts";
 
 const MAX_CHOICES = 4;
 
@@ -31,8 +32,9 @@ export function clarifyTool(options: { timeoutMs: number }): Tool {
           note: "Nobody is here to answer. Choose a sensible default, say which, and go on.",
         });
       }
-      const deadline = AbortSignal.any([context.signal, AbortSignal.timeout(options.timeoutMs)]);
-      const answer = await context.human.clarify({ question, choices }, deadline);
+      const answer = await underSignals([context.signal], options.timeoutMs, (deadline) =>
+        context.human.clarify({ question, choices }, deadline),
+      );
       if (answer === null) {
         return jsonResult({
           question,

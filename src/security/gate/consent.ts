@@ -2,6 +2,8 @@
 import type { GateContext } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../core/human.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
+import { SignalRace } from "../../lib/signal-race.ts";
 
 /** A model's opinion about one action; anything but a clear word counts as `escalate`. */
 export type Judge = (
@@ -11,13 +13,13 @@ export type Judge = (
 
 const NO_ANSWER: ApprovalAnswer = { choice: "deny", unattended: true };
 
-/** Resolves with `late` when the signal fires first. A promise that fails later is nobody's concern any more. */
-function within<T>(work: Promise<T>, signal: AbortSignal, late: T): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) resolve(late);
-    signal.addEventListener("abort", () => resolve(late), { once: true });
-    work.then(resolve, reject);
-  });
+/** `late` when the signal or the time ends the wait. An answer that comes after that is nobody's concern any more. */
+function within<T>(
+  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  late: T,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return underSignals([limits.signal], limits.timeoutMs, (signal) => new SignalRace(signal, late).run(work(signal)));
 }
 
 /** The judge's opinion; `escalate` when it fails or is too slow. */
@@ -27,9 +29,8 @@ export async function judged(
   reason: string,
   limits: { timeoutMs: number; signal: AbortSignal },
 ): Promise<"approve" | "deny" | "escalate"> {
-  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeoutMs)]);
   try {
-    const opinion = await within(judge({ action, reason }, signal), signal, "escalate");
+    const opinion = await within(limits, "escalate", (signal) => judge({ action, reason }, signal));
     return opinion === "approve" || opinion === "deny" ? opinion : "escalate";
   } catch {
     // A judge that cannot answer leaves the question to the person.
@@ -54,10 +55,10 @@ export async function askPerson(
     surface: context.human.surface ?? "cli",
   };
   if (options.hooks.listens("pre_approval_request")) await options.hooks.run("pre_approval_request", about);
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(options.timeoutMs)]);
+  const limits = { signal: context.signal, timeoutMs: options.timeoutMs };
   let answer: ApprovalAnswer;
   try {
-    answer = await within(context.human.approve(request, signal), signal, NO_ANSWER);
+    answer = await within(limits, NO_ANSWER, (signal) => context.human.approve(request, signal));
   } catch {
     // A surface that fails to ask has not got a yes.
     answer = NO_ANSWER;
