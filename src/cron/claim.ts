@@ -85,7 +85,9 @@ async function claimJob(job: Job, round: Round): Promise<{ job: Job; claimed?: C
   const moved: Job = { ...dated, next_run_at };
   const total = missed.reduce((sum, row) => sum + row.count, 0);
   if (id === null || !run) return { job: moved, missed: total };
-  const record: Job = { ...moved, state: "running" };
+  // Hermes Agent v0.14 takes a one-off without a due time for one that is still to come, unless it has run.
+  const begun = job.schedule.kind === "once" ? { last_run_at: isoIn(now, zone) } : {};
+  const record: Job = { ...moved, ...begun, state: "running" };
   const more = plan.next !== null && plan.next <= now;
   return { job: record, missed: total, claimed: { job: record, run: { id, ...run }, more } };
 }
@@ -94,18 +96,22 @@ async function busyJobs(ledger: JobLedger): Promise<Map<string, number>> {
   return new Map((await ledger.open()).map((run) => [run.jobId, run.startedAt ?? run.claimedAt]));
 }
 
+export interface Claimed {
+  readonly runs: readonly ClaimedRun[];
+  readonly missed: number;
+  /** Hermes Agent v0.14 is at the jobs of this home; what is due waits for the next tick. */
+  readonly held?: true;
+}
+
 /** Claims what is due, of one job or of all; at most one run per job. */
-export async function claimDue(
-  claiming: Claiming,
-  onlyJob?: string,
-): Promise<{ runs: readonly ClaimedRun[]; missed: number }> {
+export async function claimDue(claiming: Claiming, onlyJob?: string): Promise<Claimed> {
   const isDue = (job: Job) =>
     isLive(job) &&
     (onlyJob === undefined || job.id === onlyJob) &&
     (job.next_run_at === null || (parseIso(job.next_run_at, claiming.zone()) ?? 0) <= claiming.now());
   // Most ticks find nothing: they take no lock.
   if (!(await claiming.file.list()).some(isDue)) return { runs: [], missed: 0 };
-  return claiming.file.change(async (jobs) => {
+  const claimed = await claiming.file.changeBetweenTicks(async (jobs) => {
     const round = { claiming, now: claiming.now(), zone: claiming.zone(), busy: await busyJobs(claiming.ledger) };
     const runs: ClaimedRun[] = [];
     const records: Job[] = [];
@@ -120,6 +126,7 @@ export async function claimDue(
     const changed = records.some((job, index) => job !== jobs[index]);
     return { ...(changed ? { jobs: records } : {}), result: { runs, missed } };
   });
+  return claimed === "held" ? { runs: [], missed: 0, held: true } : claimed;
 }
 
 /** Claims a run that a person asked for. */

@@ -7,6 +7,7 @@ import { atomicWrite } from "../lib/atomic-write.ts";
 import { LockTimeout, withFileLock } from "../lib/file-lock.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { readJob } from "./job-record.ts";
+import { takeTickLock } from "./tick-lock.ts";
 import { isoIn } from "./zone.ts";
 
 /** A string with raw control characters in it, as other programs write them, with the characters escaped. */
@@ -38,6 +39,8 @@ function explain(error: unknown): unknown {
     cause: error,
   });
 }
+
+type Work<T> = (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>;
 
 interface JobFileContent {
   readonly jobs: readonly Job[];
@@ -94,34 +97,44 @@ export class JobFile {
    * Runs `work` while nobody else changes the file; what it returns as `jobs` replaces the list. `work` may take its
    * time, but a lock older than a minute is taken over.
    */
-  change<T>(
-    work: (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>,
-  ): Promise<T> {
-    // In line here, so that one process does not poll for a lock that it holds itself.
+  change<T>(work: Work<T>): Promise<T> {
+    return this.#inLine(() => this.#changeNow(work));
+  }
+
+  /**
+   * As `change`, but not while Hermes Agent v0.14 runs jobs of the same home: it reads the file, runs and writes
+   * without any other sign. `held` when it does; then nothing was done.
+   */
+  changeBetweenTicks<T>(work: Work<T>): Promise<T | "held"> {
+    return this.#inLine(async () => {
+      const release = await takeTickLock(join(dirname(this.path), ".tick.lock"));
+      if (release === "held") return release;
+      try {
+        return await this.#changeNow(work);
+      } finally {
+        await release();
+      }
+    });
+  }
+
+  /** In line here, so that one process does not poll for a lock that it holds itself. */
+  #inLine<T>(step: () => Promise<T>): Promise<T> {
     const turn = this.#line
-      .then(() => this.#changeAlone(work))
+      .then(() => withFileLock(this.path, step, { timeoutMs: 15_000 }))
       .catch((error: unknown) => Promise.reject(explain(error)));
     this.#line = turn.catch(() => undefined);
     return turn;
   }
 
-  #changeAlone<T>(
-    work: (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>,
-  ): Promise<T> {
-    return withFileLock(
-      this.path,
-      async () => {
-        const content = await this.#read();
-        const { jobs, result } = await work(content.jobs);
-        if (jobs && jobs !== content.jobs) {
-          const updated_at = isoIn(Date.now(), this.#zone());
-          const whole = { jobs: [...jobs, ...content.foreign], ...content.rest, updated_at };
-          await atomicWrite(this.path, `${JSON.stringify(whole, null, 2)}\n`, 0o600);
-        }
-        return result;
-      },
-      { timeoutMs: 15_000 },
-    );
+  async #changeNow<T>(work: Work<T>): Promise<T> {
+    const content = await this.#read();
+    const { jobs, result } = await work(content.jobs);
+    if (jobs && jobs !== content.jobs) {
+      const updated_at = isoIn(Date.now(), this.#zone());
+      const whole = { jobs: [...jobs, ...content.foreign], ...content.rest, updated_at };
+      await atomicWrite(this.path, `${JSON.stringify(whole, null, 2)}\n`, 0o600);
+    }
+    return result;
   }
 
   /** Replaces one job; answers with the new record, or undefined when it is gone. */

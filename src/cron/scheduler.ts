@@ -47,6 +47,8 @@ export interface TickReport {
   readonly started: number;
   readonly missed: number;
   readonly abandoned: number;
+  /** Hermes Agent v0.14 is at the jobs of this home: nothing was started. */
+  readonly held: boolean;
 }
 
 const LEASE_MS = 45_000;
@@ -85,10 +87,10 @@ export class Scheduler {
   /** Starts what is due and returns; `idle` waits for the runs. */
   async tick(): Promise<TickReport> {
     const abandoned = await this.recover();
-    const { runs, missed } = await claimDue(this.#claiming());
+    const { runs, missed, held = false } = await claimDue(this.#claiming());
     for (const claimed of runs) this.#begin(claimed);
     if (missed > 0) await this.#settleAndTell();
-    return { started: runs.length, missed, abandoned };
+    return { started: runs.length, missed, abandoned, held };
   }
 
   async idle(): Promise<void> {
@@ -242,12 +244,13 @@ export class Scheduler {
     const { file, ledger, zone } = this.#parts;
     const ended = await ledger.unsettled();
     if (ended.length === 0) return;
-    await file.change(async (jobs) => {
+    const counted = await file.changeBetweenTicks(async (jobs) => {
       const settled = settleRuns(jobs, ended, zone());
       const changed = settled.some((job, index) => job !== jobs[index]);
       return changed ? { jobs: settled, result: undefined } : { result: undefined };
     });
-    await ledger.settle(ended.map((run) => run.id));
+    // They stay uncounted until the next look.
+    if (counted !== "held") await ledger.settle(ended.map((run) => run.id));
   }
 
   async #settleAndTell(): Promise<void> {

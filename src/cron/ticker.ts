@@ -19,6 +19,7 @@ const EVERY_MS = 60_000;
 const RECOVER_MS = 10_000;
 const KEEP_MS = 180 * 86_400_000;
 const DAY_MS = 86_400_000;
+const HELD = "Hermes Agent v0.14 runs jobs of this home at the moment; what is due waits until it is done";
 
 export class CronTicker {
   readonly #parts: TickerParts;
@@ -104,7 +105,8 @@ export class CronTicker {
     const { scheduler, ledger, owners, now, notice } = this.#parts;
     let trouble = "";
     try {
-      await scheduler.tick();
+      // The other one may need minutes at each of its ticks: that is a state to be seen, not news.
+      if ((await scheduler.tick()).held) trouble = HELD;
     } catch (error) {
       trouble = wordsOf(error);
       if (trouble !== this.#trouble) notice(`Scheduled jobs are not looked at: ${trouble}`);

@@ -1,0 +1,34 @@
+// The lock of Hermes Agent v0.14's ticks: real programs, real kernel locks.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { takeTickLock } from "./tick-lock.ts";
+
+let dir: string;
+let path: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "hermes-tick-"));
+  path = join(dir, ".tick.lock");
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+async function taken(): Promise<() => Promise<void>> {
+  const lock = await takeTickLock(path);
+  if (lock === "held") throw new Error("it is held");
+  return lock;
+}
+
+it("is one at a time, and free again after its release", async () => {
+  writeFileSync(path, "");
+  const release = await taken();
+  expect(await takeTickLock(path)).toBe("held");
+  await release();
+  await (await taken())();
+});
+
+it("is nobody's where v0.14 has never ticked", async () => {
+  const release = await taken();
+  await (await taken())();
+  await release();
+});
