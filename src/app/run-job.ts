@@ -186,7 +186,7 @@ async function takeFiles(home: Home, written: string): ReturnType<RunJobParts["t
 /** Everything that a run needs of this program. */
 export function runJobParts(app: App, services: Services, frame: RunFrame): RunJobParts {
   return {
-    output: frame.output,
+    output: { folder: frame.output, keep: services.config.cron.keep_documents },
     wrap: services.config.cron.wrap_response,
     now: frame.now,
     zone: frame.zone,
@@ -206,9 +206,7 @@ export function runJobParts(app: App, services: Services, frame: RunFrame): RunJ
       const skills = await app.skills();
       const about = { conversationId: "", sessionId: "", human: nobody, signal, platform: "cron", local: false };
       const activation = await skills.activate(name, about);
-      return activation.ok
-        ? { ok: true, text: activation.text }
-        : { ok: false, error: `${activation.error} ${activation.cure}` };
+      return activation.ok ? { ok: true, text: activation.text } : { ok: false, error: activation.error };
     },
     converse: (job, message, signal) => converse({ app, services, frame }, job, message, signal),
     notice: (text) => services.notice(text),

@@ -25,10 +25,13 @@ function scriptBlock(script: ScriptResult | undefined): string {
 
 function skillBlock({ name, loaded }: PromptParts["skills"][number]): string {
   if (loaded.ok) return loaded.text;
-  return `[The skill "${name}" could not be loaded: ${loaded.error} Tell the user about it in your answer.]`;
+  return `[The skill "${name}" could not be loaded (${loaded.error}). Tell the user about it in your answer.]`;
 }
 
-/** In the order: skills, standing hint, other jobs' results, script, task. */
+/**
+ * In the order: skills, standing hint, other jobs' results, script, task. One message of the user: several in a row are
+ * joined by a blank line on their way to a model anyway, because roles take turns there.
+ */
 export function assemblePrompt(job: Job, parts: PromptParts): string {
   const results = parts.context.map(
     ({ jobId, text }) =>

@@ -1,11 +1,20 @@
 // The document of a run under cron/output, and the newest one of another job as context.
-import { access, readdir, readFile } from "node:fs/promises";
+import { access, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../core/job.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { isoIn, stampIn } from "./zone.ts";
 
 const MAX_CONTEXT_CHARS = 8000;
+/** Names that runs give; other files in the folder are somebody else's. */
+const OWN_NAME = /^\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}(?:_\d+)?\.md$/;
+
+/** Where documents go, and how many of each job stay. */
+export interface DocumentPlace {
+  readonly folder: string;
+  /** 0 for all. */
+  readonly keep: number;
+}
 
 export interface RunText {
   readonly at: number;
@@ -48,22 +57,37 @@ async function freePath(stem: string): Promise<string> {
   }
 }
 
-/** Writes `<folder>/<job>/<time>.md` and answers with its path. */
-export async function writeDocument(folder: string, job: Job, run: RunText): Promise<string> {
-  const path = await freePath(join(folder, job.id, stampIn(run.at, run.zone)));
+/** Names of a job's documents, newest last. */
+async function documentNames(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => name.endsWith(".md")).sort();
+}
+
+/** Writes `<folder>/<job>/<time>.md` and answers with its path; the oldest ones beyond the limit go. */
+export async function writeDocument(place: DocumentPlace, job: Job, run: RunText): Promise<string> {
+  const folder = join(place.folder, job.id);
+  const path = await freePath(join(folder, stampIn(run.at, run.zone)));
   await atomicWrite(path, documentText(job, run), 0o600);
+  if (place.keep > 0) {
+    const own = (await documentNames(folder)).filter((name) => OWN_NAME.test(name));
+    for (const name of own.slice(0, -place.keep)) await rm(join(folder, name), { force: true });
+  }
   return path;
+}
+
+/** What a reader of the result can do without when it is too long: the prompt, which may hold whole skills. */
+function withoutPrompt(text: string): string {
+  const prompt = text.indexOf("\n## Prompt\n");
+  const result = Math.max(text.lastIndexOf("\n## Response\n"), text.lastIndexOf("\n## Error\n"));
+  return prompt >= 0 && result > prompt ? text.slice(0, prompt) + text.slice(result) : text;
 }
 
 /** The newest document of a job, cut; undefined when it has none. */
 export async function newestDocument(folder: string, jobId: string): Promise<string | undefined> {
   if (!/^[0-9a-f]{1,64}$/i.test(jobId)) return undefined;
-  const names = await readdir(join(folder, jobId)).catch(() => []);
-  const newest = names
-    .filter((name) => name.endsWith(".md"))
-    .sort()
-    .at(-1);
+  const newest = (await documentNames(join(folder, jobId))).at(-1);
   if (newest === undefined) return undefined;
-  const text = await readFile(join(folder, jobId, newest), "utf8");
+  const whole = await readFile(join(folder, jobId, newest), "utf8");
+  const text = whole.length <= MAX_CONTEXT_CHARS ? whole : withoutPrompt(whole);
   return text.length <= MAX_CONTEXT_CHARS ? text : `${text.slice(0, MAX_CONTEXT_CHARS)}\n… (cut)`;
 }

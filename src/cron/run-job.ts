@@ -2,7 +2,7 @@
 import type { Deliverer, DeliveryMessage, Job, JobRun } from "../core/job.ts";
 import { assemblePrompt, type LoadedSkill } from "./assemble.ts";
 import { isLocalOnly, resolveTargets } from "./delivery-target.ts";
-import { newestDocument, type RunText, writeDocument } from "./document.ts";
+import { type DocumentPlace, newestDocument, type RunText, writeDocument } from "./document.ts";
 import { alertText, failureText, isSilent, wrapped } from "./message.ts";
 import { JobRemoved, type JobResult } from "./scheduler.ts";
 import { runScript, type ScriptParts, type ScriptResult } from "./script.ts";
@@ -16,7 +16,7 @@ export interface JobAnswer {
 
 export interface RunJobParts {
   /** cron/output. */
-  readonly output: string;
+  readonly output: DocumentPlace;
   readonly script: ScriptParts;
   deliverer(): Promise<Deliverer>;
   /** The text without the markers of files that go along with it; what must not leave the machine stays. */
@@ -62,7 +62,7 @@ async function runWithoutModel(job: Job, parts: RunJobParts, signal: AbortSignal
 async function gather(job: Job, parts: RunJobParts, run: { script?: ScriptResult; signal: AbortSignal }) {
   const context: { jobId: string; text: string }[] = [];
   for (const jobId of job.context_from ?? []) {
-    const text = await newestDocument(parts.output, jobId);
+    const text = await newestDocument(parts.output.folder, jobId);
     if (text !== undefined) context.push({ jobId, text });
   }
   const skills: { name: string; loaded: LoadedSkill }[] = [];

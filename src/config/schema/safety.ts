@@ -45,6 +45,7 @@ export const safetyKeys = {
     wrap_response: flag(true, "Add the job's name to its results"),
     max_parallel_jobs: orEmpty(whole(0, "Jobs at the same time; empty or 0 for no limit")),
     script_timeout_seconds: whole(120, "Seconds for the script run before a job", { min: 1 }),
+    keep_documents: whole(500, "Documents kept of each job in cron/output, the newest; 0 for all"),
   }),
   kanban: section("Task boards", {
     dispatch_in_gateway: flag(true, "Let the gateway hand out tasks"),
