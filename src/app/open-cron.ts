@@ -20,13 +20,19 @@ export interface BookSources {
 
 const TICKER_SILENT_MS = 180_000;
 
-async function hostileRule(): Promise<(text: string) => string | undefined> {
+type Rule = (text: string) => string | undefined;
+
+/** `hostile` for the whole text of a run; `wish` for a prompt, which whoever writes it can write without hidden characters. */
+async function scanRules(): Promise<{ readonly hostile: Rule; readonly wish: Rule }> {
   const { scanText } = await import("../security/injection-scan.ts");
-  return (text) => {
+  const hostile: Rule = (text) => {
     const { verdict, findings } = scanText(text, { kind: "cron" });
     if (verdict !== "hostile") return undefined;
     return findings.find((finding) => finding.severity === "high")?.rule ?? findings[0]?.rule ?? "suspicious";
   };
+  const hidden: Rule = (text) =>
+    scanText(text, { kind: "cron" }).findings.find(({ rule }) => rule === "invisible_unicode")?.rule;
+  return { hostile, wish: (text) => hostile(text) ?? hidden(text) };
 }
 
 /** The configured zone when it exists, else that of the machine. */
@@ -67,8 +73,8 @@ export async function openCronBook(sources: BookSources, now: () => number = Dat
     import("../store/runtime/cron-ledger.ts"),
     import("../store/runtime-db.ts"),
   ]);
-  const [scan, { zone, problem: zoneProblem }, sets] = await Promise.all([
-    hostileRule(),
+  const [{ wish: scan }, { zone, problem: zoneProblem }, sets] = await Promise.all([
+    scanRules(),
     zoneOf(config),
     import("../tools/toolsets.ts"),
   ]);
@@ -125,12 +131,12 @@ export async function openCron(
   book: CronBook,
   now: () => number = Date.now,
 ): Promise<Cron> {
-  const [{ Scheduler }, { CronTicker }, { runJobParts }, { runJob, sendAlert }, scan] = await Promise.all([
+  const [{ Scheduler }, { CronTicker }, { runJobParts }, { runJob, sendAlert }, { hostile: scan }] = await Promise.all([
     import("../cron/scheduler.ts"),
     import("../cron/ticker.ts"),
     import("./run-job.ts"),
     import("../cron/run-job.ts"),
-    hostileRule(),
+    scanRules(),
   ]);
   const { file, ledger, owners, zone, output } = book;
   const parts = runJobParts(app, services, { output, zone, now, scan });

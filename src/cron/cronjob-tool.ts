@@ -29,7 +29,11 @@ const parameters = Type.Object({
   prompt: text("The task. It must stand on its own: the job has no memory of this conversation"),
   name: text("A short name"),
   repeat: Type.Optional(Type.Integer({ description: "How many runs; 0 for ever" })),
-  deliver: text("origin (this chat), local (file only), all, platform[:chat[:thread]]; several with commas"),
+  deliver: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: "origin (this chat), local (file only), all, platform[:chat[:thread]]; several with commas",
+    }),
+  ),
   skills: words("Skills to load first, in order"),
   model: Type.Optional(
     Type.Object(
@@ -104,10 +108,16 @@ function olderFields(args: Args): JobWish {
   };
 }
 
+function targetsOf({ deliver }: Args): string | undefined {
+  return typeof deliver === "string" ? deliver : deliver?.join(",");
+}
+
 function wishOf(args: Args): JobWish {
-  const { action: _action, job_id: _id, model, reason: _reason, include_disabled: _all, ...rest } = args;
+  const { action: _action, job_id: _id, model, reason: _reason, include_disabled: _all, deliver: _to, ...rest } = args;
+  const deliver = targetsOf(args);
   return {
     ...rest,
+    ...(deliver === undefined ? {} : { deliver }),
     ...olderFields(args),
     ...(model?.model === undefined ? {} : { model: model.model }),
     ...(model?.provider === undefined ? {} : { provider: model.provider }),
@@ -157,7 +167,8 @@ async function checkReach(args: Args, jobs: readonly Job[], reach: JobReach): Pr
   if (unknown.length > 0) throw new UserError(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
   if (args.script?.trim() && !reach.scripts)
     throw new UserError("Scripts run for people who may use the terminal here.", { cure: "Leave the script out." });
-  if (args.deliver?.trim()) await reach.checkDeliver(args.deliver);
+  const deliver = targetsOf(args);
+  if (deliver?.trim()) await reach.checkDeliver(deliver);
 }
 
 async function change(

@@ -66,7 +66,7 @@ async function platformTarget(
   const { platform, reference, thread } = word;
   if (!deliverer.known().includes(platform)) {
     const guess = nearest(platform, ["local", "origin", "all", ...deliverer.known()]);
-    return { error: `there is no platform "${platform}"${guess ? `; did you mean "${guess}"?` : ""}` };
+    return { error: `there is no platform "${platform}"${guess ? ` (did you mean "${guess}"?)` : ""}` };
   }
   const problem = deliverer.problem(platform);
   if (problem !== undefined) return { error: problem };

@@ -230,7 +230,7 @@ function rescheduled(
   const { schedule, now, zone } = frame;
   const paused = job.state === "paused";
   const ended = job.state === "completed" || job.state === "error";
-  const another = schedule.kind !== job.schedule.kind;
+  const another = (schedule.kind === "once") !== (job.schedule.kind === "once");
   const times = change.times === undefined && another ? defaultTimes(schedule) : job.repeat.times;
   return {
     ...job,

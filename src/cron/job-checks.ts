@@ -108,7 +108,7 @@ export async function prepareChange(wish: JobWish, frame: CheckFrame): Promise<J
   if (rule !== undefined)
     throw bad(
       `The prompt has the marks of smuggled instructions (${rule}); nothing was saved.`,
-      "Say it in other words.",
+      rule === "invisible_unicode" ? "Type it anew: it has characters that cannot be seen." : "Say it in other words.",
     );
   const schedule = scheduleOf(wish, frame);
   if (wish.repeat !== undefined && !Number.isInteger(wish.repeat)) throw bad("repeat takes a whole number.");

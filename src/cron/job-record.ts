@@ -69,6 +69,12 @@ function extrasOf(raw: Raw): Partial<Job> {
   };
 }
 
+/** A schedule that was stored without its words. */
+function plainSchedule(schedule: Schedule): string {
+  if (schedule.kind === "cron") return text(schedule.expr) ?? "?";
+  return schedule.kind === "interval" && count(schedule.minutes) !== null ? `every ${schedule.minutes}m` : "?";
+}
+
 /** Undefined for an entry that is no job at all: it has no usable id. */
 export function readJob(raw: unknown): Job | undefined {
   if (!isRaw(raw) || typeof raw.id !== "string" || !/^[\w-]{1,64}$/.test(raw.id)) return undefined;
@@ -90,7 +96,7 @@ export function readJob(raw: unknown): Job | undefined {
     no_agent: raw.no_agent === true,
     context_from: contextFrom.length > 0 ? contextFrom : null,
     schedule,
-    schedule_display: text(raw.schedule_display) ?? text(schedule.display) ?? "?",
+    schedule_display: text(raw.schedule_display) ?? text(schedule.display) ?? plainSchedule(schedule),
     repeat: repeatOf(raw),
     enabled: raw.enabled !== false,
     state: stateOf(raw),

@@ -50,6 +50,11 @@ function looksLikeCron(fields: readonly string[]): boolean {
   return fields.length >= 5 && fields.slice(0, 5).every((field) => /^[\d*,/-]+$/.test(field));
 }
 
+/** Five fields of which one names a day or a month. */
+function namesDays(fields: readonly string[]): boolean {
+  return fields.length === 5 && fields.every((field) => /^(?:[\d*,/-]|[a-z]{3})+$/i.test(field));
+}
+
 function cronSchedule(text: string, frame: ScheduleFrame): Schedule {
   const expr = text.split(/\s+/).join(" ");
   let parsed: CronExpression;
@@ -75,7 +80,9 @@ export function parseSchedule(given: string, frame: ScheduleFrame): Schedule {
     if (minutes === undefined) throw wrong(text, "after `every` comes a time such as 30m, 2h or 1d");
     return { kind: "interval", minutes: positive(text, minutes), display: `every ${shortTime(minutes)}` };
   }
-  if (looksLikeCron(text.split(/\s+/))) return cronSchedule(text, frame);
+  const fields = text.split(/\s+/);
+  if (looksLikeCron(fields)) return cronSchedule(text, frame);
+  if (namesDays(fields)) throw wrong(text, "days and months are written in numbers (0 or 7 is Sunday, 1 is Monday)");
   if (/^\d{4}-\d{2}-\d{2}/.test(text) || /^\S*\dT\d/.test(text)) {
     const instant = parseIso(text, frame.zone);
     if (instant === undefined) throw wrong(text, "it is no date that exists");
