@@ -47,6 +47,8 @@ export interface UpcomingRun {
   readonly job: Job;
   /** ISO, in the job's zone. */
   readonly at: string;
+  /** Its time has passed, and nothing has looked at it yet. */
+  readonly overdue: boolean;
 }
 
 /** Empty for a schedule that cannot be evaluated: such a job is put aside when its time comes. */
@@ -70,20 +72,22 @@ export async function upcomingRuns(
     import("../cron/zone.ts"),
   ]);
   const all = options.job === undefined ? await book.actions.list() : [await book.actions.find(options.job)];
+  const now = Date.now();
   const found: { job: Job; at: number }[] = [];
   for (const job of all) {
     const live = job.next_run_at !== null && job.enabled && job.state !== "error";
     const first = live ? parseIso(job.next_run_at, book.zone()) : undefined;
     if (first === undefined) continue;
     const left = job.repeat.times === null ? options.count : job.repeat.times - job.repeat.completed;
-    const next = (at: number) => nextAfter(job.schedule, at, { zone: book.zone(), from: first });
+    // After one that is overdue come those from now on: what lies between is missed.
+    const next = (at: number) => nextAfter(job.schedule, Math.max(at, now), { zone: book.zone(), from: first });
     for (const at of series(first, Math.min(options.count, left), next)) found.push({ job, at });
   }
   const zoneOf = (job: Job) => (job.schedule.kind === "cron" ? (job.schedule.tz ?? book.zone()) : book.zone());
   return found
     .sort((a, b) => a.at - b.at)
     .slice(0, options.count)
-    .map(({ job, at }) => ({ job, at: isoIn(at, zoneOf(job)) }));
+    .map(({ job, at }) => ({ job, at: isoIn(at, zoneOf(job)), overdue: at <= now }));
 }
 
 export interface CronStatus {

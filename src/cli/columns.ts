@@ -1,4 +1,4 @@
-// Tables that fit the terminal: fixed columns keep their width, one flexible column takes what is left.
+// Tables that fit the terminal: fixed columns keep their width, flexible ones share what is left.
 import { oneLine } from "../lib/one-line.ts";
 import { displayWidth, fitToWidth, padToWidth } from "../lib/text-width.ts";
 import type { Terminal } from "./terminal.ts";
@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.ts";
 export interface Column<Row> {
   readonly title: string;
   readonly align?: "left" | "right";
-  /** Shrinks and grows with the terminal; at most one column should say so. */
+  /** Shrinks where the terminal is too narrow; of several the widest first. */
   readonly flexible?: boolean;
   readonly minWidth?: number;
   value(row: Row): string;
@@ -14,18 +14,30 @@ export interface Column<Row> {
 
 const GAP = "  ";
 
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+}
+
+/** Takes from the widest flexible column, cell by cell, until the line fits or every one is at its least. */
+function shrink(widths: number[], columns: readonly Column<never>[], room: number): void {
+  for (let excess = totalWidth(widths) - room; excess > 0; excess--) {
+    let widest = -1;
+    for (const [index, column] of columns.entries()) {
+      const width = widths[index] ?? 0;
+      if (column.flexible && width > (column.minWidth ?? 8) && width > (widths[widest] ?? 0)) widest = index;
+    }
+    if (widest < 0) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+}
+
 /** Lines of a table with a dim header. Cells are single lines; in a pipe nothing is cut. */
 export function renderTable<Row>(terminal: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
   const widths = columns.map((column, index) =>
     Math.max(displayWidth(column.title), ...cells.map((line) => displayWidth(line[index] ?? ""))),
   );
-  const total = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1);
-  const flexible = columns.findIndex((column) => column.flexible);
-  if (flexible >= 0 && total > terminal.columns) {
-    const minimum = columns[flexible]?.minWidth ?? 8;
-    widths[flexible] = Math.max(minimum, (widths[flexible] ?? 0) - (total - terminal.columns));
-  }
+  shrink(widths, columns, terminal.columns);
   const line = (values: readonly string[]) =>
     columns
       .map((column, index) =>

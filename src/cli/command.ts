@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import type { Home } from "../app/home.ts";
 import { UserError } from "../core/failure.ts";
 import { nearest } from "../lib/nearest.ts";
+import { wrapWords } from "../lib/wrap-words.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface CliOption {
@@ -132,12 +133,12 @@ export async function runCommand(command: CliCommand, argv: readonly string[], b
   const target = path[path.length - 1] ?? command;
   const called = path.map((step) => step.name).join(" ");
   if (!target.run) {
-    base.terminal.out(helpText(path));
+    base.terminal.out(helpText(path, base.terminal.columns));
     return rest.includes("--help") || rest.includes("-h") ? 0 : 2;
   }
   const { positionals, values } = parse(target, called, target.rewrite?.(rest) ?? rest);
   if (values.help) {
-    base.terminal.out(helpText(path));
+    base.terminal.out(helpText(path, base.terminal.columns));
     return 0;
   }
   if (target.maxPositionals !== undefined && positionals.length > target.maxPositionals) {
@@ -154,23 +155,28 @@ function optionLabel(name: string, option: CliOption): string {
   return option.short ? `-${option.short}, ${long}` : `    ${long}`;
 }
 
-function table(rows: readonly (readonly [string, string])[]): string {
+function table(rows: readonly (readonly [string, string])[], columns: number): string {
   const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join("");
+  const hang = " ".repeat(width + 4 > columns / 2 ? 6 : width + 4);
+  return rows.map(([left, right]) => wrapWords(`  ${left.padEnd(width)}  ${right}\n`, columns, hang)).join("");
 }
 
-/** Help for the last command of the path. */
-export function helpText(path: readonly CliCommand[]): string {
+/** Help for the last command of the path, as wide as the terminal is. */
+export function helpText(path: readonly CliCommand[], columns = Number.POSITIVE_INFINITY): string {
   const command = path[path.length - 1];
   if (!command) return "";
   const called = path.map((step) => step.name).join(" ");
   const args = command.args ? ` ${command.args}` : command.subcommands ? " COMMAND" : "";
   let text = `${command.summary}\n\nUsage: hermes ${called}${args}${command.options ? " [options]" : ""}\n`;
   if (command.subcommands) {
-    text += `\nCommands:\n${table(command.subcommands.map((sub) => [sub.args ? `${sub.name} ${sub.args}` : sub.name, sub.summary] as const))}`;
+    const rows = command.subcommands.map(
+      (sub) => [sub.args ? `${sub.name} ${sub.args}` : sub.name, sub.summary] as const,
+    );
+    text += `\nCommands:\n${table(rows, columns)}`;
   }
   const options = Object.entries({ ...command.options, ...COMMON });
-  text += `\nOptions:\n${table(options.map(([name, option]) => [optionLabel(name, option), option.help] as const))}`;
+  const rows = options.map(([name, option]) => [optionLabel(name, option), option.help] as const);
+  text += `\nOptions:\n${table(rows, columns)}`;
   if (command.examples) text += `\nExamples:\n${command.examples.map((example) => `  ${example}\n`).join("")}`;
   return text;
 }

@@ -1,7 +1,9 @@
 // How jobs and their runs look in the terminal.
 import type { CronStatus, UpcomingRun } from "../app/cron-actions.ts";
 import type { Job, JobRun } from "../core/job.ts";
-import { renderTable } from "./columns.ts";
+import { oneLine } from "../lib/one-line.ts";
+import { paintedWidth } from "../lib/wrap-words.ts";
+import { type Column, renderTable } from "./columns.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `2026-03-08 09:00`, from an ISO time in any zone. */
@@ -20,7 +22,20 @@ function lastRun(job: Job): string {
   return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}${trouble}`;
 }
 
+/** Id and name, and below them everything else as far as the line goes; for terminals that the table does not fit. */
+function jobLines(terminal: Terminal, job: Job): string {
+  const due = job.enabled && job.next_run_at !== null ? `next ${short(job.next_run_at)}` : "";
+  const last = job.last_run_at === null ? "" : `last ${lastRun(job)}`;
+  const facts = [job.schedule_display, job.state, due, last, `to ${job.deliver}`].filter((fact) => fact !== "");
+  return `${job.id}  ${oneLine(job.name)}\n${terminal.wrapped(`  ${oneLine(facts.join(" · "))}`)}`;
+}
+
 export function jobTable(terminal: Terminal, jobs: readonly Job[]): string {
+  const table = wideJobTable(terminal, jobs);
+  return widestLine(table) <= terminal.columns ? table : `${jobs.map((job) => jobLines(terminal, job)).join("\n")}\n`;
+}
+
+function wideJobTable(terminal: Terminal, jobs: readonly Job[]): string {
   return renderTable<Job>(
     terminal,
     [
@@ -50,33 +65,41 @@ export function jobDetails(job: Job): string {
   return rows.map(([name, value]) => `  ${name?.padEnd(9)} ${value}`).join("\n");
 }
 
+function whyOf(run: JobRun): string {
+  return oneLine(run.reason ?? run.deliveryError ?? "");
+}
+
+function widestLine(text: string): number {
+  return Math.max(...text.split("\n").map(paintedWidth));
+}
+
+/** The reasons have a column where there is room for all of them, else lines of their own: none is cut off. */
 export function historyTable(terminal: Terminal, runs: readonly JobRun[], zone: string): string {
-  return renderTable<JobRun>(
-    terminal,
-    [
-      { title: "Due", value: (run) => inZone(run.occurrence, zone) },
-      { title: "Job", value: (run) => run.jobName },
-      { title: "By", value: (run) => run.trigger.replace("_", " ") },
-      { title: "End", value: (run) => `${run.state}${run.count > 1 ? ` ×${run.count}` : ""}` },
-      {
-        title: "Took",
-        align: "right",
-        value: (run) =>
-          run.startedAt === null || run.endedAt === null
-            ? ""
-            : `${((run.endedAt - run.startedAt) / 1000).toFixed(1)} s`,
-      },
-      { title: "Why", flexible: true, minWidth: 10, value: (run) => run.reason ?? run.deliveryError ?? "" },
-    ],
-    runs,
-  );
+  const took = (run: JobRun) =>
+    run.startedAt === null || run.endedAt === null ? "" : `${((run.endedAt - run.startedAt) / 1000).toFixed(1)} s`;
+  const columns: readonly Column<JobRun>[] = [
+    { title: "Due", value: (run) => inZone(run.occurrence, zone) },
+    { title: "Job", flexible: true, minWidth: 10, value: (run) => run.jobName },
+    { title: "By", value: (run) => run.trigger.replace("_", " ") },
+    { title: "End", value: (run) => `${run.state}${run.count > 1 ? ` ×${run.count}` : ""}` },
+    { title: "Took", align: "right", value: took },
+  ];
+  const table = renderTable(terminal, [...columns, { title: "Why", value: whyOf }], runs);
+  if (widestLine(table) <= terminal.columns) return table;
+  const [header, ...lines] = renderTable(terminal, columns, runs).trimEnd().split("\n");
+  const told = lines.map((line, index) => {
+    const run = runs[index];
+    const why = run ? whyOf(run) : "";
+    return why === "" ? line : `${line}\n${terminal.wrapped(`  ${why}`)}`;
+  });
+  return `${[header, ...told].join("\n")}\n`;
 }
 
 export function upcomingTable(terminal: Terminal, rows: readonly UpcomingRun[]): string {
   return renderTable<UpcomingRun>(
     terminal,
     [
-      { title: "When", value: (row) => row.at },
+      { title: "When", value: (row) => `${row.at}${row.overdue ? " (overdue)" : ""}` },
       { title: "Job", flexible: true, value: (row) => row.job.name },
       { title: "Id", value: (row) => row.job.id },
     ],
@@ -101,13 +124,13 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
   const lines = [
     status.alive
       ? terminal.style("green", "Jobs are run.")
-      : terminal.style("red", status.problem ?? "Nothing runs jobs."),
+      : terminal.wrapped(terminal.style("red", status.problem ?? "Nothing runs jobs.")),
     ...tickers.map(
       (sign) =>
         `  ${sign.owner.split(":").slice(0, 2).join(" pid ")}, last tick ${inZone(sign.tickedAt, zone)}${sign.trouble ? `; trouble: ${sign.trouble}` : ""}`,
     ),
     `${status.active} of ${status.jobs} jobs are active.`,
-    status.next ? `Next: ${status.next.job.name} at ${status.next.at}` : "",
+    status.next ? `Next: ${status.next.job.name} at ${status.next.at}${status.next.overdue ? " (overdue)" : ""}` : "",
     ...status.aside.map((job) =>
       terminal.style("yellow", `Put aside: ${job.name} (${job.id}): ${job.last_error ?? ""}`),
     ),

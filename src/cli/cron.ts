@@ -11,6 +11,10 @@ function print(context: CliContext, value: unknown, text: string): number {
   return 0;
 }
 
+function warningOf({ terminal }: CliContext, problem: string | undefined): string {
+  return problem === undefined ? "" : `\n${terminal.wrapped(terminal.style("yellow", problem))}`;
+}
+
 function onNotice(context: CliContext): { onNotice(text: string): void } {
   return { onNotice: (text) => context.terminal.err(text) };
 }
@@ -41,7 +45,7 @@ async function list(context: CliContext): Promise<number> {
     const shown = context.values.all ? all : all.filter((job) => job.state !== "completed");
     const problem = await book.tickerProblem();
     const table = shown.length === 0 ? "No scheduled jobs." : jobTable(context.terminal, shown).trimEnd();
-    const warning = problem === undefined || shown.length === 0 ? "" : `\n${context.terminal.style("yellow", problem)}`;
+    const warning = shown.length === 0 ? "" : warningOf(context, problem);
     return print(context, shown, `${table}${warning}`);
   });
 }
@@ -91,8 +95,7 @@ async function create(context: CliContext): Promise<number> {
   return withCron(context.home, onNotice(context), async (cron) => {
     const job = await cron.actions.create({ ...wishOf(context), schedule, prompt });
     const problem = await cron.tickerProblem();
-    const warning = problem === undefined ? "" : `\n${context.terminal.style("yellow", problem)}`;
-    return print(context, job, `Scheduled.\n${jobDetails(job)}${warning}`);
+    return print(context, job, `Scheduled.\n${jobDetails(job)}${warningOf(context, problem)}`);
   });
 }
 
@@ -166,12 +169,13 @@ async function run(context: CliContext): Promise<number> {
 
 async function tick(context: CliContext): Promise<number> {
   return withCron(context.home, onNotice(context), async (cron) => {
-    const { missed, abandoned } = await cron.scheduler.tick();
+    const { missed, abandoned, held } = await cron.scheduler.tick();
+    if (held) context.terminal.err("Hermes Agent v0.14 runs jobs of this home at the moment; nothing was started.");
     await cron.scheduler.idle();
     await cron.flush();
     const { begun, failed } = cron.scheduler.tally;
     const text = `${begun} run${failed > 0 ? ` (${failed} failed)` : ""}, ${missed} missed, ${abandoned} abandoned.`;
-    return print(context, { started: begun, failed, missed, abandoned }, text);
+    return print(context, { started: begun, failed, missed, abandoned, held }, text);
   });
 }
 
@@ -203,7 +207,7 @@ async function next(context: CliContext): Promise<number> {
   return look(context, async (book) => {
     const [job] = context.positionals;
     const rows = await upcomingRuns(book, { count, ...(job === undefined ? {} : { job }) });
-    const value = rows.map((row) => ({ job_id: row.job.id, name: row.job.name, at: row.at }));
+    const value = rows.map((row) => ({ job_id: row.job.id, name: row.job.name, at: row.at, overdue: row.overdue }));
     return print(context, value, rows.length === 0 ? "Nothing is due." : upcomingTable(context.terminal, rows));
   });
 }

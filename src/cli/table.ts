@@ -40,7 +40,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import("./tools.ts")).toolsCommand,
   },
   checkpoints: {
-    summary: "Snapshots of projects before the agent changed them: list, compare, restore",
+    summary: "Snapshots of projects before the agent changed them",
     load: async () => (await import("./checkpoints.ts")).checkpointsCommand,
   },
   api: {

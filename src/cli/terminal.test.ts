@@ -29,3 +29,15 @@ test("an answer that comes later is waited for", async () => {
   setTimeout(() => stdin.write("later\n"), 20);
   expect(await second).toBe("later");
 });
+
+test("errors break at spaces where a person reads them, and not at all in a file", () => {
+  const { stdin, stderr } = terminal();
+  const line = "error: the working directory does not exist";
+  new Terminal({ stdin, stdout: new PassThrough(), stderr: Object.assign(stderr, { isTTY: true, columns: 20 }) }).err(
+    line,
+  );
+  expect(String(stderr.read())).toBe("error: the working\ndirectory does not\nexist\n");
+  const file = new PassThrough();
+  new Terminal({ stdin, stdout: new PassThrough(), stderr: file }).err(line);
+  expect(String(file.read())).toBe(`${line}\n`);
+});

@@ -1,5 +1,6 @@
 // The terminal as the commands see it: two streams, a width, colours, and questions to the person.
 import type { Readable, Writable } from "node:stream";
+import { wrapWords } from "../lib/wrap-words.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -52,8 +53,16 @@ export class Terminal {
     this.#streams.stdout.write(text);
   }
 
+  /** Where a person reads it, long lines break at spaces. */
   err(text: string): void {
-    this.#streams.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+    const { stderr } = this.#streams;
+    const shown = stderr.isTTY ? wrapWords(text, stderr.columns ?? 80) : text;
+    stderr.write(shown.endsWith("\n") ? shown : `${shown}\n`);
+  }
+
+  /** Sentences for `out`, broken at spaces; tables and what programs read go out as they are. */
+  wrapped(text: string): string {
+    return wrapWords(text, this.columns);
   }
 
   style(style: Style, text: string): string {
