@@ -1,12 +1,13 @@
 // A chat platform that a plugin brings: checked, completed, and kept from harming the gateway by its mistakes.
 import { UserError } from "../core/failure.ts";
-import type {
-  InboundEvent,
-  Platform,
-  PlatformConnection,
-  PlatformContext,
-  PlatformSetting,
-  SendResult,
+import {
+  type InboundEvent,
+  PLAIN_CAPABILITIES,
+  type Platform,
+  type PlatformConnection,
+  type PlatformContext,
+  type PlatformSetting,
+  type SendResult,
 } from "../core/platform.ts";
 import type { PluginPlatform } from "../core/plugin.ts";
 import type { Availability } from "../core/tool.ts";
@@ -174,21 +175,11 @@ export function completePlatform(given: PluginPlatform, plugin: string, sendMs: 
     maxLength: 4000,
     lengthUnit: "codepoints",
     promptHint: "",
-    secretPatterns: [],
     toolProgress: capabilities?.edit ? "new" : "off",
     ...given,
     name,
     settings,
-    capabilities: {
-      edit: false,
-      delete: false,
-      buttons: false,
-      threads: false,
-      typing: false,
-      reactions: false,
-      media: [],
-      ...capabilities,
-    },
+    capabilities: { ...PLAIN_CAPABILITIES, ...capabilities },
     enabled: (settled) => {
       try {
         return given.enabled ? given.enabled(settled) : usuallyEnabled(settings, name, settled);

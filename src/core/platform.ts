@@ -244,6 +244,17 @@ export interface PlatformCapabilities {
   readonly media: readonly MediaKind[];
 }
 
+/** Text in, text out, and nothing else. */
+export const PLAIN_CAPABILITIES: PlatformCapabilities = {
+  edit: false,
+  delete: false,
+  buttons: false,
+  threads: false,
+  typing: false,
+  reactions: false,
+  media: [],
+};
+
 export interface Platform {
   /** The id in keys, configuration and targets: `telegram`. */
   readonly name: string;
@@ -255,8 +266,6 @@ export interface Platform {
   /** What the model should know about writing here. */
   readonly promptHint: string;
   readonly settings: readonly PlatformSetting[];
-  /** Shapes of this platform's secrets, for redaction. */
-  readonly secretPatterns: readonly RegExp[];
   /** Tool progress when the configuration says nothing. */
   readonly toolProgress: "off" | "new" | "all" | "verbose";
   /** Where people get what `settings` asks for; shown by the set-up. */

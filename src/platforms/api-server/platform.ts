@@ -2,7 +2,12 @@
 import type { AgentDoor } from "../../core/agent-door.ts";
 import type { JobDesk } from "../../core/job-desk.ts";
 import type { JsonObject } from "../../core/message.ts";
-import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
+import {
+  PLAIN_CAPABILITIES,
+  type Platform,
+  type PlatformConnection,
+  type PlatformContext,
+} from "../../core/platform.ts";
 import type { ResponseStore } from "../../core/response-store.ts";
 import { startProbe } from "../http/probe.ts";
 import { API_SERVER_SETTINGS, readApiServerSettings } from "./settings.ts";
@@ -49,7 +54,7 @@ async function connect(parts: ApiServerPlatformParts, context: PlatformContext):
   context.signal.addEventListener("abort", () => void close(), { once: true });
   return {
     account: `${server.host}:${server.port}`,
-    accountName: settings.modelName,
+    accountName: `${server.url}/v1`,
     send: async () => ({ ok: false, kind: "refused", reason: "API clients cannot be written to" }),
     working: () => server.active,
     drain: () => server.drain(),
@@ -64,18 +69,9 @@ export function apiServerPlatform(parts: ApiServerPlatformParts): Platform {
     label: "API server",
     maxLength: 0,
     lengthUnit: "codepoints",
-    capabilities: {
-      edit: false,
-      delete: false,
-      buttons: false,
-      threads: false,
-      typing: false,
-      reactions: false,
-      media: [],
-    },
+    capabilities: PLAIN_CAPABILITIES,
     promptHint: "A program talks to you over an API. Markdown is fine unless it asks for another form.",
     settings: API_SERVER_SETTINGS,
-    secretPatterns: [],
     toolProgress: "all",
     enabled: ({ setting }) => {
       const switched = setting("API_SERVER_ENABLED");

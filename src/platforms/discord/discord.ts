@@ -236,7 +236,6 @@ export function discordPlatform(commands: readonly ListedCommand[] = BASIC_COMMA
     promptHint:
       "You are answering on Discord. Bold, italic, lists, quotes, code blocks and headings are shown; tables are not: use lists. To send a file, put MEDIA:/absolute/path on a line of its own.",
     settings: DISCORD_SETTINGS,
-    secretPatterns: [/\b[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,40}\b/],
     toolProgress: "all",
     rate: { perChat: 1, total: 40 },
     enabled: (context) => {

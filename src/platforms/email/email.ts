@@ -197,7 +197,6 @@ export const emailPlatform: Platform = {
   promptHint:
     "You are answering by e-mail. Write a complete letter without asking for small confirmations; simple Markdown is shown. To attach a file, put MEDIA:/absolute/path on a line of its own.",
   settings: EMAIL_SETTINGS,
-  secretPatterns: [],
   toolProgress: "off",
   homeVariable: "EMAIL_HOME_ADDRESS",
   enabled: ({ setting }) => {

@@ -145,7 +145,6 @@ export const telegramPlatform: Platform = {
   promptHint:
     "You are answering on Telegram. Markdown is shown: bold, italic, code, links, lists and quotes; tables are turned into aligned text. Keep answers short enough for a phone. To send a file, put MEDIA:/absolute/path on a line of its own.",
   settings: TELEGRAM_SETTINGS,
-  secretPatterns: [/\b\d{6,12}:[A-Za-z0-9_-]{30,}\b/],
   toolProgress: "new",
   rate: { perChat: 1, total: 25 },
   enabled: (context) => {
