@@ -32,7 +32,7 @@ async function talk(w: World, rounds: number): Promise<void> {
 function counts(): { [what: string]: number } {
   const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const descriptors = process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
-  return { promises: queryObjects(Promise), timers, descriptors };
+  return { promises: Number(queryObjects(Promise, { format: "count" })), timers, descriptors };
 }
 
 // Counting objects came with Node 20.13.
