@@ -84,6 +84,14 @@ describe("mistakes", () => {
     expect(connection.edit).toBeUndefined();
   });
 
+  it("do not keep the gateway from its account or its end", async () => {
+    const platform = brought({ health: () => undefined, working: fail, drain: fail });
+    const connection = await platform.connect(contextOf(platform));
+    expect(connection.health()).toMatchObject({ state: "red", provenAt: null });
+    expect(connection.working?.()).toBe(0);
+    await connection.drain?.();
+  });
+
   it("of the person are told from those of the moment", async () => {
     const theirs = Object.assign(new Error("bad token"), { name: "UserError", cure: "Change it." });
     const failing = (error: Error) => brought({}, { connect: () => Promise.reject(error) });

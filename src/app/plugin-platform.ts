@@ -1,11 +1,13 @@
 // A chat platform that a plugin brings: checked, completed, and kept from harming the gateway by its mistakes.
 import { UserError } from "../core/failure.ts";
 import {
+  type HealthState,
   type InboundEvent,
   PLAIN_CAPABILITIES,
   type Platform,
   type PlatformConnection,
   type PlatformContext,
+  type PlatformHealth,
   type PlatformSetting,
   type SendResult,
 } from "../core/platform.ts";
@@ -19,7 +21,8 @@ const SENDING = ["send", "edit", "delete", "sendFile", "learnMark"] as const;
 const QUIET = ["typing", "react", "answerPress"] as const;
 /** A message that the plugin has said nothing about for so long may or may not be there. */
 const SEND_MS = 120_000;
-const PLAIN = ["download", "findSent", "channels", "working", "drain"] as const;
+const PLAIN = ["download", "findSent", "channels"] as const;
+const HEALTH: readonly unknown[] = ["connecting", "ok", "degraded", "red"] satisfies HealthState[];
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -112,6 +115,34 @@ function answering(method: Method, limitMs: number): Method {
   };
 }
 
+function quiet(method: Method): Method {
+  return async (...args) => {
+    await (async () => method(...args))().catch(() => undefined);
+  };
+}
+
+function orElse<T>(fallback: T): (method: Method) => Method {
+  return (method) =>
+    (...args) => {
+      try {
+        return method(...args) ?? fallback;
+      } catch {
+        return fallback;
+      }
+    };
+}
+
+/** What it says about itself; red when it says nothing of use. */
+function healthOf(given: PlatformConnection): PlatformHealth {
+  try {
+    const health = given.health() as PlatformHealth | undefined;
+    if (health && HEALTH.includes(health.state)) return { ...health, provenAt: health.provenAt ?? null };
+    return { state: "red", provenAt: null, reason: "the plugin says nothing about the connection" };
+  } catch (error) {
+    return { state: "red", provenAt: null, reason: reasonOf(error) };
+  }
+}
+
 /** What a plugin throws where it should have answered becomes an answer. */
 function guardedConnection(given: PlatformConnection, name: string, sendMs: number): PlatformConnection {
   const methods = given as unknown as { readonly [name: string]: unknown };
@@ -123,35 +154,16 @@ function guardedConnection(given: PlatformConnection, name: string, sendMs: numb
   const bound = (key: string) => (methods[key] as Method).bind(given);
   const having = (keys: readonly string[], wrap: (method: Method) => Method) =>
     Object.fromEntries(keys.filter((key) => typeof methods[key] === "function").map((key) => [key, wrap(bound(key))]));
-  const quiet =
-    (method: Method) =>
-    async (...args: unknown[]) => {
-      await (async () => method(...args))().catch(() => undefined);
-    };
-  const orNull =
-    (method: Method) =>
-    (...args: unknown[]) => {
-      try {
-        return method(...args) ?? null;
-      } catch {
-        // Without a mark the message leaves all the same; a lost one is then sent again with a note.
-        return null;
-      }
-    };
   return {
     account: given.account ?? name,
     ...(given.accountName ? { accountName: given.accountName } : {}),
     ...having(SENDING, (method) => answering(method, sendMs)),
-    ...having(QUIET, quiet),
-    ...having(["mark"], orNull),
+    ...having([...QUIET, "drain"], quiet),
+    // Without a mark the message leaves all the same; a lost one is then sent again with a note.
+    ...having(["mark"], orElse(null)),
+    ...having(["working"], orElse(0)),
     ...having(PLAIN, (method) => method),
-    health: () => {
-      try {
-        return given.health();
-      } catch (error) {
-        return { state: "red", provenAt: null, reason: reasonOf(error) };
-      }
-    },
+    health: () => healthOf(given),
     close: async () => {
       await (async () => given.close())().catch(() => undefined);
     },

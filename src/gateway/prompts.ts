@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
 import type { Button } from "../core/platform.ts";
+import { joinSignals } from "../lib/joined-signal.ts";
 
 export interface Asking {
   /** Shows a question in the chat; answers with a way to change it afterwards. */
@@ -46,7 +47,6 @@ const LABELS: { readonly [choice in ApprovalChoice]: string } = {
   deny: "❌ Deny",
 };
 const SHOWN = 1_500;
-const MAX_TIMER = 2_147_483_647;
 
 function newId(): string {
   return randomBytes(4).toString("hex");
@@ -118,16 +118,14 @@ export class Prompts {
         const at = this.#questions.indexOf(question);
         if (at < 0) return;
         this.#questions.splice(at, 1);
-        clearTimeout(timer);
-        signal.removeEventListener("abort", expired);
+        limit.release();
         settle(answer);
       };
-      const expired = () => resolve(null);
-      const timer = setTimeout(expired, Math.min(waitMs, MAX_TIMER)).unref();
+      const limit = joinSignals([signal], waitMs);
       const question: Question = { id, kind, choices, of, resolve };
       this.#questions.push(question);
-      signal.addEventListener("abort", expired);
-      if (signal.aborted) expired();
+      if (limit.signal.aborted) resolve(null);
+      else limit.signal.addEventListener("abort", () => resolve(null));
     });
   }
 
