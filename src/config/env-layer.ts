@@ -105,7 +105,9 @@ export function envLayer(env: Env, file: unknown): EnvLayer {
     const text = env[name];
     const keys = path.split(".");
     if (text === undefined || text === "") continue;
-    if (wins === "file" && isMap(file) && getAt(file, keys) !== undefined) continue;
+    // An empty text says nothing: v0.14 writes its defaults into the file.
+    const said = isMap(file) ? (getAt(file, keys) ?? "") : "";
+    if (wins === "file" && said !== "") continue;
     const { node } = findNode(keys);
     if (node?.kind !== "field") continue;
     const value = coerceForField(node, node.types.includes("true/false") ? flagWord(text) : text);

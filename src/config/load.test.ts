@@ -65,6 +65,12 @@ describe("layers", () => {
     expect(config.display.skin).toBe("default");
   });
 
+  it("take an empty text in the file for nothing said", async () => {
+    const env = { HERMES_TIMEZONE: "Asia/Tokyo" };
+    expect((await load('timezone: ""\n', env)).config.timezone).toBe("Asia/Tokyo");
+    expect((await load("timezone: Europe/Paris\n", env)).config.timezone).toBe("Europe/Paris");
+  });
+
   it("go runtime, environment, file, default", async () => {
     const text = "auxiliary: {vision: {model: file, provider: file}}\nagent: {max_turns: 5}\n";
     const env = { AUXILIARY_VISION_MODEL: "env", HERMES_MAX_ITERATIONS: "7", AUXILIARY_GOAL_JUDGE_PROVIDER: "env" };
