@@ -33,7 +33,9 @@ async function run(context: CliContext): Promise<number> {
       onLog: (level, text) => terminal.err(`${level}: ${text}`),
     });
     terminal.err(`API server at ${server.url}/v1 (model ${server.modelName})`);
-    terminal.err(key.made ? `A key was made; it is kept in ${key.path}` : `The key is kept in ${key.path}`);
+    terminal.err(
+      `${key.made ? "A key was made; it" : "The key"} is kept in ${key.path}. Show it: hermes api key --show`,
+    );
     terminal.err("Stop with Ctrl-C.");
     await untilStopped();
     terminal.err("Stopping …");
@@ -50,10 +52,30 @@ async function key(context: CliContext): Promise<number> {
   if (context.values.show) terminal.out(made.key);
   else
     terminal.out(
-      `${made.made ? "A new key was made; it" : "The key"} is kept in ${made.path} as ${made.path.endsWith(".env") ? "API_SERVER_KEY" : "api_server.key"}.`,
+      `${made.made ? "A new key was made; it" : "The key"} is kept in ${made.path} as ${made.path.endsWith(".env") ? "API_SERVER_KEY" : "api_server.key"}. Show it: hermes api key --show`,
     );
   if (context.values.new) terminal.err("Restart a server that is running: it still has the old key.");
   return 0;
+}
+
+/** What `/health/detailed` says, as far as a person wants to know. */
+interface Health {
+  readonly status?: string;
+  readonly active_agents?: number;
+  readonly active_runs?: number;
+  readonly platforms?: { readonly [name: string]: { readonly state?: string; readonly reason?: string | null } };
+}
+
+function healthText({
+  status = "ok",
+  active_agents: turns = 0,
+  active_runs: runs = 0,
+  platforms = {},
+}: Health): string {
+  const lines = Object.entries(platforms).map(
+    ([name, { state = "?", reason }]) => `\n  ${name}: ${state}${reason ? ` (${reason})` : ""}`,
+  );
+  return `${status}; ${turns} turns and ${runs} runs at work${lines.join("")}`;
 }
 
 async function status(context: CliContext): Promise<number> {
@@ -65,7 +87,7 @@ async function status(context: CliContext): Promise<number> {
   });
   if (context.values.json) terminal.out(JSON.stringify(state, null, 2));
   else if (state.problem) terminal.out(`${state.url}: ${state.problem}`);
-  else terminal.out(`${state.url}: ok ${JSON.stringify(state.detail)}`);
+  else terminal.out(`${state.url}: ${healthText(state.detail as Health)}`);
   return state.problem ? 1 : 0;
 }
 
