@@ -14,6 +14,7 @@ import {
   uses,
 } from "../../test/scripted.ts";
 import type { AgentEvent } from "../core/event.ts";
+import type { Hooks } from "../core/hook.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
@@ -230,6 +231,27 @@ describe("an engine or memory with wishes and faults", () => {
     expect(events).toContainEqual(
       expect.objectContaining({ type: "notice", text: expect.stringContaining("plugin bug") }),
     );
+  });
+});
+
+describe("an engine that breaks over the end of a session", () => {
+  it("does not keep a conversation from closing, nor others from hearing of it", async () => {
+    const engine = plainEngine();
+    engine.onSessionEnd = async () => {
+      throw new Error("plugin bug");
+    };
+    const heard: string[] = [];
+    const hooks: Hooks = {
+      listens: (name) => name === "on_session_finalize",
+      run: async (name) => {
+        heard.push(name);
+        return [];
+      },
+    };
+    const conversation = await openConversation(bench.parts({ engine, hooks, script: [says("hi")] }));
+    await collect(conversation.send("hello"));
+    await conversation.close();
+    expect(heard).toEqual(["on_session_finalize"]);
   });
 });
 

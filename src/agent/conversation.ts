@@ -285,7 +285,8 @@ export class Conversation {
   async #sayGoodbye(): Promise<void> {
     const { parts, log } = this.#thread;
     await parts.memory.sessionEnded(log.messages);
-    await parts.engine.onSessionEnd?.(log.sessionId, log.messages);
+    // It may be a plugin: its trouble keeps nobody from leaving, and must not take the place of an answer.
+    await parts.engine.onSessionEnd?.(log.sessionId, log.messages).catch(() => undefined);
     if (!parts.hooks.listens("on_session_finalize")) return;
     await parts.hooks.run("on_session_finalize", { session_id: log.sessionId, platform: parts.settings.source });
   }

@@ -149,7 +149,10 @@ export class Sessions {
   }
 
   #release(id: string, opened: OpenedConversation): void {
-    const closing: Promise<void> = opened.conversation.close().finally(() => this.#closing.delete(closing));
+    const closing: Promise<void> = opened.conversation
+      .close()
+      .catch(() => undefined)
+      .finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
     this.#free(id);
   }
@@ -184,7 +187,7 @@ export class Sessions {
 
   /** Resolves when nothing is left to write. */
   async settle(): Promise<void> {
-    await Promise.allSettled(this.#closing);
+    await Promise.all(this.#closing);
   }
 }
 
