@@ -206,7 +206,7 @@ function skillsCommand(services: Services): SlashCommand {
     whileBusy: true,
     run: async (args, context): Promise<CommandAnswer> => {
       try {
-        return { type: "text", text: await answerTo(services, args, context) };
+        return { type: "text", text: await answerTo(services, args, context), columns: true };
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         return { type: "text", text: `${plain(error.message)}.${error.cure ? ` ${plain(error.cure)}` : ""}` };

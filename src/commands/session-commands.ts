@@ -57,7 +57,7 @@ async function status(_: string, context: CommandContext): Promise<CommandAnswer
     `Messages  ${session?.message_count ?? 0}, tool calls ${session?.tool_call_count ?? 0}`,
     `Tokens    ${session?.input_tokens ?? 0} in, ${session?.output_tokens ?? 0} out, ${session?.cache_read_tokens ?? 0} from cache`,
   ];
-  return text(lines.join("\n"));
+  return { type: "text", text: lines.join("\n"), columns: true };
 }
 
 export const sessionCommands: readonly SlashCommand[] = [

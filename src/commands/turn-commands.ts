@@ -40,7 +40,8 @@ async function model(args: string, context: CommandContext): Promise<CommandAnsw
 async function help(_: string, context: CommandContext): Promise<CommandAnswer> {
   const label = (command: SlashCommand) => `/${command.name}${command.args ? ` ${command.args}` : ""}`;
   const width = Math.max(...context.commands.map((command) => label(command).length));
-  return text(context.commands.map((command) => `${label(command).padEnd(width)}  ${command.summary}`).join("\n"));
+  const lines = context.commands.map((command) => `${label(command).padEnd(width)}  ${command.summary}`);
+  return { type: "text", text: lines.join("\n"), columns: true };
 }
 
 async function yolo(_: string, context: CommandContext): Promise<CommandAnswer> {

@@ -22,7 +22,8 @@ export interface CommandContext {
 }
 
 export type CommandAnswer =
-  | { readonly type: "text"; readonly text: string }
+  /** `columns`: its lines are set in columns by spaces, which only a font of one width shows. */
+  | { readonly type: "text"; readonly text: string; readonly columns?: boolean }
   /** Send this to the model as if the person had typed it; `after` waits for the running turn. */
   | {
       readonly type: "send";

@@ -218,7 +218,14 @@ export async function chatCommands(office: Office): Promise<SlashCommand[]> {
     listed(name, summary, "args" in rest ? rest.args : undefined),
   );
   const quick = Object.entries(quickCommands(office)).flatMap(([name, given]) =>
-    given ? [listed(name, given.type === "alias" ? `Short for /${given.target}` : `Runs ${given.command}`)] : [],
+    given
+      ? [
+          listed(
+            name,
+            given.type === "alias" ? `Short for /${given.target.replace(/^\//, "")}` : `Runs ${given.command}`,
+          ),
+        ]
+      : [],
   );
   const names = new Set([...shared, ...own].map((command) => command.name));
   return [...shared, ...own, ...quick.filter((command) => !names.has(command.name))].sort((a, b) =>

@@ -1,5 +1,6 @@
 // One session of one chat: messages in order, one turn at a time, and what happens to those that arrive meanwhile.
 import { mirror } from "../app/mirror.ts";
+import { UserError } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { accessOf } from "./access.ts";
@@ -10,7 +11,7 @@ import { dispatchHook } from "./dispatch-hook.ts";
 import type { LiveReply } from "./live-reply.ts";
 import type { Office } from "./office.ts";
 import { type Asking, Prompts } from "./prompts.ts";
-import { Replies } from "./replies.ts";
+import { type Change, Replies } from "./replies.ts";
 import { type Job, Turn } from "./run-turn.ts";
 
 const ACK_MS = 30_000;
@@ -28,6 +29,14 @@ interface Running {
   superseded: boolean;
 }
 
+/** The last word about a message that came while a turn ran. */
+interface Acknowledgement {
+  readonly what: string;
+  readonly at: number;
+  readonly change: Change;
+  count: number;
+}
+
 export class ChatSession {
   readonly key: string;
   readonly #office: Office;
@@ -40,7 +49,7 @@ export class ChatSession {
   readonly #delivered: { readonly from: string; readonly text: string }[] = [];
   #chain: Promise<void> = Promise.resolve();
   #running: Running | undefined;
-  #ackAt = 0;
+  #ack: Acknowledgement | undefined;
   /** Messages about which it is not decided yet. */
   #routing = 0;
   #abandoned = false;
@@ -97,9 +106,10 @@ export class ChatSession {
   /** The person hears of it; what cannot even be noted is left for the next start, and the chat goes on. */
   async #failed(row: InboxRow, error: unknown): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
+    const cure = error instanceof UserError && error.cure ? `\n${error.cure}` : "";
     this.#office.log("error", `${this.key}: ${why}`);
     try {
-      await this.#replies.reply(row, `⚠️ ${why}`, "failed");
+      await this.#replies.reply(row, `⚠️ ${why}${cure}`, "failed");
     } catch (trouble) {
       this.#office.log("error", `${this.key}: message ${row.id} is left undone: ${String(trouble)}`);
     }
@@ -168,6 +178,8 @@ export class ChatSession {
   async #refuse(row: InboxRow, offer: "pair" | "nothing"): Promise<void> {
     const { source } = row.event;
     this.#office.log("info", `a message of ${source.platform} user ${source.userId ?? "?"} was not let in`);
+    const { press } = row.event;
+    if (press) void this.#office.connection(row.platform)?.answerPress?.(press, "This is not yours to decide.");
     if (offer === "nothing" || !source.userId) return this.#replies.finish(row, "unauthorised");
     const user = { id: source.userId, name: source.userName ?? "" };
     const code = await this.#office.opened.pairing.request(source.platform, user).catch((error: unknown) => {
@@ -230,7 +242,8 @@ export class ChatSession {
       await this.#replies.finish(job.row, "interrupted");
       if (job.absorbed) await this.#office.opened.mailbox.finish(job.absorbed, "merged");
     }
-    return this.#replies.reply(row, wasRunning ? "Stopped." : "Nothing is running.", "command");
+    const waited = dropped.length > 0 ? ` Messages that waited and are dropped: ${dropped.length}.` : "";
+    return this.#replies.reply(row, wasRunning ? `Stopped.${waited}` : "Nothing is running.", "command");
   }
 
   async #interrupt(): Promise<void> {
@@ -261,11 +274,17 @@ export class ChatSession {
   }
 
   async #acknowledge(row: InboxRow, running: Running, what: string): Promise<void> {
+    if (!this.#office.opened.app.config.display.busy_ack_enabled) return;
     const now = this.#office.now();
-    if (!this.#office.opened.app.config.display.busy_ack_enabled || now - this.#ackAt < ACK_MS) return;
-    this.#ackAt = now;
-    const seconds = Math.round((now - running.startedAt) / 1000);
-    await this.#replies.say(row, `${what} (${seconds} s so far${running.tool ? `, at ${running.tool}` : ""}).`, "ack");
+    const state = `${Math.round((now - running.startedAt) / 1000)} s so far${running.tool ? `, at ${running.tool}` : ""}`;
+    const last = this.#ack;
+    if (!last || last.what !== what || now - last.at >= ACK_MS) {
+      this.#ack = { what, at: now, count: 1, change: await this.#replies.say(row, `${what} (${state}).`, "ack") };
+      return;
+    }
+    // Soon after the first: the same message says how many.
+    last.count += 1;
+    last.change(`${what} (${last.count} messages, ${state}).`);
   }
 
   #start(job: Job): void {

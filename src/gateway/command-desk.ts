@@ -1,16 +1,19 @@
 // Slash commands of one chat: who may, what they answer, and what that changes in the chat's session.
 import { randomBytes } from "node:crypto";
 import type { CommandAnswer, SlashCommand } from "../core/command.ts";
+import { UserError } from "../core/failure.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import type { ButtonPress } from "../core/platform.ts";
 import { mayUse } from "./access.ts";
+import type { Agent } from "./agents.ts";
 import { chatCommands, type Parsed, runOwn } from "./chat-commands.ts";
-import { entryFor, openFor, sessionReset, signatureOf } from "./chat-entry.ts";
+import { type ChatChoice, entryFor, openFor, sessionReset, signatureOf } from "./chat-entry.ts";
 import type { Office } from "./office.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { Replies } from "./replies.ts";
 import type { Job } from "./run-turn.ts";
 import { scopedStore } from "./scoped-store.ts";
+import type { SessionEntry } from "./session-index.ts";
 
 /** What the desk needs of the chat that it belongs to. */
 export interface ChatDoor {
@@ -35,6 +38,11 @@ export interface ChatDoor {
 interface Picker {
   readonly command: SlashCommand;
   readonly values: readonly string[];
+}
+
+/** Chats have fonts of many widths: columns become `name: words`. */
+function inChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): string {
+  return columns ? text.replaceAll(/(?<=\S) {2,}(?=\S)/g, ": ") : text;
 }
 
 export class CommandDesk {
@@ -127,11 +135,8 @@ export class CommandDesk {
     const { office, key, prompts } = this.#door;
     const { app } = office.opened;
     const { entry } = await entryFor(office, key, row);
-    const chat = { human: prompts.human(() => this.#door.asking(row)), overrides: this.#overrides };
     const running = this.#door.running();
-    const agent =
-      (running ? office.agents.peek(key) : undefined) ??
-      (await office.agents.take(key, signatureOf(office, entry, chat), () => openFor(office, chat, { entry }, row)));
+    const agent = (running ? office.agents.peek(key) : undefined) ?? (await this.#openSomehow(row, entry));
     try {
       const answer = await command.run(args, {
         // Others' sessions must not be listed, named or resumed.
@@ -140,7 +145,7 @@ export class CommandDesk {
         opened: agent.opened,
         conversation: agent.opened.conversation,
         source: row.platform,
-        human: chat.human,
+        human: prompts.human(() => this.#door.asking(row)),
         busy: running,
         commands: await chatCommands(office),
         yolo: this.#yolo,
@@ -160,23 +165,47 @@ export class CommandDesk {
   }
 
   async #answer(row: InboxRow, name: string, answer: Exclude<CommandAnswer, { type: "choose" }>): Promise<void> {
-    const { replies, office, key } = this.#door;
-    if (answer.type === "text") return replies.reply(row, answer.text, "command");
+    const { replies } = this.#door;
+    if (answer.type === "text") return replies.reply(row, inChat(answer), "command");
     if (answer.type === "quit") return replies.finish(row, "command");
-    if (answer.type === "switch") return this.#switch(row, answer.sessionId);
-    if (answer.type === "model") {
-      this.#overrides = { model: answer.model, ...(answer.provider ? { provider: answer.provider } : {}) };
-      await office.agents.drop(key);
-      return replies.reply(row, `This session goes on with ${answer.model}.`, "command");
-    }
+    if (answer.type === "switch") return this.#switch(row, answer);
+    if (answer.type === "model") return this.#model(row, answer);
     const job = { row, text: answer.text, tainted: answer.prepared?.untrusted ?? false };
     if (!this.#door.running()) return this.#door.start(job);
     this.#door.queue(job);
-    return replies.say(row, `⏳ Queued by /${name}: it is next after this turn.`, "ack");
+    await replies.say(row, `⏳ Queued by /${name}: it is next after this turn.`, "ack");
+  }
+
+  /** Taken only when a conversation with it could be opened: with a model that does not exist the chat would be dead. */
+  async #model(row: InboxRow, { model, provider }: Extract<CommandAnswer, { type: "model" }>): Promise<void> {
+    const { office, key, replies } = this.#door;
+    const overrides = { model, ...(provider ? { provider } : {}) };
+    const { entry } = await entryFor(office, key, row);
+    await office.agents.drop(key);
+    await this.#open(row, entry, overrides);
+    this.#overrides = overrides;
+    return replies.reply(row, `This session goes on with ${model}.`, "command");
+  }
+
+  /** The chat's conversation, which its owner releases. */
+  #open(row: InboxRow, entry: SessionEntry, overrides: ChatChoice["overrides"]): Promise<Agent> {
+    const { office, key, prompts } = this.#door;
+    const chat = { human: prompts.human(() => this.#door.asking(row)), overrides };
+    return office.agents.take(key, signatureOf(office, entry, chat), () => openFor(office, chat, { entry }, row));
+  }
+
+  /** The same with the usual model where the chosen one has become impossible: /model and /new are the ways out. */
+  async #openSomehow(row: InboxRow, entry: SessionEntry): Promise<Agent> {
+    try {
+      return await this.#open(row, entry, this.#overrides);
+    } catch (error) {
+      if (!(error instanceof UserError) || Object.keys(this.#overrides).length === 0) throw error;
+      return this.#open(row, entry, {});
+    }
   }
 
   /** The chat goes on in another session, or in a new one. */
-  async #switch(row: InboxRow, sessionId: string | null): Promise<void> {
+  async #switch(row: InboxRow, { sessionId, title }: Extract<CommandAnswer, { type: "switch" }>): Promise<void> {
     const { replies, office, key } = this.#door;
     const { index, agents, opened } = office;
     const { store } = opened.app;
@@ -193,8 +222,19 @@ export class CommandDesk {
       sessionId === null ? { is_fresh_reset: true } : { sessionId },
     );
     await sessionReset(office, entry, row.event.source);
-    const told = sessionId === null ? "A new session starts here." : `Back in session ${sessionId}.`;
-    return replies.reply(row, told, "command");
+    if (title) await this.#begin(row, entry.session_id, title);
+    const named = title ? `A new session starts here: "${title}".` : "A new session starts here.";
+    return replies.reply(row, sessionId === null ? named : `Back in session ${sessionId}.`, "command");
+  }
+
+  /** A session that has its name before its first message. */
+  async #begin(row: InboxRow, id: string, title: string): Promise<void> {
+    const { office } = this.#door;
+    const { source } = row.event;
+    const { store } = office.opened.app;
+    const whose = office.isOwner(source) ? {} : { userId: office.tenant(source) };
+    await store.createSession({ id, source: source.platform, ...whose });
+    await store.setSessionTitle(id, title);
   }
 
   async #choose(

@@ -42,6 +42,7 @@ export async function cronCommand(args: string, office: Office, source: Source):
     return `${DONE[action]}: ${job.name}.`;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [error.message, error.cure ?? ""].join(" ").trim();
+    // Its cure speaks of the terminal.
+    return `${error.message} See /cron list`;
   }
 }

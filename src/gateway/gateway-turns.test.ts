@@ -57,7 +57,7 @@ describe("while a turn runs", () => {
     const question = asked();
     if (question) w.telegram.press(1, question, /ea:deny:\w+/.exec(question.markup)?.[0] ?? "");
     await w.telegram.until(() => texts(w, 1).includes("finished"));
-    expect(w.telegram.answers).toEqual(["deny"]);
+    expect(w.telegram.answers).toEqual(["This is not yours to decide.", "deny"]);
   });
 
   it("asks for approval with buttons, and the press decides", async () => {
@@ -68,12 +68,12 @@ describe("while a turn runs", () => {
     const question = w.telegram.fromBot(1).find((message) => message.markup.includes("ea:deny"));
     if (!question) throw new Error("no question");
     const deny = /ea:deny:\w+/.exec(question.markup)?.[0] ?? "";
-    // A stranger's press is nothing.
+    // A stranger's press decides nothing.
     w.telegram.press(99, question, deny);
     w.telegram.press(1, question, deny);
     await w.telegram.until(() => texts(w, 1).includes("finished"));
     await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.text.includes("❌ Deny")));
-    expect(w.telegram.answers).toEqual(["deny"]);
+    expect(w.telegram.answers).toEqual(["This is not yours to decide.", "deny"]);
   });
 });
 

@@ -8,6 +8,9 @@ import { insist } from "./insist.ts";
 import type { Office } from "./office.ts";
 import { sessionKeyOf } from "./session-key.ts";
 
+/** Gives a message on the screen other words, where the platform can do that. */
+export type Change = (text: string) => void;
+
 export class Replies {
   readonly #office: Office;
 
@@ -58,29 +61,32 @@ export class Replies {
     return this.finish(row, outcome, outgoing);
   }
 
-  /** A word in between that is worth nothing after a crash. Never rejects: what it is about must not suffer with it. */
-  async say(row: InboxRow, text: string, name: string): Promise<void> {
-    const where = this.#speakable(row);
-    if (!where) return;
-    const { platform, to } = where;
-    const payload = { type: "text" as const, text, silent: true };
-    const key = `in:${row.id}:${name}`;
-    const { opened, sender, log } = this.#office;
+  /**
+   * A word in between that is worth nothing after a crash; answers with a way to change it. Never rejects: what it is about
+   * must not suffer with it.
+   */
+  async say(row: InboxRow, text: string, name: string): Promise<Change> {
     try {
-      sender.add(await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]));
+      return await this.#showNow(row, name, { type: "text", text, silent: true });
     } catch (error) {
-      log("warning", `${key} was not said: ${error instanceof Error ? error.message : String(error)}`);
+      const why = error instanceof Error ? error.message : String(error);
+      this.#office.log("warning", `in:${row.id}:${name} was not said: ${why}`);
+      return () => undefined;
     }
   }
 
   /** Shows a question; answers with a way to change it afterwards. */
-  async show(row: InboxRow, text: string, buttons: readonly (readonly Button[])[]): Promise<(text: string) => void> {
+  show(row: InboxRow, text: string, buttons: readonly (readonly Button[])[]): Promise<Change> {
+    const payload = { type: "text" as const, text, ...(buttons.length > 0 ? { buttons } : {}) };
+    return this.#showNow(row, `ask:${randomBytes(4).toString("hex")}`, payload);
+  }
+
+  async #showNow(row: InboxRow, name: string, payload: OutboxPayload): Promise<Change> {
     const where = this.#speakable(row);
     if (!where) return () => undefined;
     const { platform, to } = where;
     const { opened, sender } = this.#office;
-    const payload = { type: "text" as const, text, ...(buttons.length > 0 ? { buttons } : {}) };
-    const key = `in:${row.id}:ask:${randomBytes(4).toString("hex")}`;
+    const key = `in:${row.id}:${name}`;
     const rows = await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]);
     const [shown] = rows;
     if (!shown) return () => undefined;

@@ -68,7 +68,12 @@ export class Topics {
     await this.#store.enableTelegramTopicMode({ chatId, userId });
     this.#used = true;
     this.#on.set(chatId, true);
-    return text("Topics are on: every topic of this chat is a session of its own. /topic help says more.");
+    return text(
+      [
+        "Topics are on: every topic of this chat is a session of its own.",
+        "If the chat shows no topics, switch them on in @BotFather (Bot Settings, Threads Mode), or go back with /topic off.",
+      ].join("\n"),
+    );
   }
 }
 
