@@ -57,7 +57,7 @@ describe("while a turn runs", () => {
     const question = asked();
     if (question) w.telegram.press(1, question, /ea:deny:\w+/.exec(question.markup)?.[0] ?? "");
     await w.telegram.until(() => texts(w, 1).includes("finished"));
-    expect(w.telegram.answers).toEqual(["This is not yours to decide.", "deny"]);
+    expect(w.telegram.answers).toEqual(["deny"]);
   });
 
   it("asks for approval with buttons, and the press decides", async () => {
