@@ -78,3 +78,23 @@ it("asks the given human, and runs nothing that they refuse", async () => {
   expect(asked).toHaveLength(1);
   expect(answer.text).toBe("I was not allowed to.");
 });
+
+it("looks after scheduled jobs, runs them, and tells what became of them", async () => {
+  const { jobs } = hermes;
+  await expect(jobs.create({ schedule: "sometimes", prompt: "Report." })).rejects.toThrow("not a schedule");
+  const job = await jobs.create({ schedule: "every 2h", prompt: "Report.", name: "Report" });
+  expect((await jobs.update(job.id, { schedule: "0 9 * * *", timezone: "Asia/Tokyo" })).next_run_at).toContain(
+    "T09:00",
+  );
+  await jobs.pause("report", "holiday");
+  expect((await jobs.list()).map(({ state }) => state)).toEqual(["paused"]);
+  await jobs.resume(job.id);
+  expect(await jobs.tickerProblem()).toContain("Nothing runs jobs");
+  llm.enqueue(text("All is well."), text("Still well."));
+  expect(await jobs.run("Report")).toMatchObject({ state: "ran", trigger: "manual", reason: null });
+  await jobs.trigger(job.id);
+  expect(await jobs.tick()).toEqual({ started: 1, missed: 0, abandoned: 0 });
+  expect((await jobs.history({ jobId: job.id })).map(({ trigger }) => trigger)).toEqual(["schedule", "manual"]);
+  await jobs.remove(job.id);
+  expect(await jobs.list()).toEqual([]);
+});

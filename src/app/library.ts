@@ -8,6 +8,7 @@ import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { ConversationWish } from "./app.ts";
 import { openHome } from "./home.ts";
+import { type Jobs, jobsOf } from "./job-desk.ts";
 
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */
@@ -30,6 +31,8 @@ export interface Hermes {
   readonly home: string;
   readonly sessions: SessionStore;
   readonly usage: UsageLedger;
+  /** Scheduled jobs. They run while a gateway does, or when the program calls `jobs.tick()` every minute. */
+  readonly jobs: Jobs;
   /** Opens a new conversation, or goes on with `resume`. */
   conversation(options?: ConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
   /** One question, one answer: a conversation that is closed again. */
@@ -73,6 +76,7 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
     home: join(path),
     sessions: app.store,
     usage: app.ledger,
+    jobs: jobsOf(app),
     conversation,
     ask: async (text, wish) => {
       const talk = await conversation(wish);

@@ -1,11 +1,11 @@
 // The API server of a home: the agent behind it, its key, its settings. Alone, or as a platform of the gateway.
 import { join } from "node:path";
 import type { AgentDoor } from "../core/agent-door.ts";
-import type { JobDesk } from "../core/job-desk.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { ResponseStore } from "../core/response-store.ts";
 import type { App } from "./app.ts";
+import { jobDesk } from "./job-desk.ts";
 import { settingsOf } from "./platform-settings.ts";
 import { ensureApiKey } from "./server-actions.ts";
 
@@ -30,20 +30,6 @@ function doorOf(app: App): AgentDoor {
       await app.refreshEnv();
       return app.openConversation(wish);
     },
-  };
-}
-
-async function jobDesk(app: App): Promise<JobDesk> {
-  const { actions, tickerProblem } = await app.cron();
-  return {
-    list: () => actions.list(),
-    create: (wish) => actions.create(wish),
-    update: (id, wish) => actions.update(id, wish),
-    pause: (id, reason) => actions.pause(id, reason),
-    resume: (id) => actions.resume(id),
-    trigger: (id) => actions.trigger(id),
-    remove: (id) => actions.remove(id),
-    tickerProblem,
   };
 }
 
@@ -74,7 +60,7 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
     door: doorOf(app),
     responses: await openResponses(app),
     settings,
-    jobs: () => jobDesk(app),
+    jobs: async () => jobDesk(app),
     approvalMs: approvalMs(app),
     state: () => ({ pid: process.pid, gateway_state: "standalone" }),
     ...(options.onLog ? { log: options.onLog } : {}),
@@ -89,7 +75,7 @@ export async function openApiServerPlatform(app: App, state?: () => JsonObject):
     door: doorOf(app),
     openResponses: () => openResponses(app),
     ensureKey: async () => (await ensureApiKey(app.home)).key,
-    jobs: () => jobDesk(app),
+    jobs: async () => jobDesk(app),
     profile: app.home.profile,
     approvalMs: approvalMs(app),
     ...(state ? { state } : {}),
