@@ -1,5 +1,5 @@
 // Jobs through the whole program: conversations, deliveries, what is refused, and the tool.
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JobWish } from "../src/core/job-desk.ts";
@@ -148,6 +148,20 @@ describe("a job with a model", () => {
     const found = places.map((place) => asked.indexOf(place));
     expect(found.every((at) => at >= 0)).toBe(true);
     expect([...found].sort((a, b) => a - b)).toEqual(found);
+  });
+
+  it("fails when its folder is gone, and works nowhere else", async () => {
+    await world.open();
+    const cron = await world.app.cron();
+    const workdir = join(world.home.path, "project");
+    mkdirSync(workdir);
+    const job = await cron.actions.create({ schedule: "every 1h", prompt: "Look.", workdir });
+    rmdirSync(workdir);
+    expect(await cron.scheduler.runNow(job.id)).toMatchObject({
+      state: "failed",
+      reason: expect.stringContaining("does not exist any more"),
+    });
+    expect(world.llm.requests).toEqual([]);
   });
 
   it("is blocked when the script brings smuggled instructions", async () => {

@@ -68,6 +68,16 @@ it("runs a script in TypeScript", async () => {
   expect(readFileSync(run.document, "utf8")).toContain("b 3");
 });
 
+it("says why a run failed once, in its receipt", async () => {
+  mkdirSync(join(home.path, "scripts"));
+  writeFileSync(join(home.path, "scripts", "bad.sh"), "echo broken >&2; exit 3\n");
+  await hermes("create", "every 1d", "--script", "bad.sh", "--no-agent", "--name", "Bad");
+  const run = await hermes("run", "Bad");
+  expect(run.code).toBe(1);
+  expect(`${run.stdout}${run.stderr}`.match(/ended with code 3/g)).toHaveLength(1);
+  expect(run.stdout).toContain("broken");
+});
+
 it("names the cure for what it cannot do", async () => {
   const results = await Promise.all([
     hermes("create", "sometimes", "x"),

@@ -91,9 +91,14 @@ class Activity {
   }
 }
 
+function sentences({ message, cure }: { readonly message: string; readonly cure?: string | undefined }): string {
+  if (!cure) return message;
+  return `${/[.!?]$/.test(message) ? message : `${message}.`} ${cure}`;
+}
+
 function failureOf(event: Extract<AgentEvent, { type: "ended" }>): string | undefined {
   const { failure } = event;
-  if (failure) return [failure.message, failure.cure ?? ""].join(" ").trim();
+  if (failure) return sentences(failure);
   if (event.end === "budget") return "The job ran out of turns before it was done (agent.max_turns).";
   if (event.end === "interrupted") return "The run was interrupted.";
   return event.end === "failed" ? "The model call failed." : undefined;
@@ -170,7 +175,7 @@ async function converse(
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return { text: "", sessionId, failure: [error.message, error.cure ?? ""].join(" ").trim() };
+    return { text: "", sessionId, failure: sentences(error) };
   }
 }
 

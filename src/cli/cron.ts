@@ -44,7 +44,10 @@ async function list(context: CliContext): Promise<number> {
     const all = await book.actions.list();
     const shown = context.values.all ? all : all.filter((job) => job.state !== "completed");
     const problem = await book.tickerProblem();
-    const table = shown.length === 0 ? "No scheduled jobs." : jobTable(context.terminal, shown).trimEnd();
+    const hidden = all.length - shown.length;
+    const none =
+      hidden === 0 ? "No scheduled jobs." : `No scheduled jobs; ${hidden} completed (hermes cron list --all).`;
+    const table = shown.length === 0 ? none : jobTable(context.terminal, shown).trimEnd();
     const warning = shown.length === 0 ? "" : warningOf(context, problem);
     return print(context, shown, `${table}${warning}`);
   });
@@ -142,8 +145,25 @@ function change(name: Change): (context: CliContext) => Promise<number> {
     });
 }
 
+/** Notices come after the run: what only repeats the receipt is left out. */
 async function run(context: CliContext): Promise<number> {
-  return withCron(context.home, onNotice(context), async (cron) => {
+  const notices: string[] = [];
+  let reason = "";
+  try {
+    return await runAndWait(context, { onNotice: (text) => void notices.push(text) }, (ended) => {
+      reason = ended.reason ?? "";
+    });
+  } finally {
+    for (const text of notices) if (reason === "" || !text.includes(reason)) context.terminal.err(text);
+  }
+}
+
+async function runAndWait(
+  context: CliContext,
+  hear: { onNotice(text: string): void },
+  onEnd: (run: JobRun) => void,
+): Promise<number> {
+  return withCron(context.home, hear, async (cron) => {
     const job = await cron.actions.find(reference(context));
     if (!context.values.json) context.terminal.err(`Running ${job.name} …`);
     const started = await startInGateway(context.home, job.id);
@@ -157,6 +177,7 @@ async function run(context: CliContext): Promise<number> {
       const ended = await (started === undefined
         ? cron.scheduler.runNow(job.id)
         : cron.scheduler.follow(job.id, started, patience.signal));
+      onEnd(ended);
       await cron.flush();
       if (ended.state === "running") context.terminal.err("It goes on in the gateway. See: hermes cron history");
       print(context, ended, receipt(ended, cron.zone()));

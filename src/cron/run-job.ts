@@ -1,4 +1,5 @@
 // One run of a job from script to delivery. The conversation itself is handed in.
+import { stat } from "node:fs/promises";
 import type { Deliverer, DeliveryMessage, Job, JobRun } from "../core/job.ts";
 import { assemblePrompt, type LoadedSkill } from "./assemble.ts";
 import { isLocalOnly, resolveTargets } from "./delivery-target.ts";
@@ -71,7 +72,15 @@ async function gather(job: Job, parts: RunJobParts, run: { script?: ScriptResult
   return { prompt, tainted: context.length > 0 || run.script !== undefined };
 }
 
+/** Without its folder a job would work, and write, somewhere else. */
+async function missingFolder({ workdir }: Job): Promise<string | undefined> {
+  if (workdir === null || (await stat(workdir).catch(() => undefined))?.isDirectory()) return undefined;
+  return `The working directory ${workdir} does not exist any more.`;
+}
+
 async function runWithModel(job: Job, parts: RunJobParts, signal: AbortSignal): Promise<Ending> {
+  const missing = await missingFolder(job);
+  if (missing !== undefined) return { error: missing, text: { error: missing } };
   const script = job.script ? await runScript(job.script, parts.script, signal) : undefined;
   signal.throwIfAborted();
   if (script?.ok && (script.output === "" || !script.wake)) {
