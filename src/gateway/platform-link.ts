@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../core/failure.ts";
-import type { HealthState, Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
+import type { HealthState, Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../core/platform.ts";
 import { within } from "./within.ts";
 
 export interface LinkTimes {
@@ -17,6 +17,7 @@ export interface LinkTimes {
 }
 
 const CLOSE_MS = 5_000;
+const DEAF_MS = 60_000;
 
 export const LINK_TIMES: LinkTimes = {
   connectMs: 30_000,
@@ -55,12 +56,17 @@ export class PlatformLink {
   #state: LinkState["state"] = "connecting";
   #reason: string | null = null;
   #rebuilds = 0;
-  #startedAt: number;
+  /** What the connection called proven when it was made: that it could sign in. */
+  #signedInAt: number | null = null;
+  /** Deafness is counted from here. */
+  #heardAt: number;
+  /** Something was heard at that time; else it is the time of the start. */
+  #everHeard = false;
   #work: Promise<void> | undefined;
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
-    this.#startedAt = parts.context.now();
+    this.#heardAt = parts.context.now();
   }
 
   get connection(): PlatformConnection | undefined {
@@ -69,15 +75,29 @@ export class PlatformLink {
 
   get state(): LinkState {
     const health = this.#connection?.health();
-    const deaf = !health && this.#state === "connecting" && this.#parts.context.now() - this.#startedAt > 60_000;
+    if (health) this.#listen(health);
+    const state = health?.state ?? this.#state;
+    // Signing in proves nothing where the connections before could do that too, and heard nothing.
+    const trusted = (health !== undefined && this.#rebuilds === 0) || state === "fatal" || state === "stopped";
+    const deaf = !trusted && this.#parts.context.now() - this.#heardAt > DEAF_MS;
     return {
       name: this.#parts.platform.name,
-      state: health?.state ?? (deaf ? "red" : this.#state),
+      state: deaf ? "red" : state,
       account: this.#connection?.accountName ?? this.#connection?.account ?? null,
-      provenAt: health?.provenAt ?? null,
+      provenAt: this.#everHeard ? this.#heardAt : null,
       reason: health?.reason ?? this.#reason,
       rebuilds: this.#rebuilds,
     };
+  }
+
+  /** Only traffic counts as recovery; a connection that merely stands proves nothing. */
+  #listen({ provenAt }: PlatformHealth): void {
+    if (provenAt === null || (provenAt === this.#signedInAt && this.#rebuilds > 0)) return;
+    this.#heardAt = provenAt;
+    this.#everHeard = true;
+    if (provenAt === this.#signedInAt) return;
+    this.#rebuilds = 0;
+    this.#reason = null;
   }
 
   start(): void {
@@ -130,7 +150,8 @@ export class PlatformLink {
     const connecting = platform.connect({ ...context, lost, signal });
     try {
       this.#connection = await Promise.race([connecting, late]);
-      this.#set("ok", null);
+      this.#signedInAt = this.#connection.health().provenAt;
+      this.#set("ok", this.#rebuilds > 0 ? this.#reason : null);
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -155,16 +176,13 @@ export class PlatformLink {
     const { times, context, platform } = this.#parts;
     const { signal } = this.#stopping;
     let redSince: number | null = null;
-    let shown: string = "ok";
-    let proven = this.#connection?.health().provenAt ?? null;
+    let shown: string = this.state.state;
     while (!signal.aborted && !this.#lost && this.#connection) {
       await sleep(times.watchMs, undefined, { signal }).catch(() => undefined);
       const health = this.#connection.health();
-      // Only traffic counts as recovery; a connection that merely stands proves nothing.
-      if (health.provenAt !== null && health.provenAt !== proven) this.#rebuilds = 0;
-      proven = health.provenAt;
-      if (health.state !== shown) this.#parts.changed(this.state);
-      shown = health.state;
+      const { state } = this;
+      if (state.state !== shown) this.#parts.changed(state);
+      shown = state.state;
       if (health.state !== "red") redSince = null;
       else redSince ??= context.now();
       if (redSince !== null && context.now() - redSince >= times.rebuildMs) {
@@ -175,7 +193,6 @@ export class PlatformLink {
     const closing = this.#connection;
     if (this.#lost) this.#set("connecting", this.#lost.reason);
     this.#connection = undefined;
-    this.#startedAt = proven ?? context.now();
     this.#giveUp?.abort();
     // What does not let go, or breaks over it, must not keep the next connection waiting.
     const closed = await within((async () => closing?.close())(), times.closeMs ?? CLOSE_MS);

@@ -23,13 +23,13 @@ export interface PollParts {
 
 async function pollOnce(
   { line, settings, context }: PollParts,
-  offset: number,
+  { offset, timeout }: { readonly offset: number; readonly timeout: number },
   signal: AbortSignal,
 ): Promise<Update[]> {
   const api = await line.api();
-  return underSignals([signal, context.signal], (settings.pollSeconds + settings.graceSeconds) * 1000, (limit) =>
+  return underSignals([signal, context.signal], (timeout + settings.graceSeconds) * 1000, (limit) =>
     api.getUpdates(
-      { offset, timeout: settings.pollSeconds, limit: 100, allowed_updates: UPDATE_KINDS },
+      { offset, timeout, limit: 100, allowed_updates: UPDATE_KINDS },
       limit as Parameters<typeof api.getUpdates>[1],
     ),
   );
@@ -39,9 +39,11 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-function wordsFor({ code, text }: ApiTrouble): string {
-  if (code === 409) return "another program receives with this token (409)";
-  return `poll failed: ${code === 0 ? "no answer" : code} ${text}`;
+function wordsFor({ code, text, silent }: ApiTrouble): string {
+  if (code === 409)
+    return "another program receives with this token (409): stop it, or give each program a bot of its own";
+  if (silent) return "poll failed: no answer in time";
+  return `poll failed: ${code === 0 ? "no answer," : code} ${text}`;
 }
 
 /** Runs until the signal fires. Never throws. */
@@ -49,13 +51,16 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
   const { line, pulse, context, settings } = parts;
   let offset = 0;
   let failures = 0;
+  // The first question is answered at once, and so is the one after trouble: that proves that we hear.
+  let timeout = 0;
   while (!signal.aborted) {
     let heard = false;
     try {
-      const updates = await pollOnce(parts, offset, signal);
+      const updates = await pollOnce(parts, { offset, timeout }, signal);
       heard = true;
       pulse.beat(context.now());
       failures = 0;
+      timeout = settings.pollSeconds;
       if (updates.length === 0) continue;
       await parts.take(updates);
       offset = (updates.at(-1)?.update_id ?? offset) + 1;
@@ -64,6 +69,7 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
+      timeout = 0;
       const trouble = troubleOf(error);
       const why = heard ? `messages could not be stored: ${trouble.text}` : wordsFor(trouble);
       pulse.miss(why);
