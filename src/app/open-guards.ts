@@ -40,10 +40,9 @@ export interface GuardOptions {
   readonly skills?: Pick<SkillsDoor, "passthrough" | "credentialFiles">;
 }
 
-/** The gate with the switches that a person has: `/yolo` and a fresh start. */
+/** The gate with the switch that a person has: `/yolo`. */
 export type AppGate = Gate & {
   setYolo(sessionId: string, on: boolean): Promise<void>;
-  forgetSession(sessionId: string): void;
 };
 
 const TRUE = /^(1|true|yes|on)$/i;
@@ -109,7 +108,6 @@ function lazyGate(open: () => Promise<SecurityGate>): AppGate {
     check: async (intent, context) => (await gate()).check(intent, context),
     beginTurn: (sessionId) => opened?.beginTurn(sessionId),
     setYolo: async (sessionId, on) => (await gate()).setYolo(sessionId, on),
-    forgetSession: (sessionId) => opened?.forgetSession(sessionId),
   };
 }
 

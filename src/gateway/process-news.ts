@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ProcessNotice } from "../app/workspaces.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import type { InboundEvent } from "../core/platform.ts";
+import { rememberNewest } from "../lib/remember-newest.ts";
 import type { Office, ProcessStarters } from "./office.ts";
 import { Replies } from "./replies.ts";
 import { sessionKeyOf } from "./session-key.ts";
@@ -31,16 +32,9 @@ export class ProcessNews implements ProcessStarters {
   }
 
   remember(conversationId: string, row: InboxRow): void {
-    this.#starters.delete(conversationId);
     const { account, source, deliverTo } = row.event;
-    this.#starters.set(conversationId, {
-      platform: row.platform,
-      account,
-      source,
-      ...(deliverTo ? { deliverTo } : {}),
-    });
-    const oldest = this.#starters.size > MOST ? this.#starters.keys().next().value : undefined;
-    if (oldest !== undefined) this.#starters.delete(oldest);
+    const place = deliverTo === undefined ? {} : { deliverTo };
+    rememberNewest(this.#starters, conversationId, { platform: row.platform, account, source, ...place }, MOST);
   }
 
   alive(key: string): boolean {

@@ -14,6 +14,7 @@ import {
 } from "../core/skill.ts";
 import type { ToolContext } from "../core/tool.ts";
 import { parseJson } from "../lib/parse-json.ts";
+import { rememberNewest } from "../lib/remember-newest.ts";
 import { activationText } from "./activation.ts";
 import { syncWhenChanged } from "./bundled-stamp.ts";
 import { readManifest } from "./bundled-sync.ts";
@@ -39,6 +40,8 @@ export interface SkillSurface {
 
 const MAX_LISTED = 100;
 const MAX_FOUND = 10;
+/** Conversations whose skills brought variables or files; of more, those that loaded one longest ago lose them. */
+const MOST_CONVERSATIONS = 2_000;
 
 export class SkillService implements Skills {
   readonly #world: SkillWorld;
@@ -74,7 +77,7 @@ export class SkillService implements Skills {
   #declare(given: SkillWorld, conversationId: string, name: string, value: string): boolean {
     if (!given.declare(conversationId, name, value)) return false;
     const names = this.#declared.get(conversationId) ?? new Map<string, string>();
-    this.#declared.set(conversationId, names.set(name, value));
+    rememberNewest(this.#declared, conversationId, names.set(name, value), MOST_CONVERSATIONS);
     return true;
   }
 
@@ -134,7 +137,7 @@ export class SkillService implements Skills {
       if (!known.has(file)) this.#world.protect(file);
       known.add(file);
     }
-    this.#credentials.set(conversationId, known);
+    rememberNewest(this.#credentials, conversationId, known, MOST_CONVERSATIONS);
   }
 
   async #load(name: string, request: SkillRequest): Promise<Loaded | Answer> {

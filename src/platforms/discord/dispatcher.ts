@@ -1,6 +1,7 @@
 // Discord's events, one after the other: what is for the bot goes to the inbox, and only then counts as received.
 import type { APIInteraction, APIMessage, GatewayDispatchPayload, REST } from "discord.js";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import { rememberNewest } from "../../lib/remember-newest.ts";
 import { CatchUp } from "./catch-up.ts";
 import { type ChannelBook, isThread, type Place } from "./channel-book.ts";
 import {
@@ -121,10 +122,7 @@ export class Dispatcher {
     if (known && context.now() - known.at < MEMBER_MS) return known.roles;
     try {
       const member = (await rest.get(`/guilds/${guildId}/members/${userId}`)) as { roles: string[] };
-      this.#members.delete(key);
-      this.#members.set(key, { roles: member.roles, at: context.now() });
-      const oldest = this.#members.size > MAX_MEMBERS ? this.#members.keys().next().value : undefined;
-      if (oldest !== undefined) this.#members.delete(oldest);
+      rememberNewest(this.#members, key, { roles: member.roles, at: context.now() }, MAX_MEMBERS);
       return member.roles;
     } catch {
       // Somebody who is not on that server has no role there.

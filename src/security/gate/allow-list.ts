@@ -1,4 +1,5 @@
 // Approvals that are remembered: for a session or for good, always for the exact intent and never for a beginning of it.
+import { rememberNewest } from "../../lib/remember-newest.ts";
 import { SHELL_RULES } from "./analyse.ts";
 import type { Effect } from "./effects.ts";
 
@@ -16,6 +17,9 @@ export function intentKey(effects: readonly Effect[], cwd: string, normal: strin
   const rules = [...new Set(effects.filter((effect) => effect.level !== "note").map((effect) => effect.rule))].sort();
   return `exact [${rules.join(",")}] in ${cwd}: ${normal}`;
 }
+
+/** Of more sessions those go whose last approval is the oldest: they ask again. */
+const MOST_SESSIONS = 2_000;
 
 export class AllowList {
   readonly #bySession = new Map<string, Set<string>>();
@@ -40,14 +44,10 @@ export class AllowList {
   }
 
   addForSession(sessionId: string, key: string): void {
-    this.#bySession.set(sessionId, (this.#bySession.get(sessionId) ?? new Set()).add(key));
+    rememberNewest(this.#bySession, sessionId, (this.#bySession.get(sessionId) ?? new Set()).add(key), MOST_SESSIONS);
   }
 
   addPermanent(key: string): void {
     this.#permanent.add(key);
-  }
-
-  forgetSession(sessionId: string): void {
-    this.#bySession.delete(sessionId);
   }
 }

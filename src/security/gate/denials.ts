@@ -1,4 +1,5 @@
 // What was refused in this turn: the same effect by another tool, spelling or interpreter is refused without asking.
+import { rememberNewest } from "../../lib/remember-newest.ts";
 import type { Effect } from "./effects.ts";
 
 interface Denial {
@@ -18,6 +19,9 @@ function isVariant(denied: Effect, tried: Effect): boolean {
   return tried.targets.some((target) => denied.targets.some((other) => overlap(other, target)));
 }
 
+/** More turns than ever run at once. */
+const MOST_SESSIONS = 2_000;
+
 /** Kept per session; a new turn starts clean. */
 export class Denials {
   readonly #bySession = new Map<string, Denial[]>();
@@ -29,7 +33,7 @@ export class Denials {
   record(sessionId: string, key: string, effects: readonly Effect[]): void {
     const denials = this.#bySession.get(sessionId) ?? [];
     denials.push({ key, effects: effects.filter((effect) => effect.level !== "note") });
-    this.#bySession.set(sessionId, denials);
+    rememberNewest(this.#bySession, sessionId, denials, MOST_SESSIONS);
   }
 
   /** The rule of the earlier denial that this attempt repeats. */

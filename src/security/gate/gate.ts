@@ -41,8 +41,6 @@ export interface SecurityGate extends Gate {
   /** `/yolo`: for one session only. */
   setYolo(sessionId: string, on: boolean): void;
   isYolo(sessionId: string): boolean;
-  /** A reset session starts without approvals and denials. */
-  forgetSession(sessionId: string): void;
 }
 
 /** Backends in which a command cannot reach this machine. */
@@ -102,12 +100,6 @@ class Gatekeeper implements SecurityGate {
 
   isYolo(sessionId: string): boolean {
     return this.#yolo.has(sessionId);
-  }
-
-  forgetSession(sessionId: string): void {
-    this.#denials.begin(sessionId);
-    this.#allow.forgetSession(sessionId);
-    this.#yolo.delete(sessionId);
   }
 
   async check(intent: Intent, context: GateContext): Promise<Verdict> {

@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
 import { underSignals } from "../../lib/joined-signal.ts";
+import { rememberNewest } from "../../lib/remember-newest.ts";
 import { projectHash, projectRoot, rootProblem } from "./project-root.ts";
 import { keepNewest, type PruneRules, prune, pruneIsDue } from "./prune.ts";
 import type { ShadowStore } from "./shadow-store.ts";
@@ -23,6 +24,9 @@ export interface CheckpointParts {
   /** Said once per reason: a checkpoint that could not be taken never stops the work. */
   notice(text: string): void;
 }
+
+/** More turns than ever run at once. */
+const MOST_SESSIONS = 2_000;
 
 export class TurnCheckpoints {
   readonly #parts: CheckpointParts;
@@ -79,7 +83,7 @@ export class TurnCheckpoints {
     try {
       root = projectRoot(folder, userHome);
       const kept = this.#kept.get(context.sessionId) ?? new Set<string>();
-      this.#kept.set(context.sessionId, kept);
+      rememberNewest(this.#kept, context.sessionId, kept, MOST_SESSIONS);
       if (kept.has(root)) return;
       kept.add(root);
       const problem = rootProblem(root, { userHome, hermesHome });

@@ -1,4 +1,5 @@
 // What a conversation has seen of the files: repeated reads are answered shortly, and a write over unseen changes warns.
+import { rememberNewest } from "../../lib/remember-newest.ts";
 
 interface Seen {
   readonly mtimeMs: number;
@@ -13,14 +14,8 @@ interface Page {
   repeats: number;
 }
 
+/** Of all conversations together. */
 const MAX_ENTRIES = 1_000;
-
-/** Keeps the newest entries only: a conversation of months must not grow a map for ever. */
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value ?? "");
-}
 
 export type ReadVerdict = "fresh" | "unchanged" | "blocked";
 
@@ -35,7 +30,7 @@ export class FileMemory {
     const key = `${conversationId}\0${page}`;
     const before = this.#pages.get(key);
     if (!before || before.mtimeMs !== stamp.mtimeMs || before.size !== stamp.size) {
-      remember(this.#pages, key, { ...stamp, repeats: 0 });
+      rememberNewest(this.#pages, key, { ...stamp, repeats: 0 }, MAX_ENTRIES);
       return "fresh";
     }
     before.repeats += 1;
@@ -46,7 +41,7 @@ export class FileMemory {
     const key = `${conversationId}\0${path}`;
     const before = this.#seen.get(key);
     const stillWhole = before?.whole === true && before.mtimeMs === stamp.mtimeMs && before.size === stamp.size;
-    remember(this.#seen, key, { ...stamp, whole: whole || stillWhole });
+    rememberNewest(this.#seen, key, { ...stamp, whole: whole || stillWhole }, MAX_ENTRIES);
   }
 
   /** The reason to warn before this conversation overwrites the file, if there is one. */
@@ -64,8 +59,8 @@ export class FileMemory {
   }
 
   wrote(conversationId: string, path: string, stamp: { mtimeMs: number; size: number }): void {
-    remember(this.#writers, path, conversationId);
-    remember(this.#seen, `${conversationId}\0${path}`, { ...stamp, whole: true });
+    rememberNewest(this.#writers, path, conversationId, MAX_ENTRIES);
+    rememberNewest(this.#seen, `${conversationId}\0${path}`, { ...stamp, whole: true }, MAX_ENTRIES);
   }
 
   /** After a compaction the model no longer has what it read: pages may be read again. */

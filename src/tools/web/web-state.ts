@@ -4,6 +4,7 @@ import type { SideModel } from "../../core/provider.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import type { Scan } from "../../core/scan.ts";
 import type { WebCheck, WebHit, WebPage } from "../../core/web.ts";
+import { rememberNewest } from "../../lib/remember-newest.ts";
 import type { WebBackends } from "./backends.ts";
 import { ByteCache } from "./byte-cache.ts";
 
@@ -47,10 +48,7 @@ export class WebState {
   }
 
   asked(conversationId: string, query: string): void {
-    this.#questions.delete(conversationId);
-    this.#questions.set(conversationId, query);
-    const oldest = this.#questions.keys().next();
-    if (this.#questions.size > MOST_CONVERSATIONS && !oldest.done) this.#questions.delete(oldest.value);
+    rememberNewest(this.#questions, conversationId, query, MOST_CONVERSATIONS);
   }
 
   questionOf(conversationId: string): string {
