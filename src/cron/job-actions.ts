@@ -92,8 +92,9 @@ export class JobActions {
     return this.#parts.file.list();
   }
 
-  async find(reference: string): Promise<Job> {
-    return findJob(await this.list(), reference);
+  /** Among those that the asker may see. */
+  async find(reference: string, sees: (job: Job) => boolean = () => true): Promise<Job> {
+    return findJob((await this.list()).filter(sees), reference);
   }
 
   /** Throws UserError and changes nothing when something is wrong. */

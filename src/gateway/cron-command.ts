@@ -17,7 +17,8 @@ function isHere(job: Job, source: Source): boolean {
 }
 
 function lineOf(job: Job): string {
-  const when = job.state === "paused" ? "paused" : (job.next_run_at ?? "no further run");
+  const due = job.next_run_at?.slice(0, 16).replace("T", " ");
+  const when = job.state === "paused" ? "paused" : (due ?? "no further run");
   const last = job.last_status === "error" ? `, last run failed: ${job.last_error ?? "unknown"}` : "";
   return `${job.id}  ${job.name} (${job.schedule_display}): ${when}${last}`;
 }
@@ -35,8 +36,7 @@ export async function cronCommand(args: string, office: Office, source: Source):
   if (!(word in ACTIONS)) return "Say /cron list, or /cron pause|resume|run|remove with the id of a job.";
   if (reference === "") return `Which job? /cron ${word} ID; see /cron list`;
   try {
-    const job = await actions.find(reference);
-    if (!visible(job)) return `There is no job "${reference}" here.`;
+    const job = await actions.find(reference, visible);
     const action = word as keyof typeof ACTIONS;
     await actions[ACTIONS[action]](job.id);
     return `${DONE[action]}: ${job.name}.`;

@@ -29,6 +29,10 @@ describe("/cron", () => {
     await answered(w, 2, 3);
     expect(texts(w, 2)[2]).toBe("Paused: plants.");
     expect((await actions.find(job.id)).state).toBe("paused");
+    await actions.create({ schedule: "every 3h", prompt: "another secret", name: "plants" });
+    w.telegram.say(2, "/cron resume plants");
+    await answered(w, 2, 4);
+    expect(texts(w, 2)[3]).toBe("Resumed: plants.");
     w.telegram.say(1, "/cron list");
     await answered(w, 1);
     expect(texts(w, 1)[0]).toContain("owner's job");
