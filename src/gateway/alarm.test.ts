@@ -3,6 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { type FakeDiscord, startFakeDiscord } from "../../test/fake-discord.ts";
 import { answered, closeWorlds, texts, world } from "../../test/gateway-world.ts";
 import { Alarm } from "./alarm.ts";
+import type { LinkState } from "./platform-link.ts";
 
 let discord: FakeDiscord | undefined;
 
@@ -79,5 +80,30 @@ it("tells of it later when nobody can be told at first", async () => {
   await expect.poll(() => told.length).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(told).toHaveLength(1);
+  alarm.close();
+});
+
+it("tells of trouble that healed while it was told, and of the next", async () => {
+  const told: string[] = [];
+  const link = { name: "telegram", account: null, provenAt: null, reason: null, rebuilds: 0 };
+  let state: LinkState = { ...link, state: "fatal" };
+  const alarm = new Alarm({
+    patienceMs: 20,
+    state: () => state,
+    label: (name) => name,
+    tell: async (text) => {
+      if (text.startsWith("⚠️") && told.length === 0) {
+        state = { ...link, state: "ok" };
+        alarm.changed(state);
+      }
+      told.push(text.slice(0, 1));
+      return true;
+    },
+  });
+  alarm.changed(state);
+  await expect.poll(() => told).toEqual(["⚠", "✓"]);
+  state = { ...link, state: "fatal" };
+  alarm.changed(state);
+  await expect.poll(() => told).toEqual(["⚠", "✓", "⚠"]);
   alarm.close();
 });

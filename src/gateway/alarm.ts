@@ -32,7 +32,9 @@ export class Alarm {
     if (isWell(state)) {
       clearTimeout(this.#waiting.get(name));
       this.#waiting.delete(name);
-      if (this.#told.delete(name)) void this.#tell(`✓ ${this.#parts.label(name)} hears again.`, name);
+      // One that was paused is at rest, and does not hear.
+      if (this.#told.delete(name) && state !== "stopped")
+        void this.#tell(`✓ ${this.#parts.label(name)} hears again.`, name);
       return;
     }
     if (this.#waiting.has(name) || this.#told.has(name)) return;
@@ -53,9 +55,16 @@ export class Alarm {
     if (!now || isWell(now.state)) return;
     const reason = now.reason ? `: ${now.reason}` : "";
     const text = `⚠️ ${this.#parts.label(name)} is deaf${reason}. Messages there are not heard. See: hermes gateway status --deep`;
-    if (await this.#tell(text, name)) this.#told.add(name);
+    if (await this.#tell(text, name)) this.#toldOf(name);
     // At the start the others may not be connected yet.
     else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#patience, name);
+  }
+
+  /** It may have healed while the word was on its way: then the good news follow at once. */
+  #toldOf(name: string): void {
+    this.#told.add(name);
+    const now = this.#parts.state(name);
+    if (now) this.changed({ name, state: now.state });
   }
 
   /** A word that cannot be kept is not told. */

@@ -116,6 +116,7 @@ export class LiveReply {
   #progressAt = 0;
   #progressTimer: NodeJS.Timeout | undefined;
   #typing: NodeJS.Timeout | undefined;
+  #ended = false;
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
@@ -129,9 +130,10 @@ export class LiveReply {
     return (await this.#stream?.handOver(HAND_OVER_MS)) ?? null;
   }
 
+  /** Does nothing once the reply has ended: a question that is answered late must not show work that nobody does. */
   typing(on: boolean): void {
     clearTimeout(this.#typing);
-    if (!on || !this.#parts.platform.capabilities.typing) return;
+    if (!on || this.#ended || !this.#parts.platform.capabilities.typing) return;
     const { sender, platform, to } = this.#parts;
     const showIn = (ms: number): void => {
       this.#typing = setTimeout(() => {
@@ -214,6 +216,7 @@ export class LiveReply {
   }
 
   end(): void {
+    this.#ended = true;
     this.typing(false);
     clearTimeout(this.#progressTimer);
     this.#stream?.settle();
