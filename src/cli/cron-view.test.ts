@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { Job, JobRun } from "../core/job.ts";
 import { readJob } from "../cron/job-record.ts";
 import { paintedWidth } from "../lib/wrap-words.ts";
-import { historyTable, jobTable } from "./cron-view.ts";
+import { historyTable, jobDetails, jobTable } from "./cron-view.ts";
 import { Terminal } from "./terminal.ts";
 
 function terminal(columns: number): Terminal {
@@ -39,4 +39,19 @@ it.each([60, 80, 200])("tells the whole reason of a run in %i columns", (columns
   const shown = historyTable(terminal(columns), [run, { ...run, reason: null }], "UTC");
   for (const line of shown.split("\n")) expect(paintedWidth(line)).toBeLessThanOrEqual(columns);
   expect(shown.replaceAll(/\s+/g, " ")).toContain(reason);
+});
+
+it("repeats what was set, and nothing that is as usual", () => {
+  expect(jobDetails(job)).not.toMatch(/workdir|model|toolsets|catch up|repeat|state/);
+  const full = { workdir: "/srv", model: "m", provider: "p", enabled_toolsets: ["web"], context_from: ["b"] };
+  const shown = jobDetails({ ...job, ...full, repeat: { times: 3, completed: 1 }, catch_up: "all", catch_up_limit: 4 });
+  for (const line of [
+    "workdir   /srv",
+    "model     p m",
+    "toolsets  web",
+    "context   b",
+    "1 of 3 runs",
+    "all, at most 4",
+  ])
+    expect(shown).toContain(line);
 });

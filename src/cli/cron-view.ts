@@ -51,16 +51,34 @@ function wideJobTable(terminal: Terminal, jobs: readonly Job[]): string {
   );
 }
 
+function repeatText({ schedule, repeat: { times, completed } }: Job): string {
+  const usual = schedule.kind === "once" ? 1 : null;
+  return times === usual || times === null ? "" : `${completed} of ${times} runs done`;
+}
+
+function catchUpText({ catch_up: policy = "skip", catch_up_limit: limit }: Job): string {
+  if (policy === "skip") return "";
+  return policy === "all" && limit !== undefined ? `all, at most ${limit}` : policy;
+}
+
+/** What was set; what is as usual is left out. */
 export function jobDetails(job: Job): string {
   const zone = job.schedule.kind === "cron" && job.schedule.tz ? ` (${job.schedule.tz})` : "";
   const rows = [
     ["id", job.id],
     ["name", job.name],
     ["schedule", `${job.schedule_display}${zone}`],
+    ["state", job.state === "scheduled" ? "" : job.state],
     ["next run", job.next_run_at ?? "—"],
+    ["repeat", repeatText(job)],
     ["deliver", job.deliver],
     ["skills", job.skills.join(", ")],
-    ["script", job.script ?? ""],
+    ["script", `${job.script ?? ""}${job.no_agent ? " (without the model)" : ""}`],
+    ["context", job.context_from?.join(", ") ?? ""],
+    ["workdir", job.workdir ?? ""],
+    ["model", [job.provider, job.model, job.base_url].filter((part) => part !== null).join(" ")],
+    ["toolsets", job.enabled_toolsets?.join(", ") ?? ""],
+    ["catch up", catchUpText(job)],
   ].filter(([, value]) => value !== "");
   return rows.map(([name, value]) => `  ${name?.padEnd(9)} ${value}`).join("\n");
 }

@@ -30,7 +30,7 @@ function minutesOf(text: string): number | undefined {
 }
 
 function wrong(text: string, why: string): UserError {
-  return new UserError(`"${text}" is not a schedule: ${why}`, { cure: FORMS, exitCode: 2 });
+  return new UserError(`"${text}" is not a schedule: ${why}.`, { cure: FORMS, exitCode: 2 });
 }
 
 function positive(text: string, minutes: number): number {
