@@ -87,6 +87,19 @@ describe("what a chat sees meanwhile", () => {
     await w.telegram.until(() => texts(w, 1).includes(words));
     expect(w.telegram.fromBot(1)).toHaveLength(1);
     expect(w.telegram.fromBot(1)[0]?.edits).toBeGreaterThan(0);
+    // Edits make no sound: the person hears of the answer when it begins.
+    expect(w.telegram.fromBot(1)[0]?.silent).toBe(false);
+  });
+
+  it("ends an answer that has grown for long as a new message, which is heard", async () => {
+    const words = "word ".repeat(120).trim();
+    const config = "streaming:\n  enabled: true\n  edit_interval: 0.05\n  fresh_final_after_seconds: 0.1\n";
+    const w = await world({ script: () => ({ text: words, everyMs: 60 }), config });
+    w.telegram.say(1, "tell me");
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.endsWith("▉")));
+    await w.telegram.until(() => texts(w, 1).includes(words));
+    await w.telegram.until(() => w.telegram.fromBot(1).length === 1);
+    expect(w.telegram.fromBot(1)[0]).toMatchObject({ text: words, edits: 0, silent: false });
   });
 
   it("leaves no sign of writing behind when a newer message takes its place", async () => {

@@ -14,8 +14,16 @@ const PREVIEW = 40;
 /** So long an answer waits for the message that began to show it. */
 const HAND_OVER_MS = 10_000;
 
+export interface StreamSettings {
+  readonly everyMs: number;
+  readonly chars: number;
+  readonly cursor: string;
+  /** An answer that has grown for longer than this ends as a new message; 0 for never. */
+  readonly freshMs: number;
+}
+
 export interface LiveSettings {
-  readonly stream: { readonly everyMs: number; readonly chars: number; readonly cursor: string } | null;
+  readonly stream: StreamSettings | null;
   readonly progress: "off" | "new" | "all" | "verbose";
   /** Progress messages are removed at the end. */
   readonly cleanUp: boolean;
@@ -37,6 +45,7 @@ export interface LiveParts {
 class Bubble {
   readonly #parts: LiveParts;
   readonly #name: string;
+  readonly #silent: boolean;
   #sent: Promise<void> | undefined;
   #text = "";
   #shown = "";
@@ -44,10 +53,17 @@ class Bubble {
   /** Its last words come from elsewhere. */
   #closed = false;
   #messageId: string | null = null;
+  #sentAt = 0;
 
-  constructor(parts: LiveParts, name: string) {
+  constructor(parts: LiveParts, name: string, silent: boolean) {
     this.#parts = parts;
     this.#name = name;
+    this.#silent = silent;
+  }
+
+  /** For how long it has been on the screen. */
+  get ageMs(): number {
+    return this.#messageId ? Date.now() - this.#sentAt : 0;
   }
 
   set(text: string): void {
@@ -61,7 +77,7 @@ class Bubble {
   async #start(): Promise<void> {
     const { mailbox, sender, platform, to, key } = this.#parts;
     this.#shown = this.#text;
-    const payload = { type: "text" as const, text: this.#text, silent: true };
+    const payload = { type: "text" as const, text: this.#text, silent: this.#silent };
     const rows = await mailbox.enqueue([
       { key: `${key}:${this.#name}`, platform: platform.name, to, payload, ephemeral: true },
     ]);
@@ -70,6 +86,7 @@ class Bubble {
     const sent = sender.whenSent(row);
     sender.add(rows);
     this.#messageId = await sent;
+    this.#sentAt = Date.now();
     if (this.#gone) this.remove();
     else if (this.#text !== this.#shown) this.#change();
   }
@@ -120,14 +137,30 @@ export class LiveReply {
 
   constructor(parts: LiveParts) {
     this.#parts = parts;
-    this.#stream = parts.settings.stream && parts.platform.capabilities.edit ? new Bubble(parts, "stream0") : null;
-    this.#progress = new Bubble(parts, "progress0");
+    this.#stream = parts.settings.stream && parts.platform.capabilities.edit ? this.#answer() : null;
+    this.#progress = new Bubble(parts, "progress0", true);
     this.#shownProgress.push(this.#progress);
+  }
+
+  /** The beginning of an answer makes a sound; its growth cannot. */
+  #answer(): Bubble {
+    return new Bubble(this.#parts, `stream${this.#bubbles}`, false);
   }
 
   /** The message that shows the growing answer; its last words are an edit of it. Nothing is shown in it afterwards. */
   async takeStream(): Promise<string | null> {
     return (await this.#stream?.handOver(HAND_OVER_MS)) ?? null;
+  }
+
+  /** The same for the end of the turn. One that has stood there for long is taken off: nobody would notice its last words. */
+  async takeFinal(): Promise<string | null> {
+    const shown = this.#stream;
+    const freshMs = this.#parts.settings.stream?.freshMs ?? 0;
+    const id = await this.takeStream();
+    if (!shown || id === null || freshMs === 0 || shown.ageMs <= freshMs) return id;
+    if (!this.#parts.platform.capabilities.delete) return id;
+    shown.remove();
+    return null;
   }
 
   /** Does nothing once the reply has ended: a question that is answered late must not show work that nobody does. */
@@ -209,9 +242,9 @@ export class LiveReply {
     this.#lines = [];
     this.#lastTool = "";
     this.#bubbles += 1;
-    this.#progress = new Bubble(this.#parts, `progress${this.#bubbles}`);
+    this.#progress = new Bubble(this.#parts, `progress${this.#bubbles}`, true);
     this.#shownProgress.push(this.#progress);
-    if (this.#stream) this.#stream = new Bubble(this.#parts, `stream${this.#bubbles}`);
+    if (this.#stream) this.#stream = this.#answer();
     this.restart();
   }
 

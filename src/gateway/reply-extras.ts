@@ -67,7 +67,8 @@ export function liveSettings(config: Config, platform: Platform): LiveSettings {
   const older = (display.tool_progress_overrides as { readonly [name: string]: unknown })[platform.name];
   const progress = String(own?.tool_progress ?? older ?? platform.toolProgress) as LiveSettings["progress"];
   const { transport, edit_interval: seconds, buffer_threshold: chars, cursor } = streaming;
+  const freshMs = streaming.fresh_final_after_seconds * 1000;
   const on = streams(config, platform.name) && transport !== "off";
-  const stream = on ? { everyMs: seconds * 1000, chars, cursor } : null;
+  const stream = on ? { everyMs: seconds * 1000, chars, cursor, freshMs } : null;
   return { stream, progress, cleanUp: cleansUp(config, platform.name) };
 }

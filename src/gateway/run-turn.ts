@@ -349,7 +349,7 @@ export class Turn {
     await this.#office.index.moved(this.#chat.key, ended.sessionId);
     const failed = ended.end === "failed";
     const streamId =
-      (await live.takeStream()) ??
+      (await live.takeFinal()) ??
       (row.state === "running" ? await streamed(this.#office.opened.mailbox, this.#key) : null);
     const text = await withoutProtected(textOfEnd(ended), (path) => this.#office.opened.isProtected(path));
     const place = this.#place({ streamId });
