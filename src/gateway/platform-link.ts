@@ -92,7 +92,7 @@ export class PlatformLink {
 
   /** Only traffic counts as recovery; a connection that merely stands proves nothing. */
   #listen({ provenAt }: PlatformHealth): void {
-    if (provenAt === null || provenAt === this.#heardAt) return;
+    if (provenAt === null || (this.#everHeard && provenAt === this.#heardAt)) return;
     if (provenAt === this.#signedInAt && this.#rebuilds > 0) return;
     this.#heardAt = provenAt;
     this.#everHeard = true;
