@@ -1,10 +1,8 @@
 // `hermes auth`: the keys of providers. Secrets are read without echo or from a pipe, and never printed.
-import type { ReadStream } from "node:tty";
 import { type KeyList, openAuth } from "../app/auth-actions.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
-import { readHidden } from "./hidden-input.ts";
 
 function requirePositional(context: CliContext, index: number, what: string): string {
   const value = context.positionals[index];
@@ -18,9 +16,8 @@ async function readSecret(context: CliContext, label: string): Promise<string> {
     context.terminal.err("warning: a key on the command line can be seen by other programs; pipe it in instead");
     return given;
   }
-  const { stdin, stderr } = context.terminal.streams;
-  const prompt = stdin.isTTY ? `${label} API key (not shown): ` : "";
-  const secret = await readHidden(stdin as ReadStream, stderr, { prompt });
+  const { terminal } = context;
+  const secret = await terminal.askHidden(terminal.streams.stdin.isTTY ? `${label} API key (not shown): ` : "");
   if (!secret) throw new UserError("no key was given; nothing was changed");
   return secret;
 }

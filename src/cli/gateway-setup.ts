@@ -1,5 +1,4 @@
 // `hermes gateway setup`: choose a platform, give what it needs, prove it by signing in, hear what comes next.
-import type { ReadStream } from "node:tty";
 import {
   checkPlatform,
   type PlatformCheck,
@@ -10,7 +9,6 @@ import {
 import { UserError } from "../core/failure.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { CliContext } from "./command.ts";
-import { readHidden } from "./hidden-input.ts";
 
 type Setting = PlatformState["settings"][number];
 
@@ -95,10 +93,7 @@ function switchOf(platform: PlatformState | undefined): Setting | undefined {
 async function askSetting({ terminal }: CliContext, setting: Setting): Promise<string | null> {
   const keep = setting.set ? " (Enter keeps it)" : setting.required ? "" : " (Enter for none)";
   const question = `${setting.description}${setting.secret ? ", not shown" : ""}${keep}: `;
-  const { stdin, stderr } = terminal.streams;
-  const given = setting.secret
-    ? await readHidden(stdin as ReadStream, stderr, { prompt: question })
-    : await terminal.ask(question);
+  const given = await (setting.secret ? terminal.askHidden(question) : terminal.ask(question));
   return given === null ? null : given.trim();
 }
 

@@ -1,7 +1,6 @@
 // Lines from the person, one at a time: prompts, answers to questions, and text typed while a turn runs.
 import { appendFile, readFile } from "node:fs/promises";
 import { createInterface, type Interface } from "node:readline";
-import type { ReadStream } from "node:tty";
 import type { Terminal } from "./terminal.ts";
 
 const MAX_HISTORY = 1_000;
@@ -75,10 +74,8 @@ export class LineReader {
     const { readHidden } = await import("./hidden-input.ts");
     this.#reader?.pause();
     try {
-      return await readHidden(this.#terminal.streams.stdin as ReadStream, this.#terminal.streams.stderr, {
-        prompt,
-        signal,
-      });
+      const { stdin, stderr } = this.#terminal.streams;
+      return await readHidden(stdin, stderr, { prompt, signal });
     } finally {
       this.#reader?.resume();
     }

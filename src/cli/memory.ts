@@ -1,10 +1,8 @@
 // `hermes memory`: the built-in notes and the external provider beside them.
-import type { ReadStream } from "node:tty";
 import { type MemorySetup, openMemoryActions } from "../app/memory-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { ConfigField } from "../core/memory.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
-import { readHidden } from "./hidden-input.ts";
 
 async function status(context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -48,9 +46,7 @@ async function askField(context: CliContext, field: ConfigField): Promise<string
     Boolean,
   );
   const prompt = `${field.description}${hints.length > 0 ? ` [${hints.join(", ")}]` : ""}: `;
-  if (!field.secret) return (await terminal.ask(prompt)) ?? "";
-  const { stdin, stderr } = terminal.streams;
-  return (await readHidden(stdin as ReadStream, stderr, { prompt })) ?? "";
+  return (await (field.secret ? terminal.askHidden(prompt) : terminal.ask(prompt))) ?? "";
 }
 
 async function answersFor(context: CliContext, setup: MemorySetup): Promise<{ [key: string]: string }> {

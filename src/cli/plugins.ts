@@ -1,13 +1,11 @@
 // `hermes plugins`: what extends the program, where it comes from, what it costs.
 import { join } from "node:path";
-import type { ReadStream } from "node:tty";
 import { openPlugins } from "../app/plugin-actions.ts";
 import type { PluginRow } from "../app/plugin-rows.ts";
 import { UserError } from "../core/failure.ts";
 import type { PluginVariable } from "../core/plugin.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
-import { readHidden } from "./hidden-input.ts";
 
 function nameOf(context: CliContext, what = "plugin"): string {
   const [name] = context.positionals;
@@ -96,8 +94,7 @@ async function askVariables(context: CliContext, variables: readonly PluginVaria
       continue;
     }
     if (about) terminal.err(about);
-    const { stdin, stderr } = terminal.streams;
-    const value = await readHidden(stdin as ReadStream, stderr, { prompt: `${name} (not shown, empty to skip): ` });
+    const value = await terminal.askHidden(`${name} (not shown, empty to skip): `);
     if (value) await openPlugins(home).setVariable(name, value);
     else terminal.err(`Put ${name}=… into ${join(home.path, ".env")} when you have it.`);
   }

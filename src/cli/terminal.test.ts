@@ -20,6 +20,20 @@ test("answers that come in one piece answer one question each, and the end of in
   expect(String(stderr.read())).toContain("First? Second? \nSure? [y/N] \nMore? ");
 });
 
+test("answers that come in one piece reach hidden questions too, whichever comes first", async () => {
+  const { stdin, stderr, asker } = terminal();
+  stdin.write("key\r\nAda\nsecond key\nthird\n");
+  expect(await asker.askHidden("Key? ")).toBe("key");
+  expect(await asker.ask("Name? ")).toBe("Ada");
+  expect(await asker.askHidden("Key? ")).toBe("second key");
+  expect(await asker.ask("More? ")).toBe("third");
+  stdin.end();
+  expect(await asker.askHidden("Key? ")).toBeNull();
+  expect(await asker.askHidden("Key? ")).toBeNull();
+  expect(await asker.ask("More? ")).toBeNull();
+  expect(String(stderr.read())).not.toContain("key");
+});
+
 test("an answer that comes later is waited for", async () => {
   const { stdin, asker } = terminal();
   const first = asker.ask("First? ");

@@ -14,7 +14,7 @@ const CODES: { readonly [style in Style]: readonly [number, number] } = {
 };
 
 export interface TerminalStreams {
-  readonly stdin: Readable & { isTTY?: boolean };
+  readonly stdin: Readable & { isTTY?: boolean; setRawMode?(on: boolean): unknown };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
 }
@@ -83,6 +83,8 @@ export class Terminal {
       this.#streams.stderr.write(`${prompt}\n`);
       return known;
     }
+    // The end is announced once only.
+    if (this.#streams.stdin.readableEnded) return null;
     const { createInterface } = await import("node:readline");
     const reader = createInterface({
       input: this.#streams.stdin,
@@ -98,6 +100,14 @@ export class Terminal {
         reader.close();
       });
     });
+  }
+
+  /** Like `ask`, for what must not be seen on the screen. */
+  async askHidden(prompt: string): Promise<string | null> {
+    const known = this.#ahead.shift();
+    if (known !== undefined) return known;
+    const { readHidden } = await import("./hidden-input.ts");
+    return readHidden(this.#streams.stdin, this.#streams.stderr, { prompt });
   }
 
   /** A progress bar on the error stream, drawn only where a person watches. */
