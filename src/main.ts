@@ -39,6 +39,9 @@ async function main(argv: readonly string[]): Promise<number> {
 
 const LEFTOVERS_MS = 1_000;
 
+// Packages that we use still call what newer Nodes name outdated. The person at the terminal can do nothing about it;
+// whoever looks for it asks with --trace-deprecation.
+process.noDeprecation = !process.traceDeprecation;
 // Ending before `main` has is a fault; the chunks of a build cannot wait at their top level.
 process.exitCode = 13;
 void main(process.argv.slice(2)).then((code) => {
