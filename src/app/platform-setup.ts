@@ -1,4 +1,5 @@
 // Setting up chat platforms: what each needs, what is missing, writing it down, and proving it by signing in.
+import { inOneLine } from "../core/failure.ts";
 import type { Platform, PlatformContext, PlatformSetting } from "../core/platform.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
@@ -106,7 +107,7 @@ export function checkPlatform(home: Home, name: string): Promise<PlatformCheck> 
       await connection.close();
       return { ok: true, account: accountName ?? account };
     } catch (error) {
-      return { ok: false, reason: app.redact(error instanceof Error ? error.message : String(error)) };
+      return { ok: false, reason: app.redact(inOneLine(error)) };
     }
   });
 }

@@ -126,8 +126,9 @@ function nextSteps({ terminal }: CliContext, platform: PlatformState): void {
   terminal.out(lines.join("\n"));
 }
 
-async function wizard(context: CliContext, platform: PlatformState): Promise<number> {
+async function wizard(context: CliContext, chosen: PlatformState): Promise<number> {
   const { home, terminal } = context;
+  let platform = chosen;
   const hint = HINTS[platform.name] ?? platform.hint;
   if (hint) terminal.out(terminal.style("dim", hint));
   for (;;) {
@@ -146,6 +147,8 @@ async function wizard(context: CliContext, platform: PlatformState): Promise<num
       return 0;
     }
     if (!(await terminal.confirm("Try again?"))) return 1;
+    // What was given is set now, and can be kept.
+    platform = byName(await platformStates(home), platform.name);
   }
 }
 

@@ -48,3 +48,10 @@ export class UserError extends Error {
     this.exitCode = options.exitCode ?? 1;
   }
 }
+
+/** What went wrong and what helps, as one line. */
+export function inOneLine(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const cure = error instanceof UserError ? error.cure : undefined;
+  return cure ? `${message.replace(/[.:]$/, "")}. ${cure}` : message;
+}

@@ -1,7 +1,7 @@
 // Keeps one platform connected: connects, watches its health, and rebuilds the whole transport when it stays deaf.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UserError } from "../core/failure.ts";
+import { inOneLine, UserError } from "../core/failure.ts";
 import type { HealthState, Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../core/platform.ts";
 import { within } from "./within.ts";
 
@@ -155,15 +155,14 @@ export class PlatformLink {
       this.#set("ok", this.#rebuilds > 0 ? this.#reason : null);
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = inOneLine(error);
       // A connection that is made after we stopped waiting is closed again.
       connecting.then(
         (connection) => connection.close(),
         () => undefined,
       );
       this.#giveUp.abort();
-      if (error instanceof UserError)
-        this.#lost = { reason: `${reason}${error.cure ? ` ${error.cure}` : ""}`, fatal: true };
+      if (error instanceof UserError) this.#lost = { reason, fatal: true };
       context.log("warning", `${platform.label}: ${reason}`);
       if (!this.#stopping.signal.aborted) this.#set("connecting", reason);
       return false;
