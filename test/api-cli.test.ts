@@ -1,10 +1,10 @@
 // `hermes api` as a person runs it: the built program, its own home, a real port.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { freePort } from "./free-port.ts";
 import { hermesProgram, runHermes } from "./hermes.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
@@ -21,14 +21,6 @@ afterEach(async () => {
   await llm.close();
   home.remove();
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 it("makes a key, serves, tells its state, and ends in order", async () => {
   const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };

@@ -1,6 +1,5 @@
 // One gateway, several platforms at once: a question in, the agent's answer out, over each platform's own wire.
 import { createHmac } from "node:crypto";
-import { type AddressInfo, createServer } from "node:net";
 import { createTransport } from "nodemailer";
 import OpenAI from "openai";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -9,6 +8,7 @@ import { type OpenedGateway, openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/gateway.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { freePort } from "./free-port.ts";
 import { type MailServers, mailServersMissing, startMailServers } from "./mail-servers.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
@@ -23,15 +23,6 @@ let opened: OpenedGateway;
 let gateway: Gateway;
 let log: string[];
 let ports: { api: number; webhook: number };
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 function mailSettings(servers: MailServers | undefined): { [name: string]: string } {
   if (!servers) return {};

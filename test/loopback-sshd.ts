@@ -1,10 +1,11 @@
 // A real sshd on loopback for tests: its own host key, port and authorised key, nothing of the machine's own setup.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
 
 const SSHD = "/usr/sbin/sshd";
 
@@ -21,14 +22,6 @@ export function whyNoSshd(): string | undefined {
   if (!existsSync(SSHD)) return "sshd is not installed";
   if (process.getuid?.() !== 0) return "sshd needs root here";
   return undefined;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
 }
 
 async function listening(port: number): Promise<void> {

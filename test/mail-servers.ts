@@ -11,10 +11,10 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./free-port.ts";
 
 const NOBODY = 65_534;
 const PASSWORD = "mail-password";
@@ -41,15 +41,6 @@ export function mailServersMissing(): string | undefined {
   if (!existsSync(DOVECOT)) return "dovecot is not installed (Debian: dovecot-imapd)";
   const python = spawnSync(PYTHON, ["-c", "import aiosmtpd"]);
   return python.status === 0 ? undefined : "aiosmtpd is not installed (Debian: python3-aiosmtpd)";
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function dovecotConfig(dir: string, port: number, people: readonly string[]): string {

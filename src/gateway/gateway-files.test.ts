@@ -214,10 +214,12 @@ describe("an answer with files", () => {
     const w = await world({ script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`) });
     const path = join(w.home.path, "report.pdf");
     writeFileSync(path, "x");
-    w.telegram.refuse = (method) => (method === "sendDocument" ? [413, "Request Entity Too Large"] : null);
+    const why = `Request Entity Too Large for ${w.telegram.token}`;
+    w.telegram.refuse = (method) => (method === "sendDocument" ? [413, why] : null);
     w.telegram.say(1, path);
     await answered(w, 1, 2);
-    expect(texts(w, 1)).toEqual(["Here.", "⚠️ report.pdf could not be sent: Request Entity Too Large"]);
+    expect(texts(w, 1)[1]).toMatch(/^⚠️ report.pdf could not be sent: Request Entity Too Large for /);
+    expect(texts(w, 1)[1]).not.toContain(w.telegram.token);
   });
 
   it("does not send what is protected, whatever the path says", async () => {

@@ -1,22 +1,13 @@
 // Nets under the chats: compaction before a turn, the health of webhooks, and where answers of programs go.
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { calls, hang, text } from "../../test/fake-llm.ts";
+import { freePort } from "../../test/free-port.ts";
 import { answered, closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
 
 afterEach(closeWorlds);
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 const sessionOf = (w: World) =>
   JSON.parse(readFileSync(join(w.home.path, "sessions", "sessions.json"), "utf8"))["agent:main:telegram:dm:1"];

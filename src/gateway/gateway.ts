@@ -105,6 +105,7 @@ export class Gateway {
       mailbox: opened.mailbox,
       line: (name) => this.#line(name),
       log: (level, text) => options.log(level, text),
+      redact: (text) => opened.app.redact(text),
       signal: this.#stopping.signal,
       now: this.#now,
     });

@@ -15,7 +15,7 @@ it("shows no typing sign after its end, also when a question is answered late", 
   const mailbox = {} as Mailbox;
   const { signal } = new AbortController();
   const line = () => ({ platform, connection: () => connection });
-  const sender = new Sender({ mailbox, line, log: () => undefined, signal, now: Date.now });
+  const sender = new Sender({ mailbox, line, log: () => undefined, redact: String, signal, now: Date.now });
   const settings = { stream: null, progress: "off" as const, cleanUp: false };
   const live = new LiveReply({
     ...{ mailbox, sender, platform, settings, key: "in:1", to: { chatId: "1" } },

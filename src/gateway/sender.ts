@@ -42,6 +42,8 @@ export interface SenderParts {
   readonly mailbox: Mailbox;
   line(platform: string): Line | undefined;
   log(level: "info" | "warning" | "error", text: string): void;
+  /** Masks secrets in what is shown to people. */
+  redact(text: string): string;
   readonly signal: AbortSignal;
   now(): number;
 }
@@ -242,9 +244,10 @@ export class Sender {
     return false;
   }
 
-  /** Whoever was promised a file hears that it does not come. */
+  /** Whoever was promised a file hears that it does not come. The reason is a platform's, and may name what is secret. */
   async #tellMissing({ key, platform, to }: OutboxRow, name: string, reason: string): Promise<void> {
-    const payload = { type: "text" as const, text: `⚠️ ${name} could not be sent: ${reason}` };
+    const text = this.#parts.redact(`⚠️ ${name} could not be sent: ${reason}`);
+    const payload = { type: "text" as const, text };
     this.add(await this.#parts.mailbox.enqueue([{ key: `${key}:missing`, platform, to, payload }]));
   }
 
