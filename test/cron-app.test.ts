@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { CommandContext } from "../src/core/command.ts";
 import type { JobWish } from "../src/core/job-desk.ts";
 import { CronWorld } from "./cron-world.ts";
 import { calls, type FakeLlm, hang, status, text } from "./fake-llm.ts";
@@ -320,4 +321,26 @@ describe("the cronjob tool", () => {
     expect(JSON.parse(result ?? "{}")).toMatchObject({ success: false });
     expect(await (await world.app.cron()).actions.list()).toEqual([]);
   });
+});
+
+it("/cron of the terminal makes, lists, pauses, starts and removes jobs", async () => {
+  await world.open();
+  const command = (await world.app.commands()).find(({ name }) => name === "cron");
+  const say = async (args: string) => {
+    const answer = await command?.run(args, {} as CommandContext);
+    return answer?.type === "text" ? answer.text : "";
+  };
+  expect(await say("")).toContain("No scheduled jobs");
+  expect(await say("add every 2h water the plants")).toContain("water the plants (every 2h)");
+  expect(await say("add 0 9 * * 1-5 stretch")).toContain("stretch (0 9 * * 1-5)");
+  expect(await say('add "2 hours" call home')).toContain("call home (once in 2h)");
+  expect(await say("add sometimes do it")).toContain("is not a schedule");
+  expect(await say("add")).toContain("When, and what?");
+  expect(await say("pause stretch")).toBe("Paused: stretch.");
+  expect(await say("list")).toMatch(/stretch \(.*\): paused[\s\S]*Nothing runs jobs/);
+  expect(await say("run stretch")).toContain("Due now");
+  expect(await say("remove nothing")).toContain("There is no job");
+  expect(await say("remove stretch")).toBe("Removed: stretch.");
+  expect(await say("dance")).toContain("/cron add WHEN TASK");
+  expect(await (await world.app.cron()).actions.list()).toHaveLength(2);
 });

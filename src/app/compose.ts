@@ -57,7 +57,8 @@ function doorsOf(opening: Opening): Doors {
     commands: async () => {
       const { slashCommands } = await import("./slash.ts");
       const { aboutSkills } = await import("./skills-command.ts");
-      const own = [...slashCommands, ...aboutSkills(services)];
+      const { cronSlash } = await import("./cron-command.ts");
+      const own = [...slashCommands, ...aboutSkills(services), cronSlash(services)];
       return [...own, ...(plugins?.commands(own) ?? [])];
     },
     skillCommands: async (platform) => {

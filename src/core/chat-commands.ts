@@ -23,5 +23,5 @@ export const CHAT_COMMANDS = [
 
 export type ChatCommandName = (typeof CHAT_COMMANDS)[number]["name"];
 
-/** Commands of the terminal that mean nothing in a chat. */
-export const NOT_IN_CHATS: readonly string[] = ["quit", "handoff"];
+/** Commands of the terminal that mean nothing in a chat, or something of its own there. */
+export const NOT_IN_CHATS: readonly string[] = ["quit", "handoff", "cron"];

@@ -33,6 +33,9 @@ describe("/cron", () => {
     w.telegram.say(2, "/cron resume plants");
     await answered(w, 2, 4);
     expect(texts(w, 2)[3]).toBe("Resumed: plants.");
+    w.telegram.say(2, "/cro list");
+    await answered(w, 2, 5);
+    expect(texts(w, 2)[4]).not.toContain("owner's job");
     w.telegram.say(1, "/cron list");
     await answered(w, 1);
     expect(texts(w, 1)[0]).toContain("owner's job");
@@ -257,9 +260,12 @@ describe("Telegram's menu", () => {
     const names = menu?.map(({ command }) => command);
     expect(names).toEqual(expect.arrayContaining(["new", "stop", "background", "cron", "sethome"]));
     expect(names).not.toContain("quit");
-    await w.restart();
+    // A whole turn later the menu's stamp is kept too.
     w.telegram.say(1, "hi");
     await answered(w, 1);
+    await w.restart();
+    w.telegram.say(1, "hi again");
+    await answered(w, 1, 2);
     expect(menus()).toHaveLength(1);
   });
 });
