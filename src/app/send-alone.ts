@@ -28,7 +28,7 @@ function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: A
     deliver: nobody,
     memory: {
       get: (key) => mailbox.getMemory(platform.name, key),
-      set: (key, value) => mailbox.setMemory(platform.name, key, value),
+      set: (key, value, until) => mailbox.setMemory(platform.name, key, value, until),
     },
     newest: () => mailbox.newestMessages(platform.name),
     log: () => undefined,

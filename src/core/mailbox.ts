@@ -123,9 +123,10 @@ export interface Mailbox {
   /** The newest failures, for the person. */
   failures(limit: number): Promise<readonly OutboxRow[]>;
   getMemory(platform: string, key: string): Promise<string | null>;
-  setMemory(platform: string, key: string, value: string): Promise<void>;
+  /** Kept until that time in Unix milliseconds, or for good. */
+  setMemory(platform: string, key: string, value: string, until?: number): Promise<void>;
   counts(): Promise<MailboxCounts>;
-  /** Forgets what was done before that time; how many rows went. */
+  /** Forgets what was done before that time, and memory whose time is over; how many messages went. */
   prune(before: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -189,6 +189,12 @@ export interface PlatformConnection {
   close(): Promise<void>;
 }
 
+export interface PlatformMemory {
+  get(key: string): Promise<string | null>;
+  /** Kept until that time in Unix milliseconds, or for good: what comes with every message needs an end. */
+  set(key: string, value: string, until?: number): Promise<void>;
+}
+
 /** What a platform gets when it connects. */
 export interface PlatformContext {
   /** The value of one of the platform's settings: the environment first, then its section in `config.yaml`. */
@@ -202,8 +208,8 @@ export interface PlatformContext {
   receive(event: InboundEvent): Promise<void>;
   /** The same for several at once, in order, in one write. */
   receiveAll(events: readonly InboundEvent[]): Promise<void>;
-  /** A small durable value of this platform, for example the offset of the last poll. */
-  readonly memory: { get(key: string): Promise<string | null>; set(key: string, value: string): Promise<void> };
+  /** Small durable values of this platform, for example the offset of the last poll. */
+  readonly memory: PlatformMemory;
   /** The newest known message of each chat: by it a connection that does not listen knows where its messages begin. */
   newest?(): Promise<readonly { readonly chatId: string; readonly messageId: string }[]>;
   /** One line for the log; secrets are removed. */

@@ -200,7 +200,7 @@ export class Gateway {
       receiveAll: take,
       memory: {
         get: (key) => mailbox.getMemory(platform.name, key),
-        set: (key, value) => mailbox.setMemory(platform.name, key, value),
+        set: (key, value, until) => mailbox.setMemory(platform.name, key, value, until),
       },
       newest: () => mailbox.newestMessages(platform.name),
       log: (level, text) => this.#options.log(level, text),

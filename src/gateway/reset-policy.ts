@@ -28,7 +28,7 @@ export function resetReason(lastActive: number, policy: ResetPolicy, now: number
 export function resetNotice(reason: ResetReason, policy: ResetPolicy): string {
   const why =
     reason === "idle"
-      ? `nothing was said for ${policy.idleMinutes >= 120 ? `${Math.round(policy.idleMinutes / 60)} hours` : `${policy.idleMinutes} minutes`}`
+      ? `nothing was said for ${policy.idleMinutes >= 120 ? `${Math.round(policy.idleMinutes / 60)} hours` : policy.idleMinutes === 1 ? "a minute" : `${policy.idleMinutes} minutes`}`
       : reason === "daily"
         ? "a new day began"
         : "the last one could not be continued";

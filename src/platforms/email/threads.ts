@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import type { PlatformContext } from "../../core/platform.ts";
 
 const MAX_REFERENCES = 20;
+/** A letter that answers one older than this begins a new thread. */
+const KEEP_MS = 365 * 86_400_000;
 
 export interface Thread {
   readonly id: string;
@@ -22,9 +24,11 @@ export function baseSubject(subject: string): string {
 /** Kept per sender: a letter of somebody else cannot join a thread by naming its ids. */
 export class Threads {
   readonly #memory: PlatformContext["memory"];
+  readonly #now: () => number;
 
   constructor(context: PlatformContext) {
     this.#memory = context.memory;
+    this.#now = () => context.now();
   }
 
   async #ofMessage(address: string, messageId: string): Promise<string | null> {
@@ -54,8 +58,9 @@ export class Threads {
         ? references
         : [...references.slice(0, 1), ...references.slice(2 - MAX_REFERENCES)];
     const next: Thread = { ...thread, references: [...kept, messageId] };
-    await this.#memory.set(`letter:${short(`${address} ${messageId}`)}`, thread.id);
-    await this.#memory.set(`thread:${thread.id}`, JSON.stringify(next));
+    const until = this.#now() + KEEP_MS;
+    await this.#memory.set(`letter:${short(`${address} ${messageId}`)}`, thread.id, until);
+    await this.#memory.set(`thread:${thread.id}`, JSON.stringify(next), until);
     return next;
   }
 }

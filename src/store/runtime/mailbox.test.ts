@@ -128,6 +128,16 @@ describe("the mailbox", () => {
     expect(await mailbox.counts()).toMatchObject({ inbox: 0, outbox: 2, failed: 0 });
   });
 
+  it("forgets memory whose time is over, and nothing else", async () => {
+    await mailbox.setMemory("email", "letter:1", "x", Date.now() - 1);
+    await mailbox.setMemory("email", "letter:2", "x", Date.now() + 60_000);
+    await mailbox.setMemory("email", "cursor", "7");
+    await mailbox.prune(0);
+    await reopen();
+    const kept = await Promise.all(["letter:1", "letter:2", "cursor"].map((key) => mailbox.getMemory("email", key)));
+    expect(kept).toEqual([null, "x", "7"]);
+  });
+
   it("gives one bad call its own error and keeps its neighbours", async () => {
     const bad = mailbox.setMemory("telegram", "k", undefined as unknown as string);
     const good = mailbox.setMemory("telegram", "offset", "9");

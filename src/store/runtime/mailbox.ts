@@ -153,12 +153,13 @@ export function createMailbox(
             .prepare<{ value: string }>("SELECT value FROM gateway_memory WHERE platform = ? AND key = ?")
             .get(platform, key)?.value ?? null,
       ),
-    setMemory: (platform, key, value) =>
+    setMemory: (platform, key, value, until) =>
       group.note((on) => {
-        on.prepare("INSERT OR REPLACE INTO gateway_memory(platform, key, value) VALUES (?, ?, ?)").run(
+        on.prepare("INSERT OR REPLACE INTO gateway_memory(platform, key, value, until) VALUES (?, ?, ?, ?)").run(
           platform,
           key,
           value,
+          until ?? null,
         );
       }),
     counts: () =>
@@ -167,7 +168,11 @@ export function createMailbox(
         const rows = outbox.countRows(on, clock() - DAY_MS);
         return { inbox: events.open, oldestInbox: events.oldest, outbox: rows.open, failed: rows.failed };
       }),
-    prune: (before) => group.add((on) => inbox.pruneEvents(on, before) + outbox.pruneRows(on, before)),
+    prune: (before) =>
+      group.add((on) => {
+        on.prepare("DELETE FROM gateway_memory WHERE until < ?").run(clock());
+        return inbox.pruneEvents(on, before) + outbox.pruneRows(on, before);
+      }),
     close: async () => {
       await group.idle();
       if (db.open) db.close();

@@ -109,4 +109,11 @@ export const RUNTIME_MIGRATIONS: readonly (readonly string[])[] = [
       trouble TEXT NOT NULL
     ) WITHOUT ROWID`,
   ],
+  [
+    // What a platform remembers of single letters has an end; what it needs to go on has none. Milliseconds.
+    "ALTER TABLE gateway_memory ADD COLUMN until INTEGER",
+    `UPDATE gateway_memory SET until = (strftime('%s', 'now') + 31536000) * 1000
+     WHERE platform = 'email' AND (key LIKE 'letter:%' OR key LIKE 'thread:%')`,
+    "CREATE INDEX gateway_memory_until ON gateway_memory(until) WHERE until IS NOT NULL",
+  ],
 ];
