@@ -4,6 +4,7 @@ import type { Context, Hono } from "hono";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
 import { readLimited } from "../http/body.ts";
 import { hostAllowed } from "../http/guards.ts";
+import type { AnswerPlaces } from "./answer-places.ts";
 import { NO_AUTH, type Route, readRoute, routeProblem, targetOf } from "./route.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { isSigned } from "./signature.ts";
@@ -16,6 +17,7 @@ const MAX_SEEN = 10_000;
 export interface EndpointParts {
   readonly context: PlatformContext;
   readonly settings: WebhookSettings;
+  readonly places: AnswerPlaces;
   readonly subscriptions: SubscriptionFile;
   /** Any request that was understood proves that receiving works. */
   onProof(): void;
@@ -181,13 +183,13 @@ export class Endpoint {
   }
 
   async #toAgent({ route, id, text, extra }: Delivery, now: number): Promise<void> {
-    const { context } = this.#parts;
+    const { context, places } = this.#parts;
     const chatId = `webhook:${route.name}:${id}`;
     const deliverTo = targetOf(route, extra);
     // An answer that could go nowhere is not worth a turn, and the sender shall see it.
     if (typeof deliverTo === "string" && context.reaches?.(deliverTo) === false)
       throw new Error(`nothing can be sent to ${deliverTo}`);
-    if (deliverTo === undefined) await context.memory.set(chatId, JSON.stringify({ deliver: route.deliver, extra }));
+    if (deliverTo === undefined) await places.keep(chatId, extra);
     const event: InboundEvent = {
       account: "webhook",
       messageId: id,

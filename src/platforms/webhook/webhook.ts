@@ -9,15 +9,15 @@ import {
   type SendResult,
 } from "../../core/platform.ts";
 import { type Probe, startProbe } from "../http/probe.ts";
+import { AnswerPlaces } from "./answer-places.ts";
 import { readWebhookSettings, WEBHOOK_SETTINGS } from "./settings.ts";
 
-async function answerTo(context: PlatformContext, to: Destination, message: OutboundMessage): Promise<SendResult> {
-  const kept = await context.memory.get(to.chatId);
-  if (kept === null) return { ok: false, kind: "refused", reason: "this route delivers its answers nowhere" };
-  const { extra } = JSON.parse(kept) as { extra: { readonly [key: string]: string } };
+async function answerTo(places: AnswerPlaces, to: Destination, message: OutboundMessage): Promise<SendResult> {
+  const place = await places.find(to.chatId);
+  if (!place) return { ok: false, kind: "refused", reason: "this route delivers its answers nowhere" };
   const { githubComment } = await import("./github-comment.ts");
   try {
-    await githubComment(extra, message.text);
+    await githubComment(place, message.text);
     return { ok: true, messageId: message.idempotencyKey };
   } catch (error) {
     return { ok: false, kind: "refused", reason: error instanceof Error ? error.message : String(error) };
@@ -32,9 +32,11 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     import("./subscriptions.ts"),
   ]);
   let probe: Probe | undefined;
+  const places = new AnswerPlaces(context.memory);
   const app = await webhookApp({
     context,
     settings,
+    places,
     subscriptions: new SubscriptionFile(subscriptionsPath(context.homePath)),
     onProof: () => probe?.heard(),
   });
@@ -52,7 +54,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   return {
     account: "webhook",
     accountName: server.url,
-    send: (to, message) => answerTo(context, to, message),
+    send: (to, message) => answerTo(places, to, message),
     health,
     close,
   };
