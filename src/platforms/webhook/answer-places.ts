@@ -19,7 +19,12 @@ export class AnswerPlaces {
   #load(): Promise<Map<string, Place>> {
     this.#kept ??= this.#memory
       .get(KEY)
-      .then((text) => new Map(text === null ? [] : (JSON.parse(text) as [string, Place][])));
+      .then((text) => new Map(text === null ? [] : (JSON.parse(text) as [string, Place][])))
+      .catch((error: unknown) => {
+        // The next delivery asks again.
+        this.#kept = undefined;
+        throw error;
+      });
     return this.#kept;
   }
 
