@@ -66,6 +66,7 @@ describe("pairing", () => {
     for (let tried = 0; tried < 5; tried++)
       await expect(pairing.approve("telegram", "WRONGWRO")).rejects.toThrow("not known");
     await expect(pairing.approve("telegram", code)).rejects.toThrow("locked");
+    expect((await pairing.list()).locked).toEqual([{ platform: "telegram", minutesLeft: 60 }]);
     expect(await pairing.request("telegram", { id: "8", name: "" })).toBeNull();
     now += 3_601_000;
     expect(await pairing.request("telegram", { id: "8", name: "" })).not.toBeNull();

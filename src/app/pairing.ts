@@ -14,6 +14,7 @@ const REQUEST_SECONDS = 600;
 const MAX_PENDING = 3;
 const MAX_FAILURES = 5;
 const LOCK_SECONDS = 3600;
+const LOCK = "_lockout:";
 
 interface PendingEntry {
   readonly user_id: string;
@@ -34,6 +35,8 @@ export interface PairingList {
     readonly minutesLeft: number;
   }[];
   readonly approved: readonly { readonly platform: string; readonly userId: string; readonly userName: string }[];
+  /** Platforms where too many wrong codes were given. */
+  readonly locked: readonly { readonly platform: string; readonly minutesLeft: number }[];
 }
 
 export interface Pairing {
@@ -118,7 +121,7 @@ class PairingFiles implements Pairing {
     return this.#locked(async () => {
       const limits = await readMap<number>(this.#file("_rate_limits"));
       const now = this.#seconds();
-      if ((limits[`_lockout:${platform}`] ?? 0) > now) return null;
+      if (this.#lockedFor(platform, limits) > 0) return null;
       if (now - (limits[`${platform}:${user.id}`] ?? 0) < REQUEST_SECONDS) return null;
       const pending = await this.#pending(platform);
       if (Object.keys(pending).length >= MAX_PENDING) return null;
@@ -149,7 +152,20 @@ class PairingFiles implements Pairing {
       for (const [userId, entry] of Object.entries(entries))
         approved.push({ platform, userId, userName: entry.user_name });
     }
-    return { pending, approved };
+    const limits = await readMap<number>(this.#file("_rate_limits"));
+    const locked = Object.keys(limits)
+      .filter((key) => key.startsWith(LOCK))
+      .map((key) => ({
+        platform: key.slice(LOCK.length),
+        minutesLeft: this.#lockedFor(key.slice(LOCK.length), limits),
+      }))
+      .filter(({ minutesLeft }) => minutesLeft > 0);
+    return { pending, approved, locked };
+  }
+
+  /** In minutes; 0 when it is open. */
+  #lockedFor(platform: string, limits: Numbers): number {
+    return Math.max(0, Math.ceil(((limits[`${LOCK}${platform}`] ?? 0) - this.#seconds()) / 60));
   }
 
   async #failed(platform: string, limits: Numbers): Promise<UserError> {
@@ -157,7 +173,7 @@ class PairingFiles implements Pairing {
     limits[key] = (limits[key] ?? 0) + 1;
     const lock = limits[key] >= MAX_FAILURES;
     if (lock) {
-      limits[`_lockout:${platform}`] = this.#seconds() + LOCK_SECONDS;
+      limits[`${LOCK}${platform}`] = this.#seconds() + LOCK_SECONDS;
       limits[key] = 0;
     }
     await this.#write("_rate_limits", limits);
@@ -171,11 +187,19 @@ class PairingFiles implements Pairing {
   approve(platform: string, code: string): Promise<{ userId: string; userName: string }> {
     return this.#locked(async () => {
       const limits = await readMap<number>(this.#file("_rate_limits"));
-      if ((limits[`_lockout:${platform}`] ?? 0) > this.#seconds())
+      const minutes = this.#lockedFor(platform, limits);
+      if (minutes > 0)
         throw new UserError(`Pairing on ${platform} is locked after too many wrong codes.`, {
-          cure: "Try again in an hour.",
+          cure: `Try again in ${minutes} min, or put the person's id into ${platform.toUpperCase()}_ALLOWED_USERS.`,
         });
       const pending = await this.#pending(platform);
+      if (Object.keys(pending).length === 0)
+        throw new UserError(
+          `Nobody waits to be let in on ${platform}: the code has expired, or is for another platform.`,
+          {
+            cure: "Whoever writes again gets a new one. See: hermes pairing list",
+          },
+        );
       const wanted = code.trim().toUpperCase();
       const entry = pending[wanted];
       if (!entry) throw await this.#failed(platform, limits);
@@ -193,7 +217,7 @@ class PairingFiles implements Pairing {
   revoke(platform: string, userId: string): Promise<boolean> {
     return this.#locked(async () => {
       const approved = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
-      if (!(userId in approved)) return false;
+      if (!Object.hasOwn(approved, userId)) return false;
       const { [userId]: _, ...rest } = approved;
       await this.#write(`${platform}-approved`, rest);
       return true;
@@ -203,7 +227,8 @@ class PairingFiles implements Pairing {
   clearPending(platform?: string): Promise<number> {
     return this.#locked(async () => {
       let cleared = 0;
-      for (const name of platform ? [platform] : await this.#platforms("pending")) {
+      const waiting = await this.#platforms("pending");
+      for (const name of platform ? waiting.filter((each) => each === platform) : waiting) {
         cleared += Object.keys(await this.#pending(name)).length;
         await this.#write(`${name}-pending`, {});
       }

@@ -9,14 +9,13 @@ async function list({ home, terminal, values }: CliContext): Promise<number> {
     terminal.out(JSON.stringify(found, null, 2));
     return 0;
   }
-  if (found.pending.length === 0 && found.approved.length === 0) {
-    terminal.out("Nobody has asked to be let in.");
-    return 0;
-  }
+  if (found.pending.length === 0 && found.approved.length === 0) terminal.out("Nobody has asked to be let in.");
   for (const { platform, userId, userName, minutesLeft } of found.pending)
     terminal.out(`waiting   ${platform}  ${userId}  ${userName}  (code valid for ${minutesLeft} min)`);
   for (const { platform, userId, userName } of found.approved)
     terminal.out(`approved  ${platform}  ${userId}  ${userName}`);
+  for (const { platform, minutesLeft } of found.locked)
+    terminal.out(`locked    ${platform}  after too many wrong codes (${minutesLeft} min)`);
   return 0;
 }
 

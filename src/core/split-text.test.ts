@@ -15,6 +15,8 @@ describe("splitText", () => {
     const parts = splitText(`before\n\`\`\`python\n${"x = 1\n".repeat(50)}\`\`\`\nafter`, { max: 120, unit: "utf16" });
     expect(parts.length).toBeGreaterThan(2);
     for (const part of parts) expect((part.match(/```/g) ?? []).length % 2).toBe(0);
+    // Behind the fence the number would keep the block open.
+    expect(parts[0]).toMatch(/\n```\n\(1\/\d+\)$/);
     expect(parts[1]).toMatch(/^```python\n/);
   });
 

@@ -70,5 +70,9 @@ export function splitText(text: string, rules: SplitRules): string[] {
     rest = next.length < rest.length ? next : tail;
   }
   if (rest.trim() !== "") parts.push(rest);
-  return parts.length === 1 ? parts : parts.map((part, index) => `${part} (${index + 1}/${parts.length})`);
+  if (parts.length === 1) return parts;
+  // A fence with anything behind it closes no block.
+  return parts.map(
+    (part, index) => `${part}${/(?:^|\n)\s*(?:`{3,}|~{3,})$/.test(part) ? "\n" : " "}(${index + 1}/${parts.length})`,
+  );
 }
