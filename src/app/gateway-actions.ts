@@ -229,6 +229,13 @@ export async function askToStop(home: Home, ms: number): Promise<boolean> {
   return true;
 }
 
+/** Set for a gateway that runs in the background by itself, without a terminal or a service manager. */
+const DETACHED = "HERMES_GATEWAY_DETACHED";
+
+export function isDetached(home: Home): boolean {
+  return home.env[DETACHED] !== undefined;
+}
+
 export interface Detached {
   /** What it said before it ended; pending while it runs. */
   readonly ended: Promise<string>;
@@ -247,7 +254,7 @@ export async function startDetached(home: Home, program: readonly string[]): Pro
   try {
     const child = spawn(command, [...args, "gateway", "run"], {
       cwd: home.path,
-      env: { ...home.env },
+      env: { ...home.env, [DETACHED]: "1" },
       detached: true,
       stdio: ["ignore", "ignore", errors.fd],
     });

@@ -3,6 +3,7 @@ import {
   askGateway,
   askToStop,
   EXIT,
+  isDetached,
   isGatewayRunning,
   isInsideGateway,
   startDetached,
@@ -58,6 +59,10 @@ async function run(context: CliContext): Promise<number> {
     const code = await surfaces.gateway(home, { out: (text) => terminal.out(text), verbose: values.verbose === true });
     // A service manager starts it again by itself; here nobody else would.
     if (code !== EXIT.restart || home.env.INVOCATION_ID !== undefined) return code;
+    if (!isDetached(home)) continue;
+    // A process of its own has the program as it is on the disk now, also after an update.
+    await startDetached(home, program());
+    return EXIT.ok;
   }
 }
 
