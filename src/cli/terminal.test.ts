@@ -55,3 +55,10 @@ test("errors break at spaces where a person reads them, and not at all in a file
   new Terminal({ stdin, stdout: new PassThrough(), stderr: file }).err(line);
   expect(String(file.read())).toBe(`${line}\n`);
 });
+
+test("a reader who leaves early ends nothing", () => {
+  const stdout = new PassThrough();
+  const made = new Terminal({ stdin: new PassThrough(), stdout, stderr: new PassThrough() });
+  stdout.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+  expect(() => made.out("more")).not.toThrow();
+});

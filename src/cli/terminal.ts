@@ -19,6 +19,11 @@ export interface TerminalStreams {
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
 }
 
+/** Whoever read our words may leave early (`| head`): the work goes on without them. */
+function unlessNobodyReads(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+}
+
 export class Terminal {
   readonly #streams: TerminalStreams;
   readonly #colour: boolean;
@@ -28,6 +33,7 @@ export class Terminal {
   constructor(streams: TerminalStreams, options: { noColor?: boolean } = {}) {
     this.#streams = streams;
     this.#colour = Boolean(streams.stdout.isTTY) && !options.noColor;
+    for (const stream of [streams.stdout, streams.stderr]) stream.on("error", unlessNobodyReads);
   }
 
   get streams(): TerminalStreams {
