@@ -69,7 +69,8 @@ export class FakeTelegram {
   readonly messages: FakeMessage[] = [];
   readonly calls: { method: string; params: Params }[] = [];
   readonly answers: string[] = [];
-  readonly files = new Map<string, Buffer>();
+  /** What can be fetched, by id; a stalled one is asked for and never comes. */
+  readonly files = new Map<string, Buffer | "stalled">();
   fault: Fault = "none";
   /** The next sends are carried out, but the line breaks before the answer. */
   cutAfterSend = 0;
@@ -204,6 +205,7 @@ export class FakeTelegram {
     const url = request.url ?? "";
     if (url.startsWith("/file/")) {
       const file = this.files.get(url.split("/").at(-1) ?? "");
+      if (file === "stalled") return;
       return void response.writeHead(file ? 200 : 404).end(file);
     }
     const [, token, method = ""] = /^\/bot([^/]+)\/(\w+)/.exec(url) ?? [];

@@ -5,8 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Pictures } from "../core/conversation.ts";
 import type { Attachment, PlatformConnection } from "../core/platform.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
+import { underSignals } from "../lib/joined-signal.ts";
 
 const CONNECT_MS = 60_000;
+const DOWNLOAD_MS = 120_000;
 const INLINE_BYTES = 100_000;
 const INLINE = ["md", "txt", "csv", "log", "json", "xml", "yaml", "yml", "toml", "ini", "cfg"];
 /** Larger pictures are refused by some services. */
@@ -121,9 +123,10 @@ export async function readAttachment(attachment: Attachment, parts: AttachmentPa
   const what = nameOf(attachment);
   const { cacheDir } = parts;
   const connection = await connected(parts);
-  if (!connection?.download) return { text: `[The person sent ${what}; it cannot be fetched here.]` };
+  const download = connection?.download?.bind(connection);
+  if (!download) return { text: `[The person sent ${what}; it cannot be fetched here.]` };
   try {
-    const bytes = await connection.download(attachment, AbortSignal.timeout(120_000));
+    const bytes = await underSignals([parts.signal], DOWNLOAD_MS, (signal) => download(attachment, signal));
     const path = join(cacheDir, FOLDERS[attachment.kind], fileName(attachment));
     await atomicWrite(path, bytes, 0o600);
     const saved = `[The person sent ${what}${attachment.name ? ` named ${attachment.name}` : ""}, saved as ${path}]`;

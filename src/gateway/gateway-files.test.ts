@@ -209,6 +209,19 @@ describe("a file that waited for the gateway's start", () => {
   });
 });
 
+describe("a file", () => {
+  it("that does not come is not waited for after /stop", async () => {
+    const w = await world();
+    w.telegram.files.set("D1", "stalled");
+    const document = { file_id: "D1", file_unique_id: "u", file_name: "notes.txt", mime_type: "text/plain" };
+    w.telegram.say(1, "", { extra: { document, text: undefined, caption: "read this" } });
+    await expect.poll(async () => (await w.gateway.status()).activeTurns).toBe(1);
+    w.telegram.say(1, "/stop");
+    await w.telegram.until(() => texts(w, 1).includes("Stopped."));
+    expect(w.llm.requests).toHaveLength(0);
+  });
+});
+
 describe("an answer with files", () => {
   it("says when a file cannot be sent", async () => {
     const w = await world({ script: (request) => text(`Here.\nMEDIA:${String(request.messages.at(-1)?.text)}`) });
