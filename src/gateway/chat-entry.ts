@@ -57,6 +57,17 @@ export async function indexSaved(office: Office, key: string): Promise<void> {
   }
 }
 
+/** Tells hooks that a session begins. */
+export async function sessionStarted(office: Office, entry: SessionEntry, source: Source): Promise<void> {
+  const { session_id, session_key } = entry;
+  await office.hooks.run("session:start", {
+    platform: source.platform,
+    user_id: source.userId,
+    session_id,
+    session_key,
+  });
+}
+
 /** Tells hooks of every kind that the chat is in another session now. */
 export async function sessionReset(office: Office, entry: SessionEntry, source: Source): Promise<void> {
   const { platform, userId } = source;

@@ -7,7 +7,7 @@ import type { ButtonPress } from "../core/platform.ts";
 import { mayUse } from "./access.ts";
 import type { Agent } from "./agents.ts";
 import { chatCommands, type Parsed, runOwn } from "./chat-commands.ts";
-import { type ChatChoice, entryFor, openFor, sessionReset, signatureOf } from "./chat-entry.ts";
+import { type ChatChoice, entryFor, openFor, sessionReset, sessionStarted, signatureOf } from "./chat-entry.ts";
 import type { Office } from "./office.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { Replies } from "./replies.ts";
@@ -222,6 +222,7 @@ export class CommandDesk {
       sessionId === null ? { is_fresh_reset: true } : { sessionId },
     );
     await sessionReset(office, entry, row.event.source);
+    if (sessionId === null) await sessionStarted(office, entry, row.event.source);
     if (title) await this.#begin(row, entry.session_id, title);
     const named = title ? `A new session starts here: "${title}".` : "A new session starts here.";
     return replies.reply(row, sessionId === null ? named : `Back in session ${sessionId}.`, "command");

@@ -1,4 +1,6 @@
 // Orders in a chat that go wrong or need words: what the person reads, and that the chat lives on.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { hang, text } from "../../test/fake-llm.ts";
 import { answered, closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
@@ -35,6 +37,23 @@ describe("/new", () => {
     expect(await order(w, "hello")).toBe("You said: hello");
     expect(w.llm.requests.find(({ tools }) => tools.length > 0)?.system).toContain("Hermes");
     expect(await order(w, "/title")).toBe("Harbour plans");
+  });
+});
+
+describe("hooks", () => {
+  it("hear of a session that /new began", async () => {
+    const files = {
+      "hooks/diary/HOOK.yaml": 'name: diary\nevents: ["session:start"]\n',
+      "hooks/diary/handler.mjs":
+        'import { appendFileSync } from "node:fs";\nexport const handle = (event, { session_id }) =>\n  appendFileSync(new URL("diary", import.meta.url), session_id.concat(String.fromCharCode(10)));\n',
+    };
+    const w = await world({ files });
+    await order(w, "hello");
+    await order(w, "/new");
+    const diary = readFileSync(join(w.home.path, "hooks", "diary", "diary"), "utf8")
+      .trim()
+      .split("\n");
+    expect(new Set(diary).size).toBe(2);
   });
 });
 

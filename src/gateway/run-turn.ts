@@ -9,7 +9,7 @@ import type { Destination, Platform } from "../core/platform.ts";
 import { joinSignals } from "../lib/joined-signal.ts";
 import type { Agent } from "./agents.ts";
 import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
-import { type ChatChoice, entryFor, indexSaved, openFor, signatureOf } from "./chat-entry.ts";
+import { type ChatChoice, entryFor, indexSaved, openFor, sessionStarted, signatureOf } from "./chat-entry.ts";
 import type { HookContext } from "./hooks.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
 import { insist } from "./insist.ts";
@@ -176,13 +176,7 @@ export class Turn {
     const { entry, notice, fresh } = await entryFor(office, key, row);
     this.#freshlyReset = notice !== null;
     if (notice) this.#notices.push(notice);
-    if (fresh)
-      await office.hooks.run("session:start", {
-        platform: source.platform,
-        user_id: source.userId,
-        session_id: entry.session_id,
-        session_key: key,
-      });
+    if (fresh) await sessionStarted(office, entry, source);
     const open = () => openFor(office, this.#chat, { entry, fresh }, row);
     const agent = await office.agents.take(key, signatureOf(office, entry, this.#chat), open);
     this.#agent = agent;
