@@ -1,6 +1,7 @@
 // A Bot API server on loopback with Telegram's semantics: offsets, ids that grow, flood control, conflicts, broken lines.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { type Params, readParams } from "./bot-params.ts";
 
 export interface FakeMessage {
   readonly chatId: string;
@@ -32,10 +33,6 @@ type Fault = "none" | "stall" | "half_open" | "conflict" | "refuse" | "error";
 interface Update {
   readonly update_id: number;
   readonly [kind: string]: unknown;
-}
-
-interface Params {
-  readonly [name: string]: unknown;
 }
 
 class ApiError extends Error {
@@ -181,25 +178,6 @@ export class FakeTelegram {
     );
   }
 
-  async #body(request: IncomingMessage): Promise<Params> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
-    const type = request.headers["content-type"] ?? "";
-    if (type.includes("json")) return JSON.parse(bytes.toString("utf8") || "{}") as Params;
-    const boundary = /boundary=(.+)$/.exec(type)?.[1];
-    if (!boundary) return {};
-    const params: { [name: string]: unknown } = {};
-    for (const part of bytes.toString("latin1").split(`--${boundary}`)) {
-      const name = /name="([^"]+)"/.exec(part)?.[1];
-      if (!name) continue;
-      const value = part.slice(part.indexOf("\r\n\r\n") + 4).replace(/\r\n$/, "");
-      const file = /filename=/.test(part);
-      params[name] = file ? { bytes: Buffer.from(value, "latin1") } : Buffer.from(value, "latin1").toString("utf8");
-    }
-    return params;
-  }
-
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const url = request.url ?? "";
@@ -209,7 +187,7 @@ export class FakeTelegram {
       return void response.writeHead(file ? 200 : 404).end(file);
     }
     const [, token, method = ""] = /^\/bot([^/]+)\/(\w+)/.exec(url) ?? [];
-    const params = await this.#body(request);
+    const params = await readParams(request);
     this.calls.push({ method, params });
     if (this.calls.length > 20_000) this.calls.splice(0, 10_000);
     if (this.#sick.has(socket)) return;
