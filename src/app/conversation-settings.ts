@@ -107,7 +107,7 @@ export function extraToolsets(registry: Registry): Map<string, string[]> {
 
 /** Toolsets that are not ours were installed on purpose: they are on unless the platform's list says otherwise. */
 function pluginToolsets(extra: ExtraToolsets): string[] {
-  return [...extra.keys()].filter((name) => !(name in TOOLSETS));
+  return [...extra.keys()].filter((name) => !Object.hasOwn(TOOLSETS, name));
 }
 
 /** A small window keeps few tools: schemas would eat the room for the work. */

@@ -23,7 +23,7 @@ const CHANGES = {
 } as const;
 
 function isChange(verb: string): verb is keyof typeof CHANGES {
-  return verb in CHANGES;
+  return Object.hasOwn(CHANGES, verb);
 }
 
 function lineOf(job: Job): string {

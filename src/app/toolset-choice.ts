@@ -15,7 +15,7 @@ export function leafToolsets(extra: ExtraToolsets): string[] {
 export const ALWAYS_ON: readonly string[] = ["context"];
 
 function pluginToolsets(extra: ExtraToolsets): string[] {
-  return [...extra.keys()].filter((name) => !(name in TOOLSETS) && !ALWAYS_ON.includes(name));
+  return [...extra.keys()].filter((name) => !Object.hasOwn(TOOLSETS, name) && !ALWAYS_ON.includes(name));
 }
 
 export function platforms(config: Config): string[] {
@@ -27,7 +27,7 @@ export function platforms(config: Config): string[] {
 
 function bundleOf(platform: string): string {
   const bundle = `hermes-${platform.replaceAll("_", "-")}`;
-  return bundle in TOOLSETS ? bundle : "hermes-cli";
+  return Object.hasOwn(TOOLSETS, bundle) ? bundle : "hermes-cli";
 }
 
 /** What the configuration names for the platform, or what it has without being named. */

@@ -33,7 +33,7 @@ export async function cronCommand(args: string, office: Office, source: Source):
     if (jobs.length === 0) return "There are no jobs here. Ask me to do something at a certain time, and I make one.";
     return [...jobs.map(lineOf), "", "/cron pause|resume|run|remove ID"].join("\n");
   }
-  if (!(word in ACTIONS)) return "Say /cron list, or /cron pause|resume|run|remove with the id of a job.";
+  if (!Object.hasOwn(ACTIONS, word)) return "Say /cron list, or /cron pause|resume|run|remove with the id of a job.";
   if (reference === "") return `Which job? /cron ${word} ID; see /cron list`;
   try {
     const job = await actions.find(reference, visible);

@@ -42,6 +42,9 @@ describe("/cron", () => {
     w.telegram.say(1, "/cron run nothing-like-it");
     await answered(w, 1, 2);
     expect(texts(w, 1)[1]).toContain("nothing-like-it");
+    w.telegram.say(1, "/cron constructor plants");
+    await answered(w, 1, 3);
+    expect(texts(w, 1)[2]).toMatch(/^Say \/cron list/);
   });
 });
 

@@ -213,7 +213,9 @@ export const OFF_BY_DEFAULT: readonly string[] = [
 export type ExtraToolsets = ReadonlyMap<string, readonly string[]>;
 
 export function isToolset(name: string, extra: ExtraToolsets = new Map()): boolean {
-  return name in TOOLSETS || name in LEGACY || extra.has(name) || name === "all" || name === "*";
+  return (
+    Object.hasOwn(TOOLSETS, name) || Object.hasOwn(LEGACY, name) || extra.has(name) || name === "all" || name === "*"
+  );
 }
 
 /** Tool names of the toolsets, each once, in first-seen order. Cycles and diamonds are fine; unknown names give nothing. */
