@@ -39,14 +39,7 @@ describe("a due job", () => {
   it("is shown as running while it runs, and a removed one does not come back", async () => {
     bed.jobs({});
     const { scheduler, file, job } = bed.open();
-    let finish = () => undefined as undefined;
-    const gate = new Promise<void>((resolve) => {
-      finish = () => resolve() as undefined;
-    });
-    bed.result = async () => {
-      await gate;
-      return { ok: true, told: true };
-    };
+    const finish = bed.hold();
     await scheduler.tick();
     expect((await job()).state).toBe("running");
     await file.change(async () => ({ jobs: [], result: undefined }));
@@ -238,14 +231,7 @@ describe("a run that is still going on", () => {
   it("is not started again; what it overlaps is recorded", async () => {
     bed.jobs({ schedule: { kind: "interval", minutes: 5, display: "every 5m" } });
     const { scheduler, states, job } = bed.open();
-    let finish = () => undefined as undefined;
-    const gate = new Promise<void>((resolve) => {
-      finish = () => resolve() as undefined;
-    });
-    bed.result = async () => {
-      await gate;
-      return { ok: true, told: true };
-    };
+    const finish = bed.hold();
     await scheduler.tick();
     for (let minute = 1; minute <= 12; minute++) {
       bed.now = NINE + minute * MINUTE;
@@ -268,14 +254,7 @@ describe("a run that outlasts its next occurrences", () => {
     const minutely = { kind: "interval", minutes: 1, display: "every 1m" };
     bed.jobs({ schedule: minutely, repeat: { times: 2, completed: 1 } });
     const { scheduler, job, states } = bed.open();
-    let finish = () => undefined as undefined;
-    const gate = new Promise<void>((resolve) => {
-      finish = () => resolve() as undefined;
-    });
-    bed.result = async () => {
-      await gate;
-      return { ok: true, told: true };
-    };
+    const finish = bed.hold();
     await scheduler.tick();
     bed.now = NINE + 5 * MINUTE;
     await scheduler.tick();

@@ -45,14 +45,7 @@ it("marks a one-off as run from its start, so that the other one does not make u
   const once = { kind: "once", run_at: new Date(NINE).toISOString(), display: "once" };
   bed.jobs({ schedule: once, repeat: { times: 1, completed: 0 } });
   const { scheduler, job } = bed.open();
-  let finish = () => undefined as undefined;
-  const gate = new Promise<void>((resolve) => {
-    finish = () => resolve() as undefined;
-  });
-  bed.result = async () => {
-    await gate;
-    return { ok: true, told: true };
-  };
+  const finish = bed.hold();
   await scheduler.tick();
   expect(await job()).toMatchObject({ state: "running", next_run_at: null, last_run_at: "2026-05-04T09:00:00+00:00" });
   finish();

@@ -22,6 +22,19 @@ export class SchedulerBed {
   result: (job: Job, signal: AbortSignal) => Promise<JobResult> = async () => ({ ok: true, told: true });
   readonly #opened: { close(): void }[] = [];
 
+  /** Runs last until the returned function is called. */
+  hold(): () => void {
+    let finish: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    this.result = async () => {
+      await gate;
+      return { ok: true, told: true };
+    };
+    return finish;
+  }
+
   /** Writes jobs.json; a job is daily at nine unless told otherwise. */
   jobs(...given: { readonly [field: string]: unknown }[]): void {
     const all = given.map((fields) => ({
