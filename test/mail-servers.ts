@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort } from "./free-port.ts";
 
@@ -166,7 +166,8 @@ export async function startMailServers(people: readonly string[]): Promise<MailS
           const path = join(dir, "mail", name, "Maildir", folder);
           return existsSync(path) ? readdirSync(path).map((file) => join(path, file)) : [];
         })
-        .sort((a, b) => (a.split("/").at(-1) ?? "").localeCompare(b.split("/").at(-1) ?? ""))
+        // The parts of a second stand in the name without leading zeros.
+        .sort((a, b) => basename(a).localeCompare(basename(b), undefined, { numeric: true }))
         .map((path) => readFileSync(path, "utf8")),
     keepSent: async (name) => {
       const { ImapFlow } = await import("imapflow");
