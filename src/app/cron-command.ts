@@ -15,18 +15,20 @@ More with: hermes cron --help`;
 /** `add`: a schedule in quotes, `every …`, five fields of cron, or one word; then the task. */
 const ADD = /^(?:"([^"]+)"|(every\s+\S+|(?:[\d*,/-]+\s+){4}[\d*,/-]+|\S+))\s+(\S[\s\S]*)$/i;
 
-const CHANGES = {
+/** What can be done to a job by `/cron`, here and in chats: the action, and what is said afterwards. */
+export const JOB_ORDERS = {
   pause: ["pause", "Paused"],
   resume: ["resume", "Resumed"],
   run: ["trigger", "Due now, it runs within a minute"],
   remove: ["remove", "Removed"],
 } as const;
 
-function isChange(verb: string): verb is keyof typeof CHANGES {
-  return Object.hasOwn(CHANGES, verb);
+export function isJobOrder(word: string): word is keyof typeof JOB_ORDERS {
+  return Object.hasOwn(JOB_ORDERS, word);
 }
 
-function lineOf(job: Job): string {
+/** One job on one line, with its id. */
+export function jobLine(job: Job): string {
   const due = job.next_run_at?.slice(0, 16).replace("T", " ") ?? "no further run";
   const last = job.last_status === "error" ? `, last run failed: ${job.last_error ?? "unknown"}` : "";
   return `${job.id}  ${job.name} (${job.schedule_display}): ${job.state === "scheduled" ? due : job.state}${last}`;
@@ -39,16 +41,16 @@ async function answerTo(args: string, { actions, tickerProblem }: CronBook): Pro
     const jobs = (await actions.list()).filter((job) => job.state !== "completed");
     return jobs.length === 0
       ? "No scheduled jobs. Make one: /cron add WHEN TASK"
-      : withProblem(jobs.map(lineOf).join("\n"));
+      : withProblem(jobs.map(jobLine).join("\n"));
   }
   if (verb === "add" || verb === "create") {
     const [, quoted, plain, prompt] = ADD.exec(rest) ?? [];
     if (prompt === undefined) return `When, and what?\n${HELP}`;
-    return withProblem(`Scheduled: ${lineOf(await actions.create({ schedule: quoted ?? plain ?? "", prompt }))}`);
+    return withProblem(`Scheduled: ${jobLine(await actions.create({ schedule: quoted ?? plain ?? "", prompt }))}`);
   }
-  if (!isChange(verb)) return verb === "help" ? HELP : `/cron ${verb} is not known.\n${HELP}`;
+  if (!isJobOrder(verb)) return verb === "help" ? HELP : `/cron ${verb} is not known.\n${HELP}`;
   if (rest === "") return `Which job? /cron ${verb} JOB; see /cron`;
-  const [action, done] = CHANGES[verb];
+  const [action, done] = JOB_ORDERS[verb];
   const job = await actions[action](rest);
   return verb === "run" ? withProblem(`${done}: ${job.name}.`) : `${done}: ${job.name}.`;
 }

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Conversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
-import { UserError } from "../core/failure.ts";
+import { UserError, withCure } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { Job } from "../core/job.ts";
 import { takeMarkers } from "../core/outgoing-media.ts";
@@ -91,14 +91,9 @@ class Activity {
   }
 }
 
-function sentences({ message, cure }: { readonly message: string; readonly cure?: string | undefined }): string {
-  if (!cure) return message;
-  return `${/[.!?]$/.test(message) ? message : `${message}.`} ${cure}`;
-}
-
 function failureOf(event: Extract<AgentEvent, { type: "ended" }>): string | undefined {
   const { failure } = event;
-  if (failure) return sentences(failure);
+  if (failure) return withCure(failure);
   if (event.end === "budget") return "The job ran out of turns before it was done (agent.max_turns).";
   if (event.end === "interrupted") return "The run was interrupted.";
   return event.end === "failed" ? "The model call failed." : undefined;
@@ -175,7 +170,7 @@ async function converse(
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return { text: "", sessionId, failure: sentences(error) };
+    return { text: "", sessionId, failure: withCure(error) };
   }
 }
 

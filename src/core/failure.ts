@@ -49,9 +49,15 @@ export class UserError extends Error {
   }
 }
 
-/** What went wrong and what helps, as one line. */
+/** What went wrong and what helps, as sentences. */
+export function withCure({ message, cure }: { readonly message: string; readonly cure?: string | undefined }): string {
+  if (!cure) return message;
+  const said = message.replace(/[.:]$/, "");
+  return `${said}${/[!?]$/.test(said) ? "" : "."} ${cure}`;
+}
+
+/** The same for whatever was thrown. */
 export function inOneLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const cure = error instanceof UserError ? error.cure : undefined;
-  return cure ? `${message.replace(/[.:]$/, "")}. ${cure}` : message;
+  if (error instanceof UserError) return withCure(error);
+  return error instanceof Error ? error.message : String(error);
 }
