@@ -87,8 +87,8 @@ async function askOnce(context: CliContext, app: App, opened: OpenedConversation
   const only = wish.mode !== "query";
   const json = Boolean(context.values.json);
   if (wish.mode === "query" && !json) {
-    for (const notice of opened.notices) terminal.err(terminal.style("dim", notice));
-    terminal.err(terminal.style("bold", `> ${app.redact(wish.text)}`));
+    for (const notice of opened.notices) terminal.err(terminal.style("dim", terminal.forErr(notice)));
+    terminal.err(terminal.style("bold", `> ${terminal.forErr(app.redact(wish.text))}`));
   }
   const printer = new EventPrinter(terminal, {
     quiet: only,
@@ -99,10 +99,11 @@ async function askOnce(context: CliContext, app: App, opened: OpenedConversation
   const { signal, release } = interruptOnSignals();
   let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
   const input = await app.prepareInput(wish.text, opened);
-  if (wish.mode !== "oneshot") for (const warning of input.warnings) terminal.err(`warning: ${warning}`);
+  if (wish.mode !== "oneshot")
+    for (const warning of input.warnings) terminal.err(`warning: ${terminal.forErr(warning)}`);
   const options = { signal, tainted: input.untrusted };
   for await (const event of opened.conversation.send(await withImages(wish, input.text), options)) {
-    if (json) terminal.out(JSON.stringify(event));
+    if (json) terminal.out(terminal.forOut(JSON.stringify(event)));
     else printer.show(event);
     if (event.type === "ended") ended = event;
   }

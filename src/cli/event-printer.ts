@@ -45,6 +45,7 @@ export class EventPrinter {
   readonly #terminal: Terminal;
   readonly #options: PrintOptions;
   #streamed = "";
+  #held = "";
   #lineOpen = false;
   #lastTool = "";
   readonly #calls = new Map<string, string>();
@@ -55,13 +56,16 @@ export class EventPrinter {
   }
 
   /** Everything that must not disturb the answer goes to the error stream. */
-  #aside(text: string): void {
+  aside(text: string): void {
     if (this.#options.quiet) return;
     this.#closeLine();
     this.#terminal.err(text);
   }
 
   #closeLine(): void {
+    const held = this.#held;
+    this.#held = "";
+    this.#write(this.#terminal.forOut(held));
     if (this.#lineOpen) this.#terminal.raw("\n");
     this.#lineOpen = false;
   }
@@ -69,14 +73,18 @@ export class EventPrinter {
   #delta(kind: "text" | "reasoning", text: string): void {
     if (this.#options.quiet || !this.#options.stream) return;
     if (kind === "reasoning") {
-      if (this.#options.reasoning) this.#write(this.#terminal.style("dim", text));
+      if (this.#options.reasoning) this.#write(this.#terminal.style("dim", this.#terminal.forOut(text)));
       return;
     }
     this.#streamed += text;
-    this.#write(text);
+    // CR LF may come in two pieces.
+    const whole = this.#held + text;
+    this.#held = whole.endsWith("\r") ? "\r" : "";
+    this.#write(this.#terminal.forOut(whole.slice(0, whole.length - this.#held.length)));
   }
 
   #write(text: string): void {
+    if (text === "") return;
     this.#terminal.raw(text);
     this.#lineOpen = !text.endsWith("\n");
   }
@@ -86,10 +94,12 @@ export class EventPrinter {
     if (mode === "off" || (mode === "new" && this.#lastTool === event.name && !event.failed)) return;
     this.#lastTool = event.name;
     const mark = event.failed ? this.#terminal.style("red", "✗") : this.#terminal.style("green", "✓");
-    const width = Math.min(this.#terminal.columns, 100) - event.name.length - 16;
+    const name = this.#terminal.forErr(event.name);
+    const width = Math.min(this.#terminal.columns, 100) - name.length - 16;
     const what = this.#calls.get(event.callId) ?? "";
-    const preview = fitToWidth((event.failed ? event.preview : what).replaceAll(/\s+/gu, " "), Math.max(10, width));
-    this.#aside(`  ${mark} ${event.name} ${this.#terminal.style("dim", `${preview} (${seconds(event.durationMs)})`)}`);
+    const text = this.#terminal.forErr((event.failed ? event.preview : what).replaceAll(/\s+/gu, " "));
+    const preview = fitToWidth(text, Math.max(10, width));
+    this.aside(`  ${mark} ${name} ${this.#terminal.style("dim", `${preview} (${seconds(event.durationMs)})`)}`);
   }
 
   show(event: AgentEvent): void {
@@ -102,11 +112,11 @@ export class EventPrinter {
       this.#closeLine();
       if ((event.message.tool_calls ?? []).length > 0) this.#streamed = "";
     } else if (event.type === "tool_progress") {
-      if (this.#options.toolProgress === "verbose") this.#aside(`    ${event.text}`);
+      if (this.#options.toolProgress === "verbose") this.aside(`    ${this.#terminal.forErr(event.text)}`);
     } else {
       if (event.type === "restarted") this.#streamed = "";
       const aside = asideText(event);
-      if (aside) this.#aside(this.#terminal.style(aside.style, `  ${aside.text}`));
+      if (aside) this.aside(this.#terminal.style(aside.style, `  ${this.#terminal.forErr(aside.text)}`));
     }
   }
 
@@ -116,13 +126,14 @@ export class EventPrinter {
     this.#streamed = "";
     // What was streamed is on the screen already; a footer added afterwards still has to be shown.
     const rest = shown !== "" && event.text.startsWith(shown) ? event.text.slice(shown.length).trim() : event.text;
-    if (rest !== "") this.#terminal.out(rest);
-    if (event.end === "interrupted") this.#aside(this.#terminal.style("yellow", "  interrupted"));
+    if (rest !== "") this.#terminal.out(this.#terminal.forOut(rest));
+    if (event.end === "interrupted") this.aside(this.#terminal.style("yellow", "  interrupted"));
     if (event.end === "budget")
-      this.#aside(this.#terminal.style("yellow", `  stopped after ${event.modelCalls} model calls (agent.max_turns)`));
+      this.aside(this.#terminal.style("yellow", `  stopped after ${event.modelCalls} model calls (agent.max_turns)`));
     if (event.failure && event.end === "failed") {
+      const { message, cure } = event.failure;
       this.#terminal.err(
-        `${this.#terminal.style("red", "error:")} ${event.failure.message}${event.failure.cure ? `\n${event.failure.cure}` : ""}`,
+        `${this.#terminal.style("red", "error:")} ${this.#terminal.forErr(`${message}${cure ? `\n${cure}` : ""}`)}`,
       );
     }
   }

@@ -31,7 +31,7 @@ function draw<T>(terminal: Terminal, title: string, state: PickerState<T>): stri
   const start = Math.max(0, Math.min(state.cursor - Math.floor(PAGE / 2), state.visible.length - PAGE));
   const rows = state.visible.slice(start, start + PAGE).map((choice, index) => {
     const chosen = start + index === state.cursor;
-    const text = fitToWidth(`${chosen ? "❯" : " "} ${choice.label}`, terminal.columns - 1);
+    const text = fitToWidth(`${chosen ? "❯" : " "} ${terminal.forOut(choice.label)}`, terminal.columns - 1);
     return chosen ? terminal.style("cyan", text) : text;
   });
   const count = `${state.visible.length === 0 ? 0 : state.cursor + 1}/${state.visible.length}`;

@@ -20,7 +20,7 @@ export async function recap(store: SessionStore, sessionId: string, terminal: Te
     .slice(-2 * EXCHANGES);
   const lines: string[] = [];
   for (const row of rows) {
-    const text = typeof row.content === "string" ? row.content : textOf(row.content as Content);
+    const text = terminal.forOut(typeof row.content === "string" ? row.content : textOf(row.content as Content));
     const calls = (row.tool_calls ?? []).map(
       (call) => (call as { function?: { name?: string } }).function?.name ?? "?",
     );
@@ -30,7 +30,7 @@ export async function recap(store: SessionStore, sessionId: string, terminal: Te
       lines.push(
         terminal.style(
           "dim",
-          `  ${calls.length} tool call${calls.length === 1 ? "" : "s"}: ${[...new Set(calls)].join(", ")}`,
+          `  ${calls.length} tool call${calls.length === 1 ? "" : "s"}: ${terminal.forOut([...new Set(calls)].join(", "))}`,
         ),
       );
   }

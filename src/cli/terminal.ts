@@ -1,5 +1,6 @@
 // The terminal as the commands see it: two streams, a width, colours, and questions to the person.
 import type { Readable, Writable } from "node:stream";
+import { showTerminalControls } from "../lib/visible-text.ts";
 import { wrapWords } from "../lib/wrap-words.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
@@ -16,7 +17,7 @@ const CODES: { readonly [style in Style]: readonly [number, number] } = {
 export interface TerminalStreams {
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?(on: boolean): unknown };
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
-  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
 }
 
 /** Whoever read our words may leave early (`| head`): the work goes on without them. */
@@ -48,6 +49,26 @@ export class Terminal {
   /** Columns to draw in; Infinity when the output goes to a file or a pipe, so nothing is cut there. */
   get columns(): number {
     return this.#streams.stdout.isTTY ? (this.#streams.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  }
+
+  /** The size of the screen that questions are shown on; endless when they go to a file or a pipe. */
+  get screen(): { columns: number; rows: number } {
+    const { stderr } = this.#streams;
+    if (!stderr.isTTY) return { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+    return { columns: stderr.columns || 80, rows: stderr.rows || 24 };
+  }
+
+  /**
+   * Text of a model, a file or a server for standard output. A terminal must not obey it: control characters are shown
+   * as escapes there. A file or a pipe gets the text as it is.
+   */
+  forOut(text: string): string {
+    return this.#streams.stdout.isTTY ? showTerminalControls(text) : text;
+  }
+
+  /** Like `forOut`, for the error stream. */
+  forErr(text: string): string {
+    return this.#streams.stderr.isTTY ? showTerminalControls(text) : text;
   }
 
   out(text: string): void {
