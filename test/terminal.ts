@@ -6,12 +6,15 @@ import { hermesProgram } from "./hermes.ts";
 export interface TestTerminal {
   /** What a person would see: the lines of the screen without trailing blanks. */
   screen(): string;
+  /** The part of it that fits the window, without what scrolled away. */
+  window(): string;
   /** Everything that was written, control sequences included. */
   raw(): string;
   type(text: string): void;
   /** Waits until the screen shows the text. */
   shows(text: string | RegExp, timeoutMs?: number): Promise<void>;
   exited: Promise<number>;
+  signal(name: string): void;
   kill(): void;
 }
 
@@ -40,15 +43,17 @@ export function openTerminal(
     emulator.write(data);
   });
   const exited = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
-  const screen = () => {
+  const linesFrom = (first: number) => {
     const lines: string[] = [];
     const { active } = emulator.buffer;
-    for (let index = 0; index < active.length; index++)
+    for (let index = first; index < active.length; index++)
       lines.push(active.getLine(index)?.translateToString(true) ?? "");
     return lines.join("\n").trimEnd();
   };
+  const screen = () => linesFrom(0);
   return {
     screen,
+    window: () => linesFrom(emulator.buffer.active.baseY),
     raw: () => written,
     type: (text) => child.write(text),
     shows: async (text, timeoutMs = 20_000) => {
@@ -60,6 +65,7 @@ export function openTerminal(
       }
     },
     exited,
+    signal: (name) => child.kill(name),
     kill: () => child.kill("SIGKILL"),
   };
 }

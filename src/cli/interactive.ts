@@ -4,14 +4,22 @@ import type { App, ConversationWish } from "../app/app.ts";
 import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Human } from "../core/human.ts";
+import { fitToWidth } from "../lib/text-width.ts";
 import type { CliContext } from "./command.ts";
 import { EventPrinter } from "./event-printer.ts";
+import { plainLine, type TypedLine, withPastes } from "./line-editor.ts";
 import { LineReader } from "./line-reader.ts";
 import { pick } from "./picker.ts";
 import { recap } from "./recap.ts";
 import { terminalHuman } from "./terminal-human.ts";
 
 const EXIT_WINDOW_MS = 2_000;
+
+/** The command of a line. A pasted block is no command; it may be the argument of one. */
+function commandOf(line: TypedLine, commands: readonly SlashCommand[]): ReturnType<typeof parseCommandLine> {
+  const parsed = parseCommandLine(line.typed, commands);
+  return parsed && "command" in parsed ? { ...parsed, args: withPastes(parsed.args, line.pastes) } : parsed;
+}
 
 class Session {
   readonly #context: CliContext;
@@ -22,13 +30,15 @@ class Session {
   #changes: Partial<ConversationWish> = {};
   #running: AbortController | undefined;
   #commands: readonly SlashCommand[] = [];
-  #pending: string[] = [];
+  readonly #pending: TypedLine[] = [];
+  #printer: EventPrinter | undefined;
   /** What the agent is told of background processes at the next idle moment. */
   readonly #news: string[] = [];
   #waiting: AbortController | undefined;
   #leaving = false;
   #yolo = false;
   #lastInterrupt = 0;
+  #exitCode = 0;
 
   constructor(context: CliContext, app: App, wish: (human: Human) => Promise<ConversationWish>) {
     this.#context = context;
@@ -40,8 +50,7 @@ class Session {
   get #human(): Human {
     return terminalHuman(this.#context.terminal, {
       approvalMs: this.#app.config.approvals.timeout * 1000,
-      readLine: (prompt, signal) => this.#reader.line(prompt, signal),
-      readSecret: (prompt, signal) => this.#reader.secret(prompt, signal),
+      reader: this.#reader,
     });
   }
 
@@ -58,26 +67,32 @@ class Session {
     this.#opened = opened;
     this.#commands = await this.#app.commands();
     const { terminal } = this.#context;
-    for (const notice of opened.notices) terminal.out(terminal.style("dim", notice));
-    if (opened.caching) terminal.out(terminal.style("dim", opened.caching));
+    for (const notice of opened.notices) terminal.out(terminal.style("dim", terminal.forOut(notice)));
+    if (opened.caching) terminal.out(terminal.style("dim", terminal.forOut(opened.caching)));
     if (opened.resumed) terminal.out(await recap(this.#app.store, opened.conversation.sessionId, terminal));
     return opened;
   }
 
+  /** Ctrl-C: stops the turn; at the prompt it clears the line. A second time within two seconds it leaves. */
   #interrupted(): void {
     const now = Date.now();
-    if (this.#running && now - this.#lastInterrupt > EXIT_WINDOW_MS) {
-      this.#lastInterrupt = now;
-      this.#running.abort();
-      return;
-    }
+    const again = now - this.#lastInterrupt <= EXIT_WINDOW_MS;
+    this.#lastInterrupt = now;
+    const { terminal } = this.#context;
+    if (this.#running && !again) this.#running.abort();
+    else if (!this.#running && this.#reader.clearDraft()) this.#lastInterrupt = 0;
+    else if (again) this.#leave();
+    else this.#reader.interlude(() => terminal.err(terminal.style("dim", "  press Ctrl-C again to leave")));
+  }
+
+  #leave(): void {
     this.#leaving = true;
     this.#running?.abort();
     this.#reader.close();
   }
 
-  /** `prepared` text is complete: references in it stay as they are. */
-  async #turn(text: string, prepared?: { readonly untrusted: boolean }): Promise<void> {
+  /** `prepared` text is complete: references in it stay as they are, as they do in pasted blocks. */
+  async #turn(line: TypedLine, prepared?: { readonly untrusted: boolean }): Promise<void> {
     const opened = this.#opened ?? (await this.#open());
     const display = this.#app.config.display;
     const printer = new EventPrinter(this.#context.terminal, {
@@ -88,49 +103,62 @@ class Session {
     });
     const controller = new AbortController();
     this.#running = controller;
+    this.#printer = printer;
     try {
       const input = prepared
-        ? { text, warnings: [], untrusted: prepared.untrusted }
-        : await this.#app.prepareInput(text, opened);
-      for (const warning of input.warnings) this.#context.terminal.err(`warning: ${warning}`);
+        ? { text: line.text, warnings: [], untrusted: prepared.untrusted }
+        : await this.#app.prepareInput(line.typed, opened);
+      const { terminal } = this.#context;
+      for (const warning of input.warnings) terminal.err(`warning: ${terminal.forErr(warning)}`);
       const options = { signal: controller.signal, tainted: input.untrusted };
-      for await (const event of opened.conversation.send(input.text, options)) {
+      for await (const event of opened.conversation.send(withPastes(input.text, line.pastes), options)) {
         printer.show(event);
-        if (event.type === "ended" && event.undelivered) this.#pending.unshift(event.undelivered);
+        if (event.type === "ended" && event.undelivered) this.#pending.unshift(plainLine(event.undelivered));
       }
     } finally {
       this.#running = undefined;
+      this.#printer = undefined;
     }
     if (display.bell_on_complete) this.#context.terminal.raw("\u0007");
   }
 
   /** Text typed while a turn runs: interrupt it, steer it, or wait for its end, as configured; always acknowledged. */
-  #typedWhileBusy(line: string): void {
-    const { terminal } = this.#context;
-    const command = parseCommandLine(line, this.#commands);
+  #typedWhileBusy(line: TypedLine): void {
+    const command = commandOf(line, this.#commands);
     if (command && "command" in command && command.command.whileBusy) {
+      this.#acknowledge(line);
       void this.#command(line);
       return;
     }
     const mode = this.#app.config.display.busy_input_mode;
-    if (mode === "steer" && this.#opened?.conversation.steer(line))
-      terminal.err(terminal.style("dim", "  noted: it goes with the next tool result"));
-    else if (mode === "interrupt") {
-      this.#pending.push(line);
-      terminal.err(terminal.style("dim", "  stopping; your message is next"));
-      this.#running?.abort();
-    } else {
-      this.#pending.push(line);
-      terminal.err(terminal.style("dim", "  queued: it is sent after this turn"));
+    if (mode === "steer" && this.#opened?.conversation.steer(line.text)) {
+      this.#acknowledge(line, "noted: it goes with the next tool result");
+      return;
     }
+    this.#pending.push(line);
+    this.#acknowledge(
+      line,
+      mode === "interrupt" ? "stopping; your message is next" : "queued: it is sent after this turn",
+    );
+    if (mode === "interrupt") this.#running?.abort();
+  }
+
+  /** What was typed was not on the screen until now: an answer was being written there. */
+  #acknowledge(line: TypedLine, what?: string): void {
+    const { terminal } = this.#context;
+    const width = Math.min(terminal.columns, 100) - 6;
+    const typed = fitToWidth(terminal.forErr(line.text.trim().replaceAll(/\s+/gu, " ")), width);
+    const shown = terminal.style("dim", `  ❯ ${typed}${what ? `\n  ${what}` : ""}`);
+    if (this.#printer) this.#printer.aside(shown);
+    else terminal.err(shown);
   }
 
   async #answer(answer: CommandAnswer, retry: (choice: string) => Promise<void>): Promise<void> {
     const { terminal } = this.#context;
-    if (answer.type === "text") terminal.out(answer.text);
+    if (answer.type === "text") terminal.out(terminal.forOut(answer.text));
     else if (answer.type === "quit") this.#interruptToLeave();
-    else if (answer.type === "send" && answer.prepared) await this.#turn(answer.text, answer.prepared);
-    else if (answer.type === "send") this.#pending.push(answer.text);
+    else if (answer.type === "send" && answer.prepared) await this.#turn(plainLine(answer.text), answer.prepared);
+    else if (answer.type === "send") this.#pending.push(plainLine(answer.text));
     else if (answer.type === "choose") {
       const chosen = await this.#choose(answer.title, answer.choices);
       if (chosen) await retry(chosen);
@@ -149,7 +177,8 @@ class Session {
       this.#opened = undefined;
       const opened = await this.#open();
       if (answer.type === "switch" && answer.sessionId === null) await this.#tellReset(opened.conversation.sessionId);
-      terminal.out(terminal.style("dim", `session ${opened.conversation.sessionId} · ${opened.identity.model}`));
+      const model = terminal.forOut(opened.identity.model);
+      terminal.out(terminal.style("dim", `session ${opened.conversation.sessionId} · ${model}`));
     }
   }
 
@@ -166,26 +195,23 @@ class Session {
 
   async #choose(title: string, choices: readonly { label: string; value: string }[]): Promise<string | null> {
     if (!this.#context.terminal.interactive) {
-      this.#context.terminal.out(choices.map((choice) => choice.label).join("\n"));
+      this.#context.terminal.out(this.#context.terminal.forOut(choices.map((choice) => choice.label).join("\n")));
       return null;
     }
-    this.#reader.close();
-    const chosen = await pick(this.#context.terminal, title, choices);
-    await this.#listen();
-    return chosen;
+    return this.#reader.lend(() => pick(this.#context.terminal, title, choices));
   }
 
   /** Commands by their exact word, then skills, then what the word could be short for. */
-  async #meaning(line: string): Promise<ReturnType<typeof parseCommandLine>> {
-    const parsed = parseCommandLine(line, this.#commands);
-    const word = line.trim().slice(1).split(/\s/, 1)[0]?.toLowerCase() ?? "";
+  async #meaning(line: TypedLine): Promise<ReturnType<typeof parseCommandLine>> {
+    const parsed = commandOf(line, this.#commands);
+    const word = line.typed.trim().slice(1).split(/\s/, 1)[0]?.toLowerCase() ?? "";
     const exact =
       parsed && "command" in parsed && [parsed.command.name, ...(parsed.command.aliases ?? [])].includes(word);
     if (!parsed || exact) return parsed;
-    return parseCommandLine(line, [...this.#commands, ...(await this.#app.skillCommands())]);
+    return commandOf(line, [...this.#commands, ...(await this.#app.skillCommands())]);
   }
 
-  async #command(line: string): Promise<boolean> {
+  async #command(line: TypedLine): Promise<boolean> {
     const commands = this.#commands;
     const parsed = await this.#meaning(line);
     if (!parsed) return false;
@@ -216,7 +242,7 @@ class Session {
         });
         await this.#answer(answer, run);
       } catch (error) {
-        terminal.err(`error: ${error instanceof Error ? error.message : String(error)}`);
+        terminal.err(`error: ${terminal.forErr(error instanceof Error ? error.message : String(error))}`);
       }
     };
     await run(parsed.args);
@@ -233,13 +259,15 @@ class Session {
   #processNews(notice: { conversationId: string; line: string; message: string }): void {
     if (notice.conversationId !== this.#opened?.conversation.conversationId) return;
     const { terminal } = this.#context;
-    terminal.err(terminal.style("dim", `  ${notice.line}`));
+    const shown = terminal.style("dim", `  ${terminal.forErr(notice.line)}`);
     this.#news.push(notice.message);
     this.#waiting?.abort();
+    if (this.#printer) this.#printer.aside(shown);
+    else this.#reader.interlude(() => terminal.err(shown));
   }
 
   /** What to do next: the person's words first, then news of processes; null at the end of input. */
-  async #next(): Promise<{ line: string } | { news: string } | null> {
+  async #next(): Promise<{ line: TypedLine } | { news: string } | null> {
     for (;;) {
       const queued = this.#pending.shift();
       if (queued !== undefined) return { line: queued };
@@ -256,6 +284,7 @@ class Session {
 
   async run(): Promise<number> {
     await this.#listen();
+    const release = this.#leaveOnSignals();
     await this.#open();
     const deaf = this.#app.onProcessEvent((notice) => this.#processNews(notice));
     const { terminal } = this.#context;
@@ -264,21 +293,35 @@ class Session {
       const next = await this.#next();
       if (next === null) break;
       if ("news" in next) {
-        await this.#turn(next.news, { untrusted: true });
+        await this.#turn(plainLine(next.news), { untrusted: true });
         continue;
       }
       const { line } = next;
-      if (line.trim() === "") continue;
-      await this.#reader.remember(line);
+      if (line.text.trim() === "") continue;
+      await this.#reader.remember(line.text);
       if (!(await this.#command(line))) await this.#turn(line);
     }
+    release();
     deaf();
     this.#reader.close();
     await this.#opened?.conversation.close();
     const id = this.#opened?.conversation.sessionId;
     if (id && (await this.#app.store.getSession(id)))
       terminal.out(terminal.style("dim", `Go on with: hermes -r ${id}`));
-    return 0;
+    return this.#exitCode;
+  }
+
+  /** SIGTERM and SIGHUP: the turn stops, what happened is stored, the terminal is left as it was found. */
+  #leaveOnSignals(): () => void {
+    const signals = { SIGHUP: 129, SIGTERM: 143 } as const;
+    const leave = (name: NodeJS.Signals) => {
+      this.#exitCode = name === "SIGHUP" ? signals.SIGHUP : signals.SIGTERM;
+      this.#leave();
+    };
+    for (const name of Object.keys(signals)) process.once(name, leave);
+    return () => {
+      for (const name of Object.keys(signals)) process.off(name, leave);
+    };
   }
 }
 

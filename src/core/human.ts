@@ -5,6 +5,8 @@ export interface ApprovalRequest {
   readonly action: string;
   /** Why the gate stopped it. */
   readonly reason: string;
+  /** The parts of the action that the gate stopped, as far as they are known: a long action hides them. */
+  readonly flagged?: readonly string[];
   /** Stable key of the intent: what an allow-list entry remembers. */
   readonly intent: string;
   /** Choices that make sense here; `always` is left out for one-off risks. */

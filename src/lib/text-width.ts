@@ -66,3 +66,22 @@ export function padToWidth(text: string, width: number, align: "left" | "right" 
   const gap = " ".repeat(Math.max(0, width - displayWidth(text)));
   return align === "left" ? text + gap : gap + text;
 }
+
+/** The text in pieces of at most `width` cells; a grapheme is never split. One empty piece for an empty text. */
+export function splitToWidth(text: string, width: number): string[] {
+  if (displayWidth(text) <= width) return [text];
+  const pieces: string[] = [];
+  let piece = "";
+  let used = 0;
+  for (const { segment } of segments(text)) {
+    const next = graphemeWidth(segment);
+    if (used + next > width && piece !== "") {
+      pieces.push(piece);
+      piece = "";
+      used = 0;
+    }
+    piece += segment;
+    used += next;
+  }
+  return [...pieces, piece];
+}
