@@ -1,4 +1,5 @@
 // An interactive conversation in a real terminal with a scripted model, for tests.
+import { join } from "node:path";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import type { Reply } from "./fake-llm-replies.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
@@ -21,7 +22,10 @@ export interface ChatOptions {
   readonly columns?: number;
   readonly rows?: number;
   readonly env?: { readonly [name: string]: string };
-  readonly prepare?: (home: string) => void;
+  /** A folder of the home that comes first in PATH. */
+  readonly pathFirst?: string;
+  readonly pipedOutput?: boolean;
+  readonly prepare?: (home: string) => unknown;
 }
 
 /** Titles are asked for in the background; they get their own answer so that scripts stay simple. */
@@ -33,7 +37,8 @@ export async function openChat(script: readonly ScriptedReply[], options: ChatOp
   });
   home.useModel(llm, options.config);
   options.prepare?.(home.path);
-  const screen = openTerminal([], { home: home.path, ...options });
+  const env = options.pathFirst ? { PATH: `${join(home.path, options.pathFirst)}:${process.env.PATH ?? ""}` } : {};
+  const screen = openTerminal([], { home: home.path, ...options, env: { ...options.env, ...env } });
   await screen.shows("❯");
   return {
     home,

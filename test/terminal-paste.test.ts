@@ -136,6 +136,7 @@ describe("bracketed paste is switched off", () => {
   it.each([
     ["SIGTERM", 143],
     ["SIGHUP", 129],
+    ["SIGINT", 130],
   ])("after %s, also in the middle of an answer", async (name, code) => {
     const open = await start(drip("word ".repeat(400), { everyMs: 1_500 }));
     open.screen.type("go\r");
@@ -179,13 +180,24 @@ describe("the line editor", () => {
     await open.screen.shows(/❯$/);
     expect(open.screen.screen()).not.toContain("a draft");
     open.screen.type("hi\r");
-    await open.screen.shows("Good.");
+    await open.screen.shows(/Good\.\n❯$/);
     expect(open.userTexts()).toEqual(["hi"]);
     open.screen.type("\u0003");
     await open.screen.shows(/press Ctrl-C again to leave\n❯$/);
     open.screen.type("\u0003");
     expect(await open.screen.exited).toBe(0);
     expect(open.screen.screen()).toMatch(/\n❯ ?\nGo on with: hermes -r \d/);
+  });
+
+  it("goes on after Ctrl-Z where nobody could wake it up", async () => {
+    const open = await start(text("Good."));
+    open.screen.type("half");
+    await open.screen.shows("❯ half");
+    open.screen.type("\u001a");
+    await open.screen.shows(/❯ half$/);
+    open.screen.type(" and half\r");
+    await open.screen.shows("Good.");
+    expect(open.userTexts()).toEqual(["half and half"]);
   });
 
   it("goes on in the next line after a backslash", async () => {

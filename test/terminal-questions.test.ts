@@ -123,6 +123,22 @@ describe("an approval", () => {
   });
 });
 
+it("two questions at a time are asked one after the other", async () => {
+  const both = ["rm -rf data", "rm -rf other"].map((command) => ({ name: "terminal", args: { command } }));
+  const open = await start([calls(both), text("Over.")], {
+    prepare: (home) => ["data", "other"].map((name) => mkdirSync(join(home, name))),
+  });
+  open.screen.type("clean up\r");
+  await askedTimes(open, 1);
+  const first = open.screen.screen().includes("│ rm -rf data") ? "data" : "other";
+  open.screen.type("d\r");
+  await askedTimes(open, 2);
+  open.screen.type("o\r");
+  await open.screen.shows("Over.");
+  expect(existsSync(join(open.home.path, first))).toBe(true);
+  expect(existsSync(join(open.home.path, first === "data" ? "other" : "data"))).toBe(false);
+});
+
 describe("the command in the question", () => {
   it.each([
     ["clears the screen", "rm -rf data # \u001b[2J\u001b[H\u001b[32mls -la (harmless)", "\\x1b[2J\\x1b[H"],

@@ -20,12 +20,21 @@ export interface TestTerminal {
 
 export function openTerminal(
   args: readonly string[],
-  options: { home: string; columns?: number; rows?: number; env?: { readonly [name: string]: string } },
+  options: {
+    home: string;
+    columns?: number;
+    rows?: number;
+    env?: { readonly [name: string]: string };
+    /** The program's standard output is a pipe, whose end writes to the terminal. */
+    pipedOutput?: boolean;
+  },
 ): TestTerminal {
   const cols = options.columns ?? 100;
   const rows = options.rows ?? 40;
   const emulator = new headless.Terminal({ cols, rows, allowProposedApi: true, scrollback: 5_000 });
-  const child = spawn(process.execPath, [hermesProgram(), ...args], {
+  const command = [process.execPath, hermesProgram(), ...args];
+  const [program = "", ...rest] = options.pipedOutput ? ["/bin/sh", "-c", '"$0" "$@" | cat', ...command] : command;
+  const child = spawn(program, rest, {
     cols,
     rows,
     cwd: options.home,

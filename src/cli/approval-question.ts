@@ -10,6 +10,7 @@ const REST = "  ┆ ";
 /** Rows for the reason, the choices and what is typed. */
 const RESERVED_ROWS = 8;
 const HEAD_CHARS = 160;
+const HEAD_LINES = 2;
 const AROUND_CHARS = 60;
 const FLAGGED_CHARS = 600;
 
@@ -36,19 +37,34 @@ function markedRows(text: string, columns: number): string[] {
     .flatMap((line) => splitToWidth(line, width).map((piece, at) => (at === 0 ? LINE : REST) + piece));
 }
 
+/** How much of the text's beginning is shown: at most so many characters and lines. */
+function headLength(text: string, chars: number, lines: number): number {
+  return text.slice(0, chars).split("\n").slice(0, lines).join("\n").length;
+}
+
+/** The same for its end. */
+function tailLength(text: string, chars: number, lines: number): number {
+  return text.slice(-chars).split("\n").slice(-lines).join("\n").length;
+}
+
 type Range = readonly [from: number, to: number];
 
 /** Where the parts are in the text, with some text around; parts that are not found as they stand come apart. */
 function rangesOf(action: string, parts: readonly string[]): { found: Range[]; missing: string[] } {
   const found: Range[] = [
-    [0, HEAD_CHARS],
-    [action.length - HEAD_CHARS, action.length],
+    [0, headLength(action, HEAD_CHARS, HEAD_LINES)],
+    [action.length - tailLength(action, HEAD_CHARS, HEAD_LINES), action.length],
   ];
   const missing: string[] = [];
   for (const part of parts) {
     const at = action.indexOf(part);
-    if (at < 0) missing.push(part);
-    else found.push([Math.max(0, at - AROUND_CHARS), Math.min(action.length, at + part.length + AROUND_CHARS)]);
+    if (at < 0) {
+      missing.push(part);
+      continue;
+    }
+    const end = at + part.length;
+    const before = tailLength(action.slice(Math.max(0, at - AROUND_CHARS), at), AROUND_CHARS, 1);
+    found.push([at - before, end + headLength(action.slice(end, end + AROUND_CHARS), AROUND_CHARS, 1)]);
   }
   return { found, missing };
 }

@@ -8,6 +8,7 @@ import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { ContentPart } from "../core/message.ts";
+import { showControlCharacters } from "../lib/visible-text.ts";
 import { type ChatWish, chatOptions, chatWish, joinNames, skillsOf, toolsetsOf } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";
 import { EventPrinter } from "./event-printer.ts";
@@ -136,13 +137,15 @@ async function run(context: CliContext): Promise<number> {
     ...(interactive && context.terminal.interactive
       ? {
           consentToHook: ({ event, command }: { event: string; command: string }) =>
-            context.terminal.confirm(`Run "${command}" at every ${event}?`),
+            context.terminal.confirm(`Run "${showControlCharacters(command)}" at every ${event}?`),
         }
       : {}),
-    onNotice: (text) => (wish.mode === "oneshot" ? undefined : context.terminal.err(`notice: ${text}`)),
+    onNotice: (text) =>
+      wish.mode === "oneshot" ? undefined : context.terminal.err(`notice: ${context.terminal.forErr(text)}`),
   });
   try {
-    if (wish.mode !== "oneshot") for (const warning of app.warnings) context.terminal.err(`warning: ${warning}`);
+    if (wish.mode !== "oneshot")
+      for (const warning of app.warnings) context.terminal.err(`warning: ${context.terminal.forErr(warning)}`);
     if (interactive) {
       const { interact } = await import("./interactive.ts");
       return await interact(context, app, (human) => conversationWish(context, app, human, wish.maxTurns));

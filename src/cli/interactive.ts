@@ -262,8 +262,7 @@ class Session {
     const shown = terminal.style("dim", `  ${terminal.forErr(notice.line)}`);
     this.#news.push(notice.message);
     this.#waiting?.abort();
-    if (this.#printer) this.#printer.aside(shown);
-    else this.#reader.interlude(() => terminal.err(shown));
+    this.#reader.interlude(() => (this.#printer ? this.#printer.aside(shown) : terminal.err(shown)));
   }
 
   /** What to do next: the person's words first, then news of processes; null at the end of input. */
@@ -311,16 +310,16 @@ class Session {
     return this.#exitCode;
   }
 
-  /** SIGTERM and SIGHUP: the turn stops, what happened is stored, the terminal is left as it was found. */
+  /** A signal ends it: the turn stops, what happened is stored, the terminal is left as it was found. */
   #leaveOnSignals(): () => void {
-    const signals = { SIGHUP: 129, SIGTERM: 143 } as const;
-    const leave = (name: NodeJS.Signals) => {
-      this.#exitCode = name === "SIGHUP" ? signals.SIGHUP : signals.SIGTERM;
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+    const leave = (_name: NodeJS.Signals, code: number) => {
+      this.#exitCode = 128 + code;
       this.#leave();
     };
-    for (const name of Object.keys(signals)) process.once(name, leave);
+    for (const name of signals) process.once(name, leave);
     return () => {
-      for (const name of Object.keys(signals)) process.off(name, leave);
+      for (const name of signals) process.off(name, leave);
     };
   }
 }

@@ -147,6 +147,14 @@ export class LineEditor implements InputReceiver {
     this.#silence();
   }
 
+  /** Prints above the prompt when one is shown. */
+  interlude(print: () => void): void {
+    const prompted = this.shown;
+    this.hide();
+    print();
+    if (prompted) this.show(this.#prompt);
+  }
+
   /** Forgets what is typed. False when there was nothing. */
   clear(): boolean {
     if (this.#readline.line === "" && this.#above.length === 0) return false;

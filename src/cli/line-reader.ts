@@ -8,6 +8,7 @@ import { TerminalInput } from "./terminal-input.ts";
 
 /** Longer messages are not kept in the history file. */
 const MAX_REMEMBERED = 5_000;
+const NOT_STOPPED_MS = 200;
 
 /** `pasted`: text was pasted where only typed answers count. */
 export type Answer = { readonly text: string } | { readonly pasted: true } | null;
@@ -54,6 +55,7 @@ class TypedSource implements Source {
   readonly #editor: LineEditor;
   #waiting: ((line: TypedLine | null) => void) | undefined;
   #prompt = "";
+  #answers: TypedAnswers | undefined;
   #ended = false;
 
   constructor(terminal: Terminal, history: readonly string[], events: SourceEvents) {
@@ -92,33 +94,39 @@ class TypedSource implements Source {
     const prompted = this.#editor.shown;
     this.#editor.hide();
     const answers = new TypedAnswers(this.#terminal, this.#input, this.#ended);
+    this.#answers = answers;
     try {
       return await ask(answers);
     } finally {
+      this.#answers = undefined;
       answers.close();
       if (prompted && this.#waiting) this.#editor.show(this.#prompt);
     }
   }
 
   interlude(print: () => void): void {
-    const prompted = this.#editor.shown;
-    this.#editor.hide();
-    print();
-    if (prompted) this.#editor.show(this.#prompt);
+    if (this.#answers) this.#answers.interlude(print);
+    else this.#editor.interlude(print);
   }
 
   clearDraft(): boolean {
     return this.#editor.clear();
   }
 
+  /** Ctrl-Z. Where nobody could wake it up again the system does not stop it: then it goes on by itself. */
   #suspend(): void {
     const prompted = this.#editor.shown;
     this.#editor.hide();
     this.#input.stop();
-    process.once("SIGCONT", () => {
+    const goOn = () => {
+      process.off("SIGCONT", goOn);
+      clearTimeout(timer);
+      if (this.#ended) return;
       this.#input.start();
-      if (prompted) this.#editor.show(this.#prompt);
-    });
+      if (prompted && this.#waiting) this.#editor.show(this.#prompt);
+    };
+    const timer = setTimeout(goOn, NOT_STOPPED_MS);
+    process.once("SIGCONT", goOn);
     process.kill(process.pid, "SIGTSTP");
   }
 
@@ -196,6 +204,10 @@ class TypedAnswers implements AnswerReader {
     release?.();
     stderr.write("\n");
     return secret;
+  }
+
+  interlude(print: () => void): void {
+    this.#editor.interlude(print);
   }
 
   close(): void {

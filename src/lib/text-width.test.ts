@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { displayWidth, fitToWidth, padToWidth } from "./text-width.ts";
+import { displayWidth, fitToWidth, padToWidth, splitToWidth } from "./text-width.ts";
 
 it.each([
   ["hello", 5],
@@ -29,6 +29,19 @@ it("never exceeds the width", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), fc.integer({ min: 1, max: 30 }), (text, width) => {
       expect(displayWidth(fitToWidth(text, width))).toBeLessThanOrEqual(width);
+    }),
+  );
+});
+
+it("splits into pieces that fit and lose nothing", () => {
+  expect(splitToWidth("", 5)).toEqual([""]);
+  expect(splitToWidth("hello world", 5)).toEqual(["hello", " worl", "d"]);
+  expect(splitToWidth("备份备", 3)).toEqual(["备", "份", "备"]);
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 2, max: 20 }), (text, width) => {
+      const pieces = splitToWidth(text, width);
+      expect(pieces.join("")).toBe(text);
+      for (const piece of pieces) expect(displayWidth(piece)).toBeLessThanOrEqual(width);
     }),
   );
 });
