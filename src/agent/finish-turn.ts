@@ -90,6 +90,7 @@ export async function finishTurn(turn: TurnScope, raw: TurnOutcome): Promise<Age
     usage: turn.tally.usage,
     cost: turn.tally.cost,
     ...(outcome.failure === undefined ? {} : { failure: outcome.failure }),
+    ...(outcome.note === undefined ? {} : { note: outcome.note }),
     ...(undelivered === undefined ? {} : { undelivered }),
   };
 }

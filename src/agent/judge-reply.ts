@@ -8,6 +8,8 @@ import type { ToolSet } from "./tool-set.ts";
 
 const EMPTY_TEXT = "(empty)";
 const MOST_CONTINUATIONS = 3;
+/** How often an answer whose connection broke is continued. */
+const MOST_BREAKS = 2;
 const MOST_ARGUMENT_REASKS = 2;
 const MOST_REASONING_REASKS = 2;
 const MOST_PLAIN_REASKS = 3;
@@ -17,6 +19,9 @@ const HOUSEKEEPING = new Set(["memory", "todo", "skill_manage", "session_search"
 
 const CONTINUE =
   "Your reply was cut off by the length limit. Continue exactly where it stopped, without repeating anything.";
+const CONTINUE_BROKEN =
+  "The connection broke in the middle of your reply. Continue exactly where it stopped, without repeating anything.";
+const FILTERED = "The provider's content filter stopped this answer; it may be incomplete.";
 const NUDGE_AFTER_TOOLS = "The tool results above are in. Use them to answer, or take the next step.";
 const NUDGE_AFTER_THOUGHT = "You thought about it but wrote no answer. Write the answer now.";
 const SMALLER_CALL =
@@ -32,7 +37,7 @@ export type Judgement =
   /** `message` is what to store; absent when the text is stored already. */
   | { readonly kind: "answer"; readonly text: string; readonly message?: AssistantMessage; readonly notice?: string }
   /** Ask again; the scaffolding goes on the wire after the log and is never stored. */
-  | { readonly kind: "again"; readonly scaffold: readonly Message[] }
+  | { readonly kind: "again"; readonly scaffold: readonly Message[]; readonly notice?: string }
   | { readonly kind: "failed"; readonly failure: Failure; readonly text: string };
 
 const user = (content: string): Message => ({ role: "user", content });
@@ -51,6 +56,7 @@ export class ReplyJudge {
   /** Parts of an answer that ran into the length limit. */
   #pieces = "";
   #continuations = 0;
+  #breaks = 0;
   #cutCalls = 0;
   #badArguments = 0;
   #unknownRounds = 0;
@@ -73,7 +79,9 @@ export class ReplyJudge {
   }
 
   judge(reply: Reply): Judgement {
-    const { message, finishReason } = reply.response;
+    const { message, finishReason, incomplete } = reply.response;
+    if (finishReason === "content_filter") return this.#judgeFiltered(message);
+    if (incomplete !== undefined) return this.#judgeBroken(textOf(message.content), incomplete);
     const calls = message.tool_calls ?? [];
     if (calls.length > 0) return this.#judgeCalls(reply, finishReason === "length");
     const text = textOf(message.content);
@@ -87,6 +95,28 @@ export class ReplyJudge {
     this.#pieces = "";
     const stored = { ...message, content: whole };
     return { kind: "answer", text: whole, message: stored, ...(notice === undefined ? {} : { notice }) };
+  }
+
+  /** A filter stopped the answer. Asking again would meet it again; calls that it cut off are not run. */
+  #judgeFiltered(filtered: AssistantMessage): Judgement {
+    const { tool_calls: _notRun, ...message } = filtered;
+    const text = textOf(message.content);
+    if (this.#pieces + text !== "") return this.#answer(message, text, FILTERED);
+    const failure: Failure = {
+      kind: "content_filter",
+      message: "The provider's content filter blocked the answer.",
+      cure: "Say it in other words, or choose another model with `hermes model`.",
+    };
+    return { kind: "failed", failure, text: "" };
+  }
+
+  /** The answer broke off after some text: the rest is asked for, as with an answer that was too long. */
+  #judgeBroken(text: string, failure: Failure): Judgement {
+    this.#pieces += text;
+    if (this.#breaks >= MOST_BREAKS) return { kind: "failed", failure, text: this.#pieces };
+    this.#breaks += 1;
+    const notice = `${failure.message}. Asking for the rest.`;
+    return { kind: "again", scaffold: [assistant(this.#pieces), user(CONTINUE_BROKEN)], notice };
   }
 
   #judgeCalls(reply: Reply, cut: boolean): Judgement {

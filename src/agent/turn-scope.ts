@@ -13,6 +13,8 @@ export interface TurnOutcome {
   readonly end: TurnEnd;
   readonly text: string;
   readonly failure?: Failure;
+  /** Why the text may be incomplete. */
+  readonly note?: string;
 }
 
 export interface TurnOptions {

@@ -99,9 +99,14 @@ async function follow(turn: TurnScope, judgement: Judgement, streamed: string): 
     case "answer":
       if (judgement.message !== undefined) await turn.keep([judgement.message]);
       if (judgement.notice !== undefined) turn.notice("warning", judgement.notice);
-      return { end: "done", text: judgement.text };
+      return {
+        end: "done",
+        text: judgement.text,
+        ...(judgement.notice === undefined ? {} : { note: judgement.notice }),
+      };
     case "again":
       turn.scaffold = judgement.scaffold;
+      if (judgement.notice !== undefined) turn.notice("warning", judgement.notice);
       // What was streamed is continued, not void, while an answer is being completed.
       if (turn.judge.pieces === "" && streamed !== "") turn.emit({ type: "restarted" });
       return undefined;

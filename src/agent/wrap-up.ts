@@ -32,7 +32,9 @@ export async function wrapUp(turn: TurnScope): Promise<TurnOutcome> {
     const text = textOf(message.content);
     if (text.trim() === "") continue;
     await turn.keep([message]);
-    return { end: "budget", text };
+    const { incomplete } = outcome.response;
+    if (incomplete !== undefined) turn.notice("warning", incomplete.message);
+    return { end: "budget", text, ...(incomplete === undefined ? {} : { note: incomplete.message }) };
   }
   await turn.keep([{ role: "assistant", content: APOLOGY, finish_reason: "stop" }]);
   return { end: "budget", text: APOLOGY };

@@ -55,9 +55,9 @@ export class EventPrinter {
     this.#options = options;
   }
 
-  /** Everything that must not disturb the answer goes to the error stream. */
-  aside(text: string): void {
-    if (this.#options.quiet) return;
+  /** Goes to the error stream, so that it does not disturb the answer; a warning also when only the answer is asked for. */
+  aside(text: string, always = false): void {
+    if (this.#options.quiet && !always) return;
     this.#closeLine();
     this.#terminal.err(text);
   }
@@ -116,7 +116,8 @@ export class EventPrinter {
     } else {
       if (event.type === "restarted") this.#streamed = "";
       const aside = asideText(event);
-      if (aside) this.aside(this.#terminal.style(aside.style, `  ${this.#terminal.forErr(aside.text)}`));
+      const warns = event.type === "notice" && event.level === "warning";
+      if (aside) this.aside(this.#terminal.style(aside.style, `  ${this.#terminal.forErr(aside.text)}`), warns);
     }
   }
 

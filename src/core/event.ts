@@ -59,6 +59,8 @@ export type AgentEvent =
       readonly usage: Usage;
       readonly cost: Cost;
       readonly failure?: Failure;
+      /** For the person, beside the text: why the answer may be incomplete although the turn is done. */
+      readonly note?: string;
       /** Steering text that found no tool result to land on: send it as the next message. */
       readonly undelivered?: string;
     };

@@ -15,6 +15,7 @@ export type FailureKind =
   | "image_too_large"
   | "model_not_found"
   | "provider_policy_blocked"
+  | "content_filter"
   | "format_error"
   | "budget_exceeded"
   | "not_configured"

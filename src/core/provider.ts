@@ -56,8 +56,10 @@ export type ModelEvent =
 
 export interface ModelResponse {
   readonly message: AssistantMessage;
-  /** `stop`, `tool_calls`, `length`, `content_filter`. */
+  /** `stop`, `tool_calls`, `length`, `content_filter`, `incomplete`. */
   readonly finishReason: string;
+  /** Why the answer broke off; set when `finishReason` is `incomplete`. */
+  readonly incomplete?: Failure;
   readonly usage: Usage;
   readonly cost: Cost;
   readonly identity: ModelIdentity;

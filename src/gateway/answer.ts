@@ -27,7 +27,7 @@ export function textOfEnd(ended: Ended): string {
     const cure = failure?.cure ? `\n${failure.cure}` : "";
     return `${ended.text ? `${ended.text}\n\n` : ""}⚠️ ${failure?.message ?? "The turn failed."}${cure}`;
   }
-  if (ended.text.trim() !== "") return ended.text;
+  if (ended.text.trim() !== "") return ended.note ? `${ended.text}\n\n⚠️ ${ended.note}` : ended.text;
   return ended.end === "interrupted"
     ? "Stopped."
     : "(The model gave no answer. Ask again, or try another model with /model.)";

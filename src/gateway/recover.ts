@@ -13,7 +13,7 @@ export type Recovered =
   | { readonly state: "new" };
 
 /** Half an answer is kept with the reason why it ended. */
-const CUT_OFF = ["interrupted", "error"];
+const CUT_OFF = ["interrupted", "error", "incomplete"];
 
 function isFinal(row: MessageRow | undefined): boolean {
   if (row?.role !== "assistant" || CUT_OFF.includes(row.finish_reason ?? "")) return false;

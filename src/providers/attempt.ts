@@ -1,7 +1,7 @@
 // One call to one endpoint with one key: its events are passed on, its end is measured and entered in the ledger.
 import type { AssistantMessage } from "../core/message.ts";
 import type { ModelRequest } from "../core/provider.ts";
-import { type Cost, type LedgerEntry, NO_USAGE, type Usage, type UsageLedger } from "../core/usage.ts";
+import { type Cost, type LedgerEntry, NO_USAGE, promptTokens, type Usage, type UsageLedger } from "../core/usage.ts";
 import { amendmentsOf, type Changes, quirksWith, requestWith } from "./amend.ts";
 import type { Credentials, Lease } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -17,6 +17,7 @@ import {
   type TransportEvent,
   type TransportLimits,
 } from "./transports/transport.ts";
+import { estimatedUsage } from "./transports/usage-map.ts";
 
 /** What every attempt needs; the same for all of a client. */
 export interface AttemptTools {
@@ -45,6 +46,8 @@ export interface AttemptPlan {
 export interface AttemptEnd {
   readonly done?: TransportDone;
   readonly cost: Cost;
+  /** As reported, or estimated for an answer that broke off. */
+  readonly usage: Usage;
   readonly error?: unknown;
   /** Text that was passed on. */
   readonly text: string;
@@ -55,7 +58,6 @@ export interface AttemptEnd {
   readonly lastLife: number;
 }
 
-const UNKNOWN_COST: Cost = { usd: null, status: "unknown", source: "none" };
 const FREE: Cost = { usd: 0, status: "estimated", source: "none" };
 
 /** Sign-in tokens of the maker are sent as bearer tokens, to the maker's own host only. */
@@ -95,12 +97,14 @@ class Attempt {
   readonly tools: AttemptTools;
   readonly startedAt = Date.now();
   text = "";
+  reasoning = "";
   delivered = false;
   toolStarted = false;
   lastLife = Date.now();
   done: TransportDone | undefined;
   error: unknown;
-  cost: Cost = UNKNOWN_COST;
+  cost: Cost = FREE;
+  usage: Usage = NO_USAGE;
   readonly #listed: Promise<Prices | undefined>;
 
   constructor(plan: AttemptPlan, tools: AttemptTools) {
@@ -124,6 +128,7 @@ class Attempt {
     }
     this.delivered = true;
     if (event.type === "text") this.text += event.text;
+    if (event.type === "reasoning") this.reasoning += event.text;
     if (event.type === "tool_call_started") this.toolStarted = true;
   }
 
@@ -133,11 +138,22 @@ class Attempt {
     return costOf(this.plan.endpoint, usage, this.#known(await this.#listed));
   }
 
+  /** For an answer that broke off: what the server had told, completed by an estimate of what was passed on. */
+  #brokenUsage(): Usage {
+    const { error, plan } = this;
+    const message: AssistantMessage = { role: "assistant", content: this.text, reasoning: this.reasoning };
+    const estimate = estimatedUsage(plan.request, message);
+    const told = error instanceof TransportError ? error.usage : undefined;
+    if (told === undefined || promptTokens(told) === 0) return estimate;
+    return { ...told, output: Math.max(told.output, estimate.output) };
+  }
+
   async #record(outcome: LedgerEntry["outcome"]): Promise<void> {
     const { request, endpoint } = this.plan;
-    const usage = this.done?.usage ?? NO_USAGE;
-    // A refused call is not charged; one that broke off may have been, by an amount that nobody told us.
-    this.cost = this.done ? await this.#costOf(usage) : this.delivered ? UNKNOWN_COST : FREE;
+    const usage = this.done?.usage ?? (this.delivered ? this.#brokenUsage() : NO_USAGE);
+    this.usage = usage;
+    // A refused call is not charged; one that broke off is, by about what had been read and written.
+    this.cost = this.done || this.delivered ? await this.#costOf(usage) : FREE;
     await this.tools.ledger.record({
       at: this.startedAt / 1000,
       purpose: request.purpose,
@@ -166,9 +182,10 @@ class Attempt {
   }
 
   end(): AttemptEnd {
-    const { done, cost, error, text, delivered, toolStarted, lastLife } = this;
+    const { done, cost, usage, error, text, delivered, toolStarted, lastLife } = this;
     return {
       cost,
+      usage,
       text,
       delivered,
       toolStarted,
@@ -200,11 +217,11 @@ export async function* runAttempt(
   return attempt.end();
 }
 
-/** A broken-off answer that may stand as it is: text had been shown, and no tool call had begun. */
+/** A broken-off answer that can be continued from where it stopped: text had been shown, and no tool call had begun. */
 export function acceptablePartial(end: AttemptEnd): AssistantMessage | undefined {
   const { error } = end;
   if (!(error instanceof TransportError) || error.status !== undefined || error.kind === "aborted") return undefined;
   if (end.text.trim() === "" || end.toolStarted || error.inToolCall) return undefined;
   const { tool_calls: _unfinished, ...message } = error.partial ?? { role: "assistant" as const, content: end.text };
-  return { ...message, content: message.content ?? end.text, finish_reason: "stop" };
+  return { ...message, content: message.content ?? end.text, finish_reason: "incomplete" };
 }

@@ -96,6 +96,17 @@ export const MODEL_MISSING = [
   "unsupported model",
 ];
 
+export const FILTER_CODES = new Set(["content_filter", "content_policy_violation", "responsibleaipolicyviolation"]);
+export const FILTER = [
+  "content_filter",
+  "content filter",
+  "content management policy",
+  "content policy",
+  "usage policies",
+  "rejected by the safety system",
+  "flagged by our safety",
+];
+
 export const POLICY = ["data policy", "guardrail restrictions", "privacy settings"];
 
 export const IMAGE_SIZE = [

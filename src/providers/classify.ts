@@ -70,6 +70,7 @@ const ACTIONS: { readonly [kind in FailureKind]: Actions } = {
   image_too_large: { retry: true, compress: false, rotate: false, fallback: false, recovery: "shrink_images" },
   model_not_found: { retry: false, compress: false, rotate: false, fallback: true },
   provider_policy_blocked: { retry: false, compress: false, rotate: false, fallback: false },
+  content_filter: { retry: false, compress: false, rotate: false, fallback: true },
   format_error: { retry: false, compress: false, rotate: false, fallback: true },
   budget_exceeded: { retry: false, compress: false, rotate: false, fallback: false },
   not_configured: { retry: false, compress: false, rotate: false, fallback: true },
@@ -109,7 +110,12 @@ function largeForDisconnect(size: CallTrouble["size"]): boolean {
   return size.tokens > size.window * 0.6 || (size.window <= 256_000 && (size.tokens > 120_000 || size.messages > 200));
 }
 
+function isFiltered(trouble: CallTrouble, text: string): boolean {
+  return words.FILTER_CODES.has(trouble.code?.toLowerCase() ?? "") || has(text, words.FILTER);
+}
+
 function badRequest(trouble: CallTrouble, text: string): FailureKind {
+  if (isFiltered(trouble, text)) return "content_filter";
   if (has(text, words.IMAGE_SIZE)) return "image_too_large";
   if (words.OVERFLOW_CODES.has(trouble.code?.toLowerCase() ?? "") || has(text, words.OVERFLOW))
     return "context_overflow";
@@ -160,6 +166,7 @@ function byCode(trouble: CallTrouble): FailureKind | undefined {
   if (words.RATE_CODES.has(code)) return "rate_limit";
   if (words.MODEL_CODES.has(code)) return "model_not_found";
   if (words.OVERFLOW_CODES.has(code)) return "context_overflow";
+  if (words.FILTER_CODES.has(code)) return "content_filter";
   if (code === "overloaded_error") return "overloaded";
   return code === "authentication_error" ? "auth" : undefined;
 }
@@ -233,6 +240,7 @@ const SAID: { readonly [kind in FailureKind]: string } = {
   image_too_large: "says that an image is too large",
   model_not_found: "does not know the model",
   provider_policy_blocked: "blocks the request by its data policy",
+  content_filter: "blocked the request or the answer by its content filter",
   format_error: "refused the request",
   budget_exceeded: "was not called: a spending cap is reached",
   not_configured: "is not configured",
@@ -247,6 +255,7 @@ const CURES: { readonly [kind in FailureKind]?: string } = {
   overloaded: "Try again later, or set `fallback_providers`.",
   timeout: "Check the network and the base URL, or set `fallback_providers`.",
   model_not_found: "Choose another model: `hermes model set MODEL`.",
+  content_filter: "Say it in other words, or choose another model: `hermes model set MODEL`.",
   provider_policy_blocked: "Change the data policy in the provider's settings, or choose another model.",
 };
 

@@ -165,12 +165,18 @@ describe("a call", () => {
 });
 
 describe("a broken stream", () => {
-  test("text that was shown stands as the answer", async () => {
+  test("text that was shown is handed over as incomplete, with the reason and an estimate of its use", async () => {
     const a = await server({ script: [cut({ afterText: "Half an answer" })] });
-    const { client: model } = await client({ config: config(a) });
+    const { client: model, ledger } = await client({ config: config(a) });
     const result = await send(model);
     expect(result.text).toBe("Half an answer");
-    expect(result.last).toMatchObject({ response: { finishReason: "stop" } });
+    expect(result.last).toMatchObject({
+      response: { finishReason: "incomplete", incomplete: { kind: "timeout" }, cost: { status: "estimated" } },
+    });
+    const [row] = ledger.entries;
+    expect(row?.usage.input).toBeGreaterThan(0);
+    expect(row?.usage.output).toBeGreaterThan(0);
+    expect(row?.cost.usd).toBeGreaterThan(0);
     expect(a.requests).toHaveLength(1);
   });
 

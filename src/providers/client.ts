@@ -1,8 +1,8 @@
 // A connected model: one turn's deadline over all layers, retries, key rotation, recoveries, fallbacks, caps.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Failure } from "../core/failure.ts";
+import type { AssistantMessage } from "../core/message.ts";
 import type { ModelEvent, ModelIdentity, ModelLimits, ModelRequest, Provider } from "../core/provider.ts";
-import { NO_USAGE } from "../core/usage.ts";
 import { type Changes, NO_CHANGES, withRecovery } from "./amend.ts";
 import { type AttemptEnd, type AttemptTools, acceptablePartial, runAttempt } from "./attempt.ts";
 import { classify, type Verdict } from "./classify.ts";
@@ -186,14 +186,7 @@ export class ProviderClient implements Provider {
       }
       const partial = acceptablePartial(end);
       if (partial) {
-        const response = {
-          message: partial,
-          finishReason: "stop",
-          usage: NO_USAGE,
-          cost: end.cost,
-          identity: identityOf(endpoint),
-        };
-        yield { type: "done", response };
+        yield this.#incomplete(stage, end, partial);
         return ENDED;
       }
       const verdict = await this.#judge(stage, end);
@@ -348,6 +341,23 @@ export class ProviderClient implements Provider {
         rateLimits: done.rateLimits,
       },
     };
+  }
+
+  /** What arrived of an answer that broke off. The conversation decides whether it asks for the rest. */
+  #incomplete(stage: Stage, end: AttemptEnd, message: AssistantMessage): ModelEvent {
+    const { endpoint } = stage;
+    // An answer had begun: however large the request is, it is not too large.
+    const trouble = troubleOf(end.error, () => sizeOf(stage.request, Number.POSITIVE_INFINITY), Date.now());
+    const { failure } = classify(trouble, endpoint);
+    const why = end.error instanceof Error ? end.error.message : String(end.error);
+    const incomplete: Failure = {
+      ...failure,
+      message: `${endpoint.label} broke off in the middle of its answer: ${why}`,
+      cure: "The answer is incomplete. Ask it to continue, or send the message again.",
+    };
+    const identity = identityOf(endpoint);
+    const { usage, cost } = end;
+    return { type: "done", response: { message, finishReason: "incomplete", usage, cost, identity, incomplete } };
   }
 
   async #afterSuccess(endpoint: Endpoint): Promise<void> {

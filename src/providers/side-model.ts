@@ -138,8 +138,11 @@ export class SideModels implements SideModel {
         this.#unpaid.set(event.from.provider, Date.now() + UNPAID_MS);
       if (event.type === "failed") last = { ok: false, failure: event.failure };
       if (event.type === "done") {
-        const { message, finishReason, identity } = event.response;
-        last = { ok: true, text: textOf(message.content), finishReason, identity };
+        const { message, finishReason, identity, incomplete } = event.response;
+        // Half a summary or half a verdict is worth nothing; who asked has an answer for failures.
+        last = incomplete
+          ? { ok: false, failure: incomplete }
+          : { ok: true, text: textOf(message.content), finishReason, identity };
       }
     }
     return last;

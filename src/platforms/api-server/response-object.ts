@@ -78,7 +78,10 @@ export function responseObject(
     created_at: head.createdAt,
     status: state.status,
     error: failed ? { code: "server_error", message: result?.problem ?? "The run failed." } : null,
-    incomplete_details: state.status === "incomplete" ? { reason: "max_output_tokens" } : null,
+    incomplete_details:
+      state.status === "incomplete"
+        ? { reason: result?.finishReason === "content_filter" ? "content_filter" : "max_output_tokens" }
+        : null,
     instructions: head.instructions,
     metadata: head.metadata,
     model: head.model,
@@ -100,5 +103,6 @@ export function responseObject(
 /** `incomplete` when the reader left or the budget ran out before the answer was whole. */
 export function statusOf(result: TurnResult): "completed" | "failed" | "incomplete" {
   if (result.end === "failed") return "failed";
-  return result.end === "interrupted" || result.finishReason === "length" ? "incomplete" : "completed";
+  const cut = result.finishReason === "length" || result.finishReason === "content_filter";
+  return result.end === "interrupted" || cut ? "incomplete" : "completed";
 }

@@ -9,7 +9,7 @@ export interface TurnResult {
   readonly text: string;
   readonly usage: Usage;
   readonly sessionId: string;
-  readonly finishReason: "stop" | "length" | "error";
+  readonly finishReason: "stop" | "length" | "content_filter" | "error";
   /** Assistant and tool messages of the turn, in order. */
   readonly messages: readonly Message[];
   /** For the client: what went wrong and what to do. */
@@ -19,7 +19,9 @@ export interface TurnResult {
 function finishOf(ended: Extract<AgentEvent, { type: "ended" }>, messages: readonly Message[]) {
   if (ended.end === "failed" || ended.end === "interrupted") return "error";
   const last = messages.findLast((message) => message.role === "assistant");
-  return ended.end === "budget" || (last?.role === "assistant" && last.finish_reason === "length") ? "length" : "stop";
+  const finish = last?.role === "assistant" ? last.finish_reason : undefined;
+  if (ended.end === "done" && finish === "content_filter") return "content_filter";
+  return ended.end === "budget" || finish === "length" ? "length" : "stop";
 }
 
 function problemOf(ended: Extract<AgentEvent, { type: "ended" }>): string | undefined {

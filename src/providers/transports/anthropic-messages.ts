@@ -4,11 +4,11 @@ import type { Json, JsonObject } from "../../core/message.ts";
 import { parseJson } from "../../lib/parse-json.ts";
 import { Answer } from "./answer.ts";
 import { encodeAnthropic } from "./anthropic-encode.ts";
-import { SseReader } from "./sse.ts";
+import { sseMessages } from "./sse.ts";
 import type { Transport, TransportCall, TransportDone, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 import { anthropicUsage, estimatedUsage } from "./usage-map.ts";
-import { Wire, watched } from "./wire.ts";
+import { type Arrived, readWith, Wire } from "./wire.ts";
 import { isRow, rowsOf, stringOf } from "./wire-values.ts";
 
 const FINISH: Record<string, string> = {
@@ -56,12 +56,13 @@ async function* events(
     yield* unrolled((await response.json()) as JsonObject);
     return;
   }
-  const reader = new SseReader();
-  for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    for (const { event, data } of reader.read(bytes)) {
-      if (event === "error") throw Object.assign(new Error("error in the answer"), { error: parseJson(data) ?? data });
-      if (event !== "" && event !== "ping" && data !== "") yield JSON.parse(data) as JsonObject;
-    }
+  for await (const { event, data } of sseMessages((response.body ?? []) as AsyncIterable<Uint8Array>)) {
+    if (event === "error") throw Object.assign(new Error("error in the answer"), { error: parseJson(data) ?? data });
+    if (event === "ping" || data === "") continue;
+    const value = JSON.parse(data) as JsonObject;
+    // Some gateways leave the names of the events out; the type is in the data too.
+    if (value?.type === "error") throw Object.assign(new Error("error in the answer"), { error: value });
+    yield value;
   }
 }
 
@@ -85,10 +86,19 @@ class AnthropicReader {
   readonly #blocks = new Map<number, OpenBlock>();
   usage: JsonObject | null = null;
   stop = "";
-  complete = false;
+  #stopped = false;
 
   constructor(call: TransportCall) {
     this.answer = new Answer(call);
+  }
+
+  get complete(): boolean {
+    return this.#stopped || this.stop !== "";
+  }
+
+  /** For an exchange that ended badly. */
+  arrived(): Arrived {
+    return { ...this.answer.arrived(), ...(this.usage ? { usage: anthropicUsage(this.usage) } : {}) };
   }
 
   *read(event: JsonObject): Generator<TransportEvent> {
@@ -111,7 +121,7 @@ class AnthropicReader {
         if (isRow(event.delta)) this.stop = stringOf(event.delta.stop_reason) || this.stop;
         return;
       case "message_stop":
-        this.complete = true;
+        this.#stopped = true;
         return;
       default:
         return;
@@ -187,18 +197,14 @@ export function anthropicMessages(): Transport {
       const wire = new Wire(call, "x-api-key", streams(call));
       const reader = new AnthropicReader(call);
       try {
-        for await (const event of watched(events(sdk, call, wire, streams(call)), wire)) {
-          wire.progress();
-          yield* reader.read(event);
-        }
-        yield* reader.answer.end();
-        if (!reader.complete && reader.stop === "")
+        yield* readWith(reader, events(sdk, call, wire, streams(call)), wire);
+        if (!reader.complete)
           throw new TransportError("the answer ended without its end", {
             kind: reader.answer.isEmpty && reader.usage === null ? "malformed" : "cut",
           });
         yield done(reader, call, wire);
       } catch (error) {
-        throw wire.failure(error, reader.answer.arrived());
+        throw wire.failure(error, reader.arrived());
       } finally {
         wire.close();
       }

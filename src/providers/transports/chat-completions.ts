@@ -6,7 +6,7 @@ import { loadOpenAi, streamBody } from "./openai-client.ts";
 import type { Transport, TransportCall, TransportDone, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 import { chatUsage, estimatedUsage } from "./usage-map.ts";
-import { Wire, watched } from "./wire.ts";
+import { type Arrived, readWith, Wire } from "./wire.ts";
 import { isRow, rowsOf, stringOf } from "./wire-values.ts";
 
 const FINISH: Record<string, string> = {
@@ -43,9 +43,21 @@ class ChatReader {
   readonly answer: Answer;
   finish = "";
   usage: JsonObject | null = null;
+  /** The answer came as one JSON value: it has no end of its own. */
+  inOnePiece = false;
 
   constructor(call: TransportCall) {
     this.answer = new Answer(call);
+  }
+
+  /** `finish_reason` is the end of an answer: `[DONE]` may be missing, and the use may be told with every chunk. */
+  get complete(): boolean {
+    return this.finish !== "" || (this.inOnePiece && (this.usage !== null || !this.answer.isEmpty));
+  }
+
+  /** For an exchange that ended badly. */
+  arrived(): Arrived {
+    return { ...this.answer.arrived(), ...(this.usage ? { usage: chatUsage(this.usage) } : {}) };
   }
 
   *read(chunk: JsonObject): Generator<TransportEvent> {
@@ -115,18 +127,15 @@ async function* exchange(call: TransportCall, stream: boolean): AsyncGenerator<T
   try {
     const body = encodeChat(call, stream);
     const chunks = streamBody(client, { call, path: "/chat/completions", body, stream }, wire);
-    for await (const chunk of watched(chunks, wire)) {
-      wire.progress();
-      yield* reader.read(chunk);
-    }
-    yield* reader.answer.end();
-    if (reader.finish === "" && reader.usage === null)
+    yield* readWith(reader, chunks, wire);
+    reader.inOnePiece = !stream || wire.isJson;
+    if (!reader.complete)
       throw new TransportError("the answer ended without its end", {
         kind: reader.answer.isEmpty ? "malformed" : "cut",
       });
     yield done(reader, call, wire);
   } catch (error) {
-    throw wire.failure(error, reader.answer.arrived());
+    throw wire.failure(error, reader.arrived());
   } finally {
     wire.close();
   }

@@ -6,7 +6,7 @@ import { encodeResponses } from "./responses-encode.ts";
 import type { Transport, TransportCall, TransportDone, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 import { estimatedUsage, responsesUsage } from "./usage-map.ts";
-import { Wire, watched } from "./wire.ts";
+import { readWith, Wire } from "./wire.ts";
 import { isRow, rowsOf, stringOf } from "./wire-values.ts";
 
 class ResponsesReader {
@@ -18,6 +18,10 @@ class ResponsesReader {
 
   constructor(call: TransportCall) {
     this.answer = new Answer(call);
+  }
+
+  get complete(): boolean {
+    return this.final !== null;
   }
 
   *read(event: JsonObject): Generator<TransportEvent> {
@@ -141,12 +145,8 @@ export function codexResponses(): Transport {
       const reader = new ResponsesReader(call);
       try {
         const post = { call, path: "/responses", body: encodeResponses(call, stream), stream };
-        for await (const event of watched(streamBody(client, post, wire), wire)) {
-          wire.progress();
-          yield* reader.read(event);
-        }
-        yield* reader.answer.end();
-        if (!reader.final)
+        yield* readWith(reader, streamBody(client, post, wire), wire);
+        if (!reader.complete)
           throw new TransportError("the answer ended without its end", {
             kind: reader.answer.isEmpty ? "malformed" : "cut",
           });

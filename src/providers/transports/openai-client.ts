@@ -1,7 +1,7 @@
 // The official OpenAI SDK, reduced to what we use of it: one POST. Its stream of JSON values we read ourselves.
 import type OpenAI from "openai";
 import type { JsonObject } from "../../core/message.ts";
-import { SseReader } from "./sse.ts";
+import { sseMessages } from "./sse.ts";
 import type { TransportCall } from "./transport.ts";
 import type { Wire } from "./wire.ts";
 
@@ -61,16 +61,13 @@ export async function* streamBody(client: OpenAI, post: Post, wire: Wire): Async
     yield value;
     return;
   }
-  const reader = new SseReader();
   let done = false;
   // Read to the end also after the last message: only then the connection serves the next call.
-  for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    for (const { data } of reader.read(bytes)) {
-      done ||= data.startsWith("[DONE]");
-      if (done || data === "") continue;
-      const value = JSON.parse(data) as JsonObject;
-      if (value?.error) throw Object.assign(new Error("error in the answer"), { error: value.error });
-      yield value;
-    }
+  for await (const { data } of sseMessages((response.body ?? []) as AsyncIterable<Uint8Array>)) {
+    done ||= data.startsWith("[DONE]");
+    if (done || data === "") continue;
+    const value = JSON.parse(data) as JsonObject;
+    if (value?.error) throw Object.assign(new Error("error in the answer"), { error: value.error });
+    yield value;
   }
 }

@@ -9,14 +9,19 @@ test("names, several lines of data, comments, and all three kinds of line breaks
   expect(new SseReader().read(bytes(text))).toEqual([
     { event: "one", data: "a\nb" },
     { event: "", data: "c" },
+    { event: "two", data: "{}" },
   ]);
-  expect(new SseReader().read(bytes(`${text}\n`)).at(-1)).toEqual({ event: "two", data: "{}" });
+  const reader = new SseReader();
+  expect(reader.read(bytes(text))).toHaveLength(3);
+  expect(reader.read(bytes("\ndata: d\n\n"))).toEqual([{ event: "", data: "d" }]);
 });
 
-test("a message without its end does not count", () => {
+test("a message without its end waits for the end of the body", () => {
   const reader = new SseReader();
   expect(reader.read(bytes("data: whole\n\ndata: hal"))).toEqual([{ event: "", data: "whole" }]);
   expect(reader.read(bytes("f\n"))).toEqual([]);
+  expect(reader.end()).toEqual([{ event: "", data: "half" }]);
+  expect(reader.end()).toEqual([]);
 });
 
 test("the same messages wherever the bytes are cut", () => {

@@ -107,6 +107,8 @@ export interface TransportErrorData {
   readonly partial?: AssistantMessage;
   /** A tool call was being written when the stream ended. */
   readonly inToolCall?: boolean;
+  /** What the server had reported as used by then; the output may be more. */
+  readonly usage?: Usage;
   readonly cause?: unknown;
 }
 
@@ -119,6 +121,7 @@ export class TransportError extends Error {
   readonly code: string | undefined;
   readonly partial: AssistantMessage | undefined;
   readonly inToolCall: boolean;
+  readonly usage: Usage | undefined;
 
   constructor(message: string, data: TransportErrorData) {
     super(message, data.cause === undefined ? undefined : { cause: data.cause });
@@ -130,5 +133,6 @@ export class TransportError extends Error {
     this.code = data.code;
     this.partial = data.partial;
     this.inToolCall = data.inToolCall ?? false;
+    this.usage = data.usage;
   }
 }

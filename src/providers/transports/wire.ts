@@ -1,12 +1,14 @@
 // One HTTP exchange under an SDK: its headers, its limits, its end. Keys go to one host; nothing comes from the environment.
-import type { AssistantMessage } from "../../core/message.ts";
+import type { AssistantMessage, JsonObject } from "../../core/message.ts";
+import type { Usage } from "../../core/usage.ts";
 import { HttpAnswer, httpFetch } from "../../lib/http-fetch.ts";
 import type { LightHeaders } from "../../lib/light-headers.ts";
 import { SignalRace } from "../../lib/signal-race.ts";
-import type { TransportCall, TransportErrorData, TransportErrorKind } from "./transport.ts";
+import type { TransportCall, TransportErrorData, TransportErrorKind, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 
 const MAX_ERROR_BODY = 64 * 1024;
+const FINISH_MS = 5_000;
 const MAX_TIMER = 2_147_483_647;
 /** Header of the SDKs that the services need. The rest (telemetry, headers from variables) stays here. */
 const KEPT_HEADERS = ["accept", "content-type", "anthropic-version"];
@@ -18,6 +20,8 @@ const ENDED = new Error("the exchange is over");
 export interface Arrived {
   readonly partial?: AssistantMessage;
   readonly inToolCall?: boolean;
+  /** What the server had reported as used by then. */
+  readonly usage?: Usage;
 }
 
 const REASONS: Record<string, string> = {
@@ -87,6 +91,21 @@ function socketCode(error: unknown): string | undefined {
   return undefined;
 }
 
+/** The text of an error body, as far as it came: a body that breaks off still belongs to an answer with a status. */
+async function beginningOf(response: Response | HttpAnswer): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const bytes of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length >= MAX_ERROR_BODY) break;
+    }
+  } catch {
+    // The status and what was read tell enough.
+  }
+  return text.slice(0, MAX_ERROR_BODY);
+}
+
 /** One exchange: hand `fetch` to the SDK, call `progress` for each piece, `close` at the end. */
 export class Wire {
   readonly #call: TransportCall;
@@ -94,6 +113,7 @@ export class Wire {
   readonly #auth: "bearer" | "x-api-key";
   readonly #onAbort = () => this.#stop("aborted");
   #stopped: TransportErrorKind | null = null;
+  #finishing = false;
   #first: ReturnType<typeof setTimeout>;
   #idle: ReturnType<typeof setTimeout> | null = null;
   readonly #total: ReturnType<typeof setTimeout>;
@@ -131,6 +151,19 @@ export class Wire {
     this.#idle = this.#timer("idle_timeout", this.#call.timeouts.idleMs);
   }
 
+  /** The answer is whole; what may follow (the use, the end of the body) is not waited for long. */
+  finishing(): void {
+    if (this.#finishing) return;
+    this.#finishing = true;
+    if (this.#idle) clearTimeout(this.#idle);
+    this.#idle = this.#timer("idle_timeout", Math.min(FINISH_MS, this.#call.timeouts.idleMs));
+  }
+
+  /** The caller's own signal ended the exchange. */
+  get interrupted(): boolean {
+    return this.#stopped === "aborted";
+  }
+
   /** Ends timers and, when the answer is not complete, the socket. */
   close(): void {
     clearTimeout(this.#first);
@@ -158,7 +191,7 @@ export class Wire {
     this.#response = response;
     // The SDKs use no more of a response than ours has.
     if (response.ok) return response as Response;
-    const text = without((await response.text()).slice(0, MAX_ERROR_BODY), this.#call.endpoint.apiKey);
+    const text = without(await beginningOf(response), this.#call.endpoint.apiKey);
     this.#errorBody = text;
     return new HttpAnswer(response.status, response.headers as LightHeaders, bytesOf(text)) as unknown as Response;
   };
@@ -240,12 +273,42 @@ function describe(error: TransportError): TransportErrorData {
     ...(error.body === undefined ? {} : { body: error.body }),
     ...(error.code === undefined ? {} : { code: error.code }),
     ...(error.partial === undefined ? {} : { partial: error.partial }),
+    ...(error.usage === undefined ? {} : { usage: error.usage }),
     ...(error.cause === undefined ? {} : { cause: error.cause }),
   };
 }
 
+/** What a dialect's reader offers to the loop that feeds it. */
+interface Reader {
+  readonly answer: { end(): TransportEvent[] };
+  /** The answer has come to its own end, whatever the connection does afterwards. */
+  readonly complete: boolean;
+  read(event: JsonObject): Iterable<TransportEvent>;
+}
+
+/**
+ * Feeds a reader until its source ends. Once the answer is whole, nothing that follows takes it away: junk, a broken
+ * connection, a server that does not close.
+ */
+export async function* readWith(
+  reader: Reader,
+  source: AsyncIterable<JsonObject>,
+  wire: Wire,
+): AsyncGenerator<TransportEvent> {
+  try {
+    for await (const event of watched(source, wire)) {
+      wire.progress();
+      yield* reader.read(event);
+      if (reader.complete) wire.finishing();
+    }
+  } catch (error) {
+    if (!reader.complete || wire.interrupted) throw error;
+  }
+  yield* reader.answer.end();
+}
+
 /** The same items; ends within a tick when the wire is stopped, whatever the source is waiting for. */
-export async function* watched<T>(source: AsyncIterable<T>, wire: Wire): AsyncGenerator<T> {
+async function* watched<T>(source: AsyncIterable<T>, wire: Wire): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]();
   const race = new SignalRace(wire.signal, "stopped" as const);
   let finished = false;
