@@ -21,6 +21,16 @@ export class SchedulerBed {
   /** What a run comes to. */
   result: (job: Job, signal: AbortSignal) => Promise<JobResult> = async () => ({ ok: true, told: true });
   readonly #opened: { close(): void }[] = [];
+  readonly #notice: (text: string) => void;
+
+  /** Notices are trouble unless the test wants them. */
+  constructor(
+    notice = (text: string): void => {
+      throw new Error(text);
+    },
+  ) {
+    this.#notice = notice;
+  }
 
   /** Runs last until the returned function is called. */
   hold(): () => void {
@@ -71,9 +81,7 @@ export class SchedulerBed {
         this.alerts.push(`${run.state} ×${run.count}: ${run.reason}`);
         return undefined;
       },
-      notice: (text) => {
-        throw new Error(text);
-      },
+      notice: this.#notice,
       maxParallel: options.maxParallel ?? 0,
       ...(options.renewMs === undefined ? {} : { renewMs: options.renewMs }),
     });

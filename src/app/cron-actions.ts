@@ -67,7 +67,8 @@ export async function upcomingRuns(
   book: CronBook,
   options: { readonly job?: string; readonly count: number },
 ): Promise<readonly UpcomingRun[]> {
-  const [{ nextAfter }, { isoIn, parseIso }] = await Promise.all([
+  const [{ correctedDue }, { nextAfter }, { isoIn, parseIso }] = await Promise.all([
+    import("../cron/due-time.ts"),
     import("../cron/schedule.ts"),
     import("../cron/zone.ts"),
   ]);
@@ -76,7 +77,9 @@ export async function upcomingRuns(
   const found: { job: Job; at: number }[] = [];
   for (const job of all) {
     const live = job.next_run_at !== null && job.enabled && job.state !== "error";
-    const first = live ? parseIso(job.next_run_at, book.zone()) : undefined;
+    const stored = live ? parseIso(job.next_run_at, book.zone()) : undefined;
+    const due = live ? await correctedDue(job, { now, zone: book.zone() }, book.ledger) : undefined;
+    const first = due?.at ?? stored;
     if (first === undefined) continue;
     const left = job.repeat.times === null ? options.count : job.repeat.times - job.repeat.completed;
     // After one that is overdue come those from now on: what lies between is missed.
@@ -99,6 +102,8 @@ export interface CronStatus {
   readonly active: number;
   readonly running: readonly JobRun[];
   readonly next: UpcomingRun | null;
+  /** Jobs whose stored due time is further ahead than their schedule says; the next tick corrects it. */
+  readonly tooLate: readonly Job[];
   /** Jobs that cannot go on until somebody changes them. */
   readonly aside: readonly Job[];
   /** Runs of the last seven days that went wrong, newest first. */
@@ -119,6 +124,11 @@ export async function cronStatus(book: CronBook): Promise<CronStatus> {
   const recent = await book.ledger.history({ limit: 200 });
   const problem = await book.tickerProblem();
   const signs = await book.ledger.signs();
+  const { correctedDue } = await import("../cron/due-time.ts");
+  const frame = { now: Date.now(), zone: book.zone() };
+  const tooLate: Job[] = [];
+  for (const job of jobs)
+    if (job.enabled && job.state !== "error" && (await correctedDue(job, frame, book.ledger))) tooLate.push(job);
   return {
     alive: problem === undefined,
     problem: problem ?? null,
@@ -130,6 +140,7 @@ export async function cronStatus(book: CronBook): Promise<CronStatus> {
     active: jobs.filter((job) => job.enabled && job.state !== "error").length,
     running: await book.ledger.open(),
     next: next ?? null,
+    tooLate,
     aside: jobs.filter((job) => job.state === "error"),
     troubles: recent.filter((run) => wentWrong(run) && run.claimedAt > Date.now() - WEEK_MS).slice(0, 10),
   };

@@ -149,6 +149,12 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
     ),
     `${status.active} of ${status.jobs} jobs are active.`,
     status.next ? `Next: ${status.next.job.name} at ${status.next.at}${status.next.overdue ? " (overdue)" : ""}` : "",
+    ...status.tooLate.map((job) =>
+      terminal.style(
+        "yellow",
+        `Due too late: ${job.name} (${job.id}) is stored for ${job.next_run_at}, behind what its schedule says (was the clock set back?). The next tick corrects it.`,
+      ),
+    ),
     ...status.aside.map((job) =>
       terminal.style("yellow", `Put aside: ${job.name} (${job.id}): ${job.last_error ?? ""}`),
     ),

@@ -131,7 +131,14 @@ export interface TickerSign {
 export interface JobLedger {
   /** Writes the missed rows and, if nobody has it, the run. Answers with the run's id when it is ours. */
   claim(claim: RunClaim): Promise<number | null>;
-  started(id: number, now: number): Promise<void>;
+  /** Notes durably that the work begins. False when the row is not ours any more: do not begin. */
+  started(id: number, owner: string, now: number): Promise<boolean>;
+  /** Takes over a run that has not begun; false when it has, or when somebody else was faster. */
+  takeOver(run: Pick<JobRun, "id" | "owner">, owner: string, leaseUntil: number): Promise<boolean>;
+  /** Scheduled occurrences of a job that lie after `now` and have an end: the clock was ahead when they ran. */
+  ahead(jobId: string, now: number): Promise<readonly JobRun[]>;
+  /** Makes room for those occurrences to happen again: their rows stay, a millisecond or more later. */
+  releaseAhead(jobId: string, now: number): Promise<void>;
   /** False when the row is not ours any more: stop the work. */
   renew(id: number, owner: string, leaseUntil: number): Promise<boolean>;
   /** False when the row has an end already. */

@@ -1,6 +1,7 @@
 // Claiming: under the lock of jobs.json the due occurrences become rows of the ledger, and the file moves on.
 import { UserError } from "../core/failure.ts";
 import type { Job, JobLedger, JobRun } from "../core/job.ts";
+import { correctedDue, isTooLate } from "./due-time.ts";
 import type { JobFile } from "./job-file.ts";
 import { type Plan, planJob } from "./plan.ts";
 import { firstRun } from "./schedule.ts";
@@ -31,7 +32,7 @@ interface Round {
   readonly busy: ReadonlyMap<string, number>;
 }
 
-function isLive(job: Job): boolean {
+export function isLive(job: Job): boolean {
   return job.enabled && (job.state === "scheduled" || job.state === "running");
 }
 
@@ -61,6 +62,15 @@ async function setAside(job: Job, error: unknown, round: Round): Promise<Job> {
   const missed = [{ occurrence: now, until: now, count: 1, reason, alert: true }];
   await claiming.ledger.claim({ job, now, owner: claiming.owner, leaseMs: claiming.leaseMs, missed });
   return { ...job, state: "error", last_status: "error", last_error: reason };
+}
+
+/** A due time that lies behind what the schedule says from now on is moved to it. */
+async function corrected(job: Job, round: Round): Promise<Job> {
+  const { claiming, now, zone } = round;
+  const due = await correctedDue(job, round, claiming.ledger);
+  if (due === undefined) return job;
+  if (due.release) await claiming.ledger.releaseAhead(job.id, now);
+  return { ...job, next_run_at: isoIn(due.at, zoneOf(job, zone)) };
 }
 
 async function claimJob(job: Job, round: Round): Promise<{ job: Job; claimed?: ClaimedRun; missed: number }> {
@@ -99,6 +109,8 @@ async function busyJobs(ledger: JobLedger): Promise<Map<string, number>> {
 export interface Claimed {
   readonly runs: readonly ClaimedRun[];
   readonly missed: number;
+  /** Jobs whose due time was further ahead than their schedule says. */
+  readonly corrected?: readonly Job[];
   /** Hermes Agent v0.14 is at the jobs of this home; what is due waits for the next tick. */
   readonly held?: true;
 }
@@ -109,22 +121,27 @@ export async function claimDue(claiming: Claiming, onlyJob?: string): Promise<Cl
     isLive(job) &&
     (onlyJob === undefined || job.id === onlyJob) &&
     (job.next_run_at === null || (parseIso(job.next_run_at, claiming.zone()) ?? 0) <= claiming.now());
+  const lags = (job: Job) => isLive(job) && isTooLate(job, { now: claiming.now(), zone: claiming.zone() });
   // Most ticks find nothing: they take no lock.
-  if (!(await claiming.file.list()).some(isDue)) return { runs: [], missed: 0 };
+  if (!(await claiming.file.list()).some((job) => isDue(job) || lags(job))) return { runs: [], missed: 0 };
   const claimed = await claiming.file.changeBetweenTicks(async (jobs) => {
     const round = { claiming, now: claiming.now(), zone: claiming.zone(), busy: await busyJobs(claiming.ledger) };
     const runs: ClaimedRun[] = [];
     const records: Job[] = [];
+    const moved: Job[] = [];
     let missed = 0;
     // A run that ended a moment ago may have been the last one: it is counted before the next is claimed.
     for (const job of settleRuns(jobs, await claiming.ledger.unsettled(), round.zone)) {
-      const outcome = isDue(job) ? await claimJob(job, round) : { job, missed: 0 };
+      const outcome = isDue(job)
+        ? await claimJob(job, round)
+        : { job: lags(job) ? await corrected(job, round) : job, missed: 0 };
+      if (outcome.job !== job && !isDue(job)) moved.push(outcome.job);
       records.push(outcome.job);
       missed += outcome.missed;
       if (outcome.claimed) runs.push(outcome.claimed);
     }
     const changed = records.some((job, index) => job !== jobs[index]);
-    return { ...(changed ? { jobs: records } : {}), result: { runs, missed } };
+    return { ...(changed ? { jobs: records } : {}), result: { runs, missed, corrected: moved } };
   });
   return claimed === "held" ? { runs: [], missed: 0, held: true } : claimed;
 }

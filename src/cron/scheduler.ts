@@ -4,8 +4,10 @@ import type { Job, JobLedger, JobRun, RunOutcome } from "../core/job.ts";
 import { type ClaimedRun, claimByHand, claimDue } from "./claim.ts";
 import type { JobFile } from "./job-file.ts";
 import type { Owners } from "./owner.ts";
+import { graceOf } from "./schedule.ts";
 import { settleRuns } from "./settle.ts";
 import { Slots } from "./slots.ts";
+import { StartGate } from "./start-gate.ts";
 
 /** How a run went; the runner saved the document and delivered the result or the failure. */
 export interface JobResult {
@@ -62,6 +64,7 @@ const ALERT_LEASE_MS = 45_000;
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #slots: Slots;
+  readonly #gate = new StartGate();
   readonly #active = new Map<number, { readonly stop: AbortController; readonly work: Promise<void> }>();
   #begun = 0;
   #failed = 0;
@@ -87,10 +90,12 @@ export class Scheduler {
   /** Starts what is due and returns; `idle` waits for the runs. */
   async tick(): Promise<TickReport> {
     const abandoned = await this.recover();
-    const { runs, missed, held = false } = await claimDue(this.#claiming());
+    const resumed = await this.#beginAgain();
+    const { runs, missed, corrected = [], held = false } = await claimDue(this.#claiming());
+    if (corrected.length > 0) this.#parts.notice(correctionText(corrected));
     for (const claimed of runs) this.#begin(claimed);
     if (missed > 0) await this.#settleAndTell();
-    return { started: runs.length, missed, abandoned, held };
+    return { started: runs.length + resumed, missed, abandoned, held };
   }
 
   async idle(): Promise<void> {
@@ -150,14 +155,48 @@ export class Scheduler {
   async #recover(): Promise<number> {
     const { ledger, now } = this.#parts;
     let abandoned = 0;
-    for (const run of await ledger.open()) {
-      if (this.#active.has(run.id) || !this.#isLost(run.owner ?? "", run.leaseUntil)) continue;
+    const lost = await this.#lostRuns();
+    const jobs = lost.length > 0 ? await this.#parts.file.list() : [];
+    for (const run of lost) {
+      if (this.#mayBegin(run, jobs)) continue;
       const where = run.startedAt === null ? "before it had begun" : "before it had finished";
       const reason = `the process that ran it ended ${where}; it was not started again`;
       if (await ledger.abandon(run.id, now(), reason)) abandoned += 1;
     }
     await this.#settleAndTell();
     return abandoned;
+  }
+
+  async #lostRuns(): Promise<readonly JobRun[]> {
+    const open = await this.#parts.ledger.open();
+    return open.filter((run) => !this.#active.has(run.id) && this.#isLost(run.owner ?? "", run.leaseUntil));
+  }
+
+  /** The job, when a run that was claimed but not begun may begin now: the same rules as for one that nobody claimed. */
+  #mayBegin(run: JobRun, jobs: readonly Job[]): Job | undefined {
+    if (run.startedAt !== null || run.trigger === "manual") return undefined;
+    const job = jobs.find((entry) => entry.id === run.jobId);
+    if (!job?.enabled || job.state === "paused" || job.state === "error") return undefined;
+    const { now, zone } = this.#parts;
+    const inTime = now() - run.occurrence <= graceOf(job.schedule, run.occurrence, zone());
+    return inTime || (job.catch_up ?? "skip") !== "skip" ? job : undefined;
+  }
+
+  /** Begins the runs that a lost process had claimed and, as its rows prove, not begun. */
+  async #beginAgain(): Promise<number> {
+    const { file, ledger, owners, now } = this.#parts;
+    const lost = await this.#lostRuns();
+    const jobs = lost.length > 0 ? await file.list() : [];
+    let begun = 0;
+    for (const run of lost) {
+      const job = this.#mayBegin(run, jobs);
+      const leaseUntil = now() + (this.#parts.leaseMs ?? LEASE_MS);
+      if (!job || !(await ledger.takeOver(run, owners.self, leaseUntil))) continue;
+      const { id, occurrence, trigger } = run;
+      this.#begin({ job, run: { id, occurrence, trigger }, more: true });
+      begun += 1;
+    }
+    return begun;
   }
 
   #isLost(owner: string, leaseUntil: number): boolean {
@@ -178,9 +217,7 @@ export class Scheduler {
     const parts = this.#parts;
     const renewal = setInterval(() => void this.#renew(claimed, stop), parts.renewMs ?? RENEW_MS);
     try {
-      const outcome = await this.#slots.use(() => this.#perform(claimed, stop.signal));
-      if (outcome.state === "failed") this.#failed += 1;
-      await parts.ledger.finish(claimed.run.id, parts.owners.self, outcome);
+      await this.#slots.use(() => this.#gate.use(() => this.#performAndRecord(claimed, stop.signal)));
       await this.#settleAndTell();
       if (claimed.more && !stop.signal.aborted) {
         const { runs, missed } = await claimDue(this.#claiming(), claimed.job.id);
@@ -194,12 +231,20 @@ export class Scheduler {
     }
   }
 
+  async #performAndRecord(claimed: ClaimedRun, signal: AbortSignal): Promise<void> {
+    const { ledger, owners } = this.#parts;
+    const outcome = await this.#perform(claimed, signal);
+    if (outcome.state === "failed") this.#failed += 1;
+    await ledger.finish(claimed.run.id, owners.self, outcome);
+  }
+
   async #perform(claimed: ClaimedRun, signal: AbortSignal): Promise<RunOutcome> {
-    const { ledger, now, run } = this.#parts;
+    const { ledger, owners, now, run } = this.#parts;
     let result: JobResult;
     try {
       signal.throwIfAborted();
-      await ledger.started(claimed.run.id, now());
+      if (!(await ledger.started(claimed.run.id, owners.self, now())))
+        throw new Error("the run was taken over by another process");
       result = await run(claimed.job, claimed.run, signal);
     } catch (error) {
       result = { ok: false, error: wordsOf(error), told: false };
@@ -268,6 +313,12 @@ export class Scheduler {
       }
     }
   }
+}
+
+function correctionText(jobs: readonly Job[]): string {
+  const names = jobs.slice(0, 5).map((job) => `${job.name} (${job.next_run_at})`);
+  const more = jobs.length > 5 ? ` and ${jobs.length - 5} more` : "";
+  return `The due times of ${jobs.length} scheduled jobs were further ahead than their schedules say, as after the clock was set back. They are due again at: ${names.join(", ")}${more}`;
 }
 
 /** A file that cannot be read at the moment says nothing about its jobs. */

@@ -80,7 +80,9 @@ export class CronTicker {
   /** Also the watchdog: a machine that slept, or a lost timer, is noticed here and the tick is made up for. */
   async #watch(): Promise<void> {
     if (this.#stopped || this.#ticking) return;
-    if (this.#parts.now() - this.#tickedAt > 1.5 * this.#everyMs) {
+    const since = this.#parts.now() - this.#tickedAt;
+    // Before the last tick means that the clock was set back: due times have to be looked at.
+    if (since > 1.5 * this.#everyMs || since < 0) {
       clearTimeout(this.#timer);
       await this.#tick();
       return;

@@ -77,6 +77,20 @@ function writeClaim(db: Database, claim: RunClaim): number | null {
   return changes === 1 ? Number(lastInsertRowid) : null;
 }
 
+function rowsAhead(db: Database, jobId: string, now: number): Row[] {
+  const sql = `SELECT * FROM cron_runs WHERE job_id = ? AND occurrence > ? AND trigger <> 'manual'
+    AND state <> 'running' ORDER BY occurrence DESC`;
+  return db.prepare<Row>(sql).all(jobId, now);
+}
+
+function releaseAhead(db: Database, jobId: string, now: number): void {
+  const move = db.prepare("UPDATE OR IGNORE cron_runs SET occurrence = ?, until = MAX(until, ?) WHERE id = ?");
+  for (const row of rowsAhead(db, jobId, now)) {
+    // Another row may stand there since an earlier change of the clock.
+    for (let at = row.occurrence + 1; move.run(at, at, row.id).changes === 0; at++);
+  }
+}
+
 type Retry = <T>(body: () => T) => Promise<T>;
 
 function takeAlerts(db: Database, now: number, leaseMs: number): Row[] {
@@ -90,8 +104,18 @@ function takeAlerts(db: Database, now: number, leaseMs: number): Row[] {
 function runCalls(db: () => Database, retry: Retry) {
   return {
     claim: (claim) => retry(() => immediate(db(), () => writeClaim(db(), claim))),
-    started: async (id, now) => {
-      await retry(() => db().prepare("UPDATE cron_runs SET started_at = ? WHERE id = ?").run(now, id));
+    started: async (id, owner, now) => {
+      const sql = "UPDATE cron_runs SET started_at = ? WHERE id = ? AND owner = ? AND state = 'running'";
+      return (await retry(() => db().prepare(sql).run(now, id, owner))).changes === 1;
+    },
+    takeOver: async (run, owner, leaseUntil) => {
+      const sql = `UPDATE cron_runs SET owner = ?, lease_until = ?
+        WHERE id = ? AND owner IS ? AND state = 'running' AND started_at IS NULL`;
+      return (await retry(() => db().prepare(sql).run(owner, leaseUntil, run.id, run.owner))).changes === 1;
+    },
+    ahead: async (jobId, now) => (await retry(() => rowsAhead(db(), jobId, now))).map(runOf),
+    releaseAhead: async (jobId, now) => {
+      await retry(() => immediate(db(), () => releaseAhead(db(), jobId, now)));
     },
     renew: async (id, owner, leaseUntil) => {
       const sql = "UPDATE cron_runs SET lease_until = ? WHERE id = ? AND owner = ? AND state = 'running'";
