@@ -1,6 +1,6 @@
 // What `hermes usage` does: the ledger, grouped, with the caps that apply.
 import type { JsonObject } from "../core/message.ts";
-import { addUsage, NO_USAGE, type Usage, type UsageGroup } from "../core/usage.ts";
+import { addUsage, NO_USAGE, type UsageGroup } from "../core/usage.ts";
 import { type BudgetCaps, readProviderSettings } from "../providers/settings.ts";
 import type { Home } from "./home.ts";
 import { withLedger } from "./ledger.ts";
@@ -12,7 +12,7 @@ export interface UsageReport {
   readonly days: number;
   readonly by: UsageGrouping;
   readonly groups: readonly UsageGroup[];
-  readonly total: { readonly calls: number; readonly usage: Usage; readonly usd: number; readonly unpriced: number };
+  readonly total: Omit<UsageGroup, "key">;
   /** Dollars since midnight, and the caps of the configuration. */
   readonly today: number;
   readonly caps: BudgetCaps;
@@ -27,13 +27,14 @@ export async function usageReport(home: Home, options: { days: number; by: Usage
   const since = today - (options.days - 1) * 86_400;
   return withLedger(home, async (ledger) => {
     const groups = await ledger.report({ since, by: options.by });
-    let total = { calls: 0, usage: NO_USAGE, usd: 0, unpriced: 0 };
+    let total = { calls: 0, usage: NO_USAGE, usd: 0, unpriced: 0, assumedUsd: 0 };
     for (const group of groups) {
       total = {
         calls: total.calls + group.calls,
         usage: addUsage(total.usage, group.usage),
         usd: total.usd + group.usd,
         unpriced: total.unpriced + group.unpriced,
+        assumedUsd: total.assumedUsd + group.assumedUsd,
       };
     }
     return { ...options, groups, total, today: await ledger.spent({ since: today }), caps: budget };

@@ -1,7 +1,7 @@
 // `hermes usage`: what the models used and cost.
 import { type UsageGrouping, type UsageReport, usageReport } from "../app/usage-actions.ts";
 import { UserError } from "../core/failure.ts";
-import { promptTokens, type UsageGroup } from "../core/usage.ts";
+import { inDollars, promptTokens, type UsageGroup } from "../core/usage.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
 
@@ -19,11 +19,15 @@ function count(value: number): string {
 }
 
 function dollars(usd: number): string {
-  return `$${usd.toFixed(usd !== 0 && usd < 0.01 ? 6 : 2)}`;
+  return inDollars(usd);
 }
 
-function cost(group: { usd: number; calls: number; unpriced: number }): string {
-  if (group.unpriced === 0) return dollars(group.usd);
+const ASSUMED_NOTE =
+  "~ is an estimate: the price of the model is not known, and a high one was assumed. Set yours: hermes config set model.pricing.input …";
+
+function cost(group: Pick<UsageGroup, "usd" | "calls" | "unpriced" | "assumedUsd">): string {
+  const share = group.assumedUsd > 0 && group.assumedUsd < group.usd ? ` (~${dollars(group.assumedUsd)} of it)` : "";
+  if (group.unpriced === 0) return `${group.assumedUsd > 0 ? "~" : ""}${dollars(group.usd)}${share}`;
   return group.unpriced === group.calls ? "not known" : `${dollars(group.usd)} + ${count(group.unpriced)} not priced`;
 }
 
@@ -65,7 +69,10 @@ async function usage(context: CliContext): Promise<number> {
   if (context.values.json) context.terminal.out(JSON.stringify(report, null, 2));
   else if (report.groups.length === 0)
     context.terminal.out([`No model calls in the last ${days} days.`, ...capLines(report)].join("\n"));
-  else context.terminal.out([table(context, report).trimEnd(), ...capLines(report)].join("\n"));
+  else {
+    const note = report.total.assumedUsd > 0 ? [ASSUMED_NOTE] : [];
+    context.terminal.out([table(context, report).trimEnd(), ...note, ...capLines(report)].join("\n"));
+  }
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // Slash commands about the running conversation: steer, queue, stop, compress, model, usage, help, quit.
 import type { CommandAnswer, CommandContext, SlashCommand } from "../core/command.ts";
-import { promptTokens } from "../core/usage.ts";
+import { inDollars, promptTokens } from "../core/usage.ts";
 
 const text = (answer: string): CommandAnswer => ({ type: "text", text: answer });
 
@@ -24,7 +24,8 @@ async function usage(_: string, context: CommandContext): Promise<CommandAnswer>
   const groups = await context.ledger.report({ since: dayStart, by: "model" });
   if (groups.length === 0) return text("No model call today yet.");
   const lines = groups.map((group) => {
-    const cost = group.unpriced === group.calls ? "price unknown" : `$${group.usd.toFixed(4)}`;
+    const cost =
+      group.unpriced === group.calls ? "price unknown" : `${group.assumedUsd > 0 ? "~" : ""}${inDollars(group.usd)}`;
     return `${group.key}: ${group.calls} calls, ${promptTokens(group.usage)} tokens in (${group.usage.cacheRead} cached), ${group.usage.output} out, ${cost}`;
   });
   return text(`Today\n${lines.join("\n")}\nMore: hermes usage`);

@@ -17,10 +17,13 @@ export interface Cost {
   /** US dollars; null when a price for a used bucket is not known. */
   readonly usd: number | null;
   readonly status: CostStatus;
-  /** `provider_models_api`, `official_docs_snapshot`, `user_override`, `none` … */
+  /** `provider_models_api`, `official_docs_snapshot`, `user_override`, `assumed_price`, `none` … */
   readonly source: string;
   readonly pricingVersion?: string;
 }
+
+/** The source of a cost whose price is not known and was assumed, on the high side. */
+export const ASSUMED_PRICE = "assumed_price";
 
 /** One row per provider call, whatever asked for it. */
 export interface LedgerEntry {
@@ -54,6 +57,8 @@ export interface UsageGroup {
   readonly usd: number;
   /** Calls whose price is not known; their cost is not in `usd`. */
   readonly unpriced: number;
+  /** The part of `usd` that rests on an assumed price. */
+  readonly assumedUsd: number;
 }
 
 /** The durable record of spend. `record` resolves when the row is on disk. */
@@ -77,4 +82,10 @@ export function addUsage(a: Usage, b: Usage): Usage {
 /** Tokens that the provider read: fresh and cached. */
 export function promptTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheWrite;
+}
+
+/** `$1.50`; small amounts with as many digits as it takes to tell them from nothing. */
+export function inDollars(usd: number): string {
+  if (usd === 0 || Math.abs(usd) >= 0.01) return `$${usd.toFixed(2)}`;
+  return `$${usd.toFixed(Math.min(20, 1 - Math.floor(Math.log10(Math.abs(usd)))))}`;
 }

@@ -9,6 +9,7 @@ import { classify, type Verdict } from "./classify.ts";
 import type { Lease } from "./credentials.ts";
 import { type Endpoint, identityOf, sameModel } from "./endpoint.ts";
 import { nativeName } from "./native-name.ts";
+import { isFree } from "./pricing.ts";
 import { cacheLayoutFor, type ProviderQuirks } from "./quirks.ts";
 import { nextStep, type Step } from "./retry-plan.ts";
 import type { ProviderSettings } from "./settings.ts";
@@ -207,8 +208,7 @@ export class ProviderClient implements Provider {
         cure: "Raise model.turn_timeout_seconds, or ask for less at once.",
       };
     }
-    const free = stage.endpoint.transport === "offline" || stage.endpoint.spec.local === true;
-    if (free) return undefined;
+    if (isFree(stage.endpoint) && settings.prices === undefined) return undefined;
     return overCap(ledger, settings.budget, stage.request, Date.now());
   }
 

@@ -56,6 +56,13 @@ export function isLocalUrl(url: string): boolean {
   return isPrivateV4(host);
 }
 
+/** This machine itself, not its network. */
+export function isLoopback(url: string): boolean {
+  const host = hostOf(url);
+  if (host === undefined) return false;
+  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d+){3}$/.test(host);
+}
+
 /** `.example.com` in the list allows subdomains; anything else is compared whole. */
 export function hostAllowed(host: string, allowed: readonly string[]): boolean {
   return allowed.some((entry) => (entry.startsWith(".") ? host.endsWith(entry) : host === entry));

@@ -12,6 +12,8 @@ const ANTHROPIC: readonly Row[] = [
   ["claude-opus-4-5", 5, 25, 0.5, 6.25],
   ["claude-opus-4-1", 15, 75, 1.5, 18.75],
   ["claude-opus-4", 15, 75, 1.5, 18.75],
+  ["claude-sonnet-4-6", 3, 15, 0.3, 3.75],
+  ["claude-sonnet-4-5", 3, 15, 0.3, 3.75],
   ["claude-sonnet-4", 3, 15, 0.3, 3.75],
   ["claude-haiku-4-5", 1, 5, 0.1, 1.25],
   ["claude-3-7-sonnet", 3, 15, 0.3, 3.75],
@@ -99,13 +101,18 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[._]/g, "-");
 }
 
+/** What may follow a family's name without making it another model: a date, a snapshot, a variant at the same price. */
+const SAME_MODEL =
+  /^(-(\d{4,8}|\d{2}-\d{2,4}|\d{4}-\d{2}-\d{2}|latest|preview|exp|beta|chat|codex|max|thinking|reasoning|instruct|v\d+))*$/;
+
 /** The list price for a model of that provider; undefined when it is not in the table. */
 export function listPrices(provider: string, model: string): Prices | undefined {
   const name = plain(model.slice(model.lastIndexOf("/") + 1));
   let best: Row | undefined;
   for (const row of BY_PROVIDER[provider] ?? []) {
     const family = plain(row[0]);
-    if (name.startsWith(family) && family.length > plain(best?.[0] ?? "").length) best = row;
+    const same = name.startsWith(family) && SAME_MODEL.test(name.slice(family.length));
+    if (same && family.length > plain(best?.[0] ?? "").length) best = row;
   }
   if (!best) return undefined;
   const [, input, output, cacheRead, cacheWrite] = best;
@@ -115,4 +122,22 @@ export function listPrices(provider: string, model: string): Prices | undefined 
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(cacheWrite === undefined ? {} : { cacheWrite }),
   };
+}
+
+/** Prices to assume, by a word in the name; the first that fits. They are on the high side, so that caps hold. */
+const ASSUMED: readonly (readonly [RegExp, number, number])[] = [
+  [/(^|-)pro($|-)/, 30, 180],
+  [/opus|fable|(^|-)o\d($|-)/, 15, 75],
+  [/nano|flash-lite|(^|-)(tiny|micro)($|-)/, 0.5, 2],
+  [/mini|flash|haiku|lite|small|fast|air|turbo/, 2, 10],
+  [/sonnet|gpt|gemini|grok|kimi|qwen|glm|minimax|deepseek|llama|mistral/, 5, 30],
+];
+const ASSUMED_OTHERWISE = [15, 75] as const;
+
+/** What is counted for a model without a known price. Written cache tokens cost a quarter more, read ones no less. */
+export function assumedPrices(model: string): Required<Prices> {
+  const name = plain(model.slice(model.lastIndexOf("/") + 1));
+  const row = ASSUMED.find(([pattern]) => pattern.test(name));
+  const [input, output] = row ? [row[1], row[2]] : ASSUMED_OTHERWISE;
+  return { input, output, cacheRead: input, cacheWrite: input * 1.25 };
 }

@@ -26,16 +26,17 @@ test("a maker's model on its own host is priced from the list, cache included", 
   expect(cost(claude).pricingVersion).toMatch(/^\d{4}-\d{2}$/);
 });
 
-test("a used bucket without a price makes the whole cost unknown", () => {
+test("a used bucket without a price is counted at an assumed one, never as free", () => {
   const gpt = endpoint("openai", "gpt-4o", { OPENAI_API_KEY: "sk-proj-1" });
-  expect(cost(gpt)).toEqual({ usd: null, status: "unknown", source: "none" });
+  expect(cost(gpt)).toMatchObject({ status: "estimated", source: "assumed_price" });
+  expect(cost(gpt).usd).toBeCloseTo(2.5 + 1 + 2.5 + 0.4 * 2.5 * 1.25);
   expect(cost(gpt, { ...USED, cacheWrite: 0 }).usd).toBeCloseTo(2.5 + 1 + 2.5);
 });
 
 test("the person's price beats the endpoint's, the endpoint's beats the list", () => {
   const router = endpoint("openrouter", "some/model", { OPENROUTER_API_KEY: "sk-or-1" });
   const listed = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
-  expect(cost(router)).toMatchObject({ status: "unknown" });
+  expect(cost(router)).toMatchObject({ status: "estimated", source: "assumed_price" });
   expect(cost(router, USED, { listed })).toMatchObject({ usd: 1.1, source: "provider_models_api" });
   expect(cost(router, USED, { listed, override: { ...listed, input: 2 } })).toMatchObject({
     usd: 2.1,
@@ -48,9 +49,27 @@ test("a proxy in front of a maker has prices of its own; local models and the of
     ANTHROPIC_API_KEY: "sk-ant-api-1",
     ANTHROPIC_BASE_URL: "https://proxy.example",
   });
-  expect(cost(proxy).status).toBe("unknown");
+  expect(cost(proxy).source).toBe("assumed_price");
   expect(cost(endpoint("ollama", "llama3"))).toEqual({ usd: 0, status: "included", source: "none" });
   expect(cost(endpoint("offline", "offline")).usd).toBe(0);
+});
+
+test.each([
+  ["openai", "gpt-6.1-sol"],
+  ["openai", "gpt-5.6-sol"],
+  ["openai", "gpt-5.5-pro"],
+  ["anthropic", "claude-opus-5-5"],
+  ["anthropic", "claude-haiku-5-5"],
+  ["xai", "grok-4.6"],
+  ["zai", "glm-5.3"],
+  ["deepseek", "deepseek-v4-pro"],
+  ["gemini", "gemini-3.8-flash"],
+  ["custom", "never-heard-of-it"],
+])("a newer or unknown model of %s (%s) does not get the price of an older one, nor none", (provider, model) => {
+  expect(listPrices(provider, model)).toBeUndefined();
+  const used = { ...USED, input: 1_000, output: 1_000, cacheRead: 1_000, cacheWrite: 1_000 };
+  const target = { ...endpoint("openrouter", "some/model", { OPENROUTER_API_KEY: "sk-or-1" }), model };
+  expect(cost(target, used).usd).toBeGreaterThan(0.004);
 });
 
 test("the longest family name wins, whatever dots and dashes it is written with", () => {

@@ -1,8 +1,8 @@
 // What a call cost: the best known price times the tokens of each bucket, with where the price came from.
-import type { Cost, Usage } from "../core/usage.ts";
+import { ASSUMED_PRICE, type Cost, type Usage } from "../core/usage.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { hostAllowed, hostOf, hostsOf } from "./key-hosts.ts";
-import { listPrices, PRICING_VERSION } from "./pricing-table.ts";
+import { hostAllowed, hostOf, hostsOf, isLoopback } from "./key-hosts.ts";
+import { assumedPrices, listPrices, PRICING_VERSION } from "./pricing-table.ts";
 import type { Prices } from "./settings.ts";
 
 export interface KnownPrices {
@@ -11,8 +11,6 @@ export interface KnownPrices {
   readonly source: string;
   readonly version?: string;
 }
-
-const UNKNOWN: Cost = { usd: null, status: "unknown", source: "none" };
 
 /** Dollars for the use; null when a used bucket has no price. */
 export function dollars(usage: Usage, prices: Prices): number | null {
@@ -39,18 +37,32 @@ export function pricesFor(
   return listed ? { prices: listed, source: "official_docs_snapshot", version: PRICING_VERSION } : undefined;
 }
 
-/** The cost of one call. Local servers and the offline model cost nothing. */
+/** Offline, or a server on this machine that no known company runs: a call costs nothing. */
+export function isFree(endpoint: Endpoint): boolean {
+  if (endpoint.transport === "offline" || endpoint.spec.local === true) return true;
+  const custom = endpoint.provider === "custom" || endpoint.provider.startsWith("custom:");
+  return custom && isLoopback(endpoint.baseUrl);
+}
+
+/**
+ * The cost of one call. Where no price is known, or none for a bucket that was used, one is assumed: a call is never
+ * counted as free because nobody knows what it costs.
+ */
 export function costOf(endpoint: Endpoint, usage: Usage, known: KnownPrices | undefined): Cost {
-  if (known === undefined) {
-    const free = endpoint.transport === "offline" || endpoint.spec.local === true;
-    return free ? { usd: 0, status: "included", source: "none" } : UNKNOWN;
+  if (known === undefined && isFree(endpoint)) return { usd: 0, status: "included", source: "none" };
+  const usd = known === undefined ? null : dollars(usage, known.prices);
+  if (known === undefined || usd === null) {
+    const prices = known === undefined ? assumedPrices(endpoint.model) : completed(known.prices);
+    return { usd: dollars(usage, prices), status: "estimated", source: ASSUMED_PRICE };
   }
-  const usd = dollars(usage, known.prices);
-  if (usd === null) return UNKNOWN;
   return {
     usd,
     status: "estimated",
     source: known.source,
     ...(known.version ? { pricingVersion: known.version } : {}),
   };
+}
+
+function completed({ input, output, cacheRead = input, cacheWrite = input * 1.25 }: Prices): Prices {
+  return { input, output, cacheRead, cacheWrite };
 }

@@ -1,7 +1,7 @@
 // Hard spending caps, checked before each call against the ledger.
 import type { Failure } from "../core/failure.ts";
 import type { ModelRequest } from "../core/provider.ts";
-import type { SpendFilter, UsageLedger } from "../core/usage.ts";
+import { inDollars, type SpendFilter, type UsageLedger } from "../core/usage.ts";
 import type { BudgetCaps } from "./settings.ts";
 
 type Payer = Pick<ModelRequest, "sessionId" | "jobId">;
@@ -48,7 +48,7 @@ export async function overCap(
     if (spent < cap.usd) continue;
     return {
       kind: "budget_exceeded",
-      message: `The ${cap.name} spending cap of $${cap.usd.toFixed(2)} is reached ($${spent.toFixed(4)} spent); no call was made`,
+      message: `The ${cap.name} spending cap of ${inDollars(cap.usd)} is reached (${inDollars(spent)} spent); no call was made`,
       cure: `Raise ${cap.setting} in config.yaml (\`hermes config set ${cap.setting} …\`), or use a local model. \`hermes usage\` shows what was spent.`,
     };
   }

@@ -50,6 +50,33 @@ describe("spending caps", () => {
     expect(a.requests).toHaveLength(1);
   });
 
+  test.each([
+    ["daily", "budget.daily_usd"],
+    ["session", "budget.session_usd"],
+    ["job", "budget.job_usd"],
+  ])("the %s cap holds for a model whose price is not known, and names small amounts", async (name, setting) => {
+    const a = await server({ script: () => usage({ input: 3_000, output: 100 }, text("Dear.")) });
+    const settings = {
+      model: { provider: "openai", default: "gpt-9-new", base_url: `${a.url}/v1`, api_key: "key-a" },
+      budget: { [`${name}_usd`]: 0.001 },
+    };
+    const { client: model, ledger } = await client({ config: settings });
+    const request = modelRequest({ jobId: "j1" });
+    expect((await send(model, request)).text).toBe("Dear.");
+    expect(ledger.entries[0]?.cost).toMatchObject({ status: "estimated", source: "assumed_price" });
+    const stopped = await send(model, request);
+    expect(stopped.failure?.message).toContain("cap of $0.001");
+    expect(stopped.failure?.cure).toContain(setting);
+    expect(a.requests).toHaveLength(1);
+  });
+
+  test("a server of one's own on this machine costs nothing", async () => {
+    const a = await server({ script: () => usage({ input: 3_000, output: 100 }, text("Free.")) });
+    const { model: _priced, ...rest } = config(a, undefined, { budget: { daily_usd: 0.001 } });
+    const { client: model } = await client({ config: { ...rest, model: { provider: "custom:a", default: "m" } } });
+    for (let call = 0; call < 3; call++) expect((await send(model)).text).toBe("Free.");
+  });
+
   test("another session and another job have their own", async () => {
     const a = await server({ script: () => usage({ input: 1_000_000, output: 0 }, text("Dear.")) });
     const { client: model } = await client({

@@ -1,5 +1,11 @@
 // The durable record of what every model call cost, in runtime.db.
-import type { LedgerEntry, SpendFilter, UsageGroup, UsageLedger } from "../../core/usage.ts";
+import {
+  ASSUMED_PRICE,
+  type LedgerEntry,
+  type SpendFilter,
+  type UsageGroup,
+  type UsageLedger,
+} from "../../core/usage.ts";
 import type { Database, SqlValue } from "../sqlite/driver.ts";
 import { isLocked } from "../sqlite/error-code.ts";
 
@@ -27,6 +33,7 @@ interface GroupRow {
   readonly reasoning: number;
   readonly usd: number | null;
   readonly unpriced: number;
+  readonly assumed: number | null;
 }
 
 function valuesOf(entry: LedgerEntry): SqlValue[] {
@@ -79,7 +86,8 @@ export function createUsageLedger(open: () => Database): UsageLedger {
     async report({ since, by }) {
       const sql = `SELECT ${GROUP_KEYS[by]} AS key, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS output,
         SUM(cache_read) AS cache_read, SUM(cache_write) AS cache_write, SUM(reasoning) AS reasoning,
-        SUM(usd) AS usd, SUM(usd IS NULL) AS unpriced
+        SUM(usd) AS usd, SUM(usd IS NULL) AS unpriced,
+        SUM(CASE WHEN cost_source = '${ASSUMED_PRICE}' THEN usd ELSE 0 END) AS assumed
         FROM usage_ledger WHERE at >= ? GROUP BY 1 ORDER BY ${by === "day" ? "1" : "SUM(usd) DESC, COUNT(*) DESC, 1"}`;
       const rows = await retryLocked(() => db().prepare<GroupRow>(sql).all(since));
       return rows.map(groupOf);
@@ -119,5 +127,6 @@ function groupOf(row: GroupRow): UsageGroup {
     },
     usd: row.usd ?? 0,
     unpriced: row.unpriced,
+    assumedUsd: row.assumed ?? 0,
   };
 }
