@@ -70,6 +70,7 @@ async function moveOn(thread: Thread, messages: readonly Message[], request: Com
   await log.split({ sessionId: newId, system, title, messages });
   await tell(request, engine.onSessionStart?.(newId, { boundaryReason: "compression", oldSessionId: oldId }));
   await memory.sessionSwitched(newId, { parentSessionId: oldId, reset: false, reason: "compression" });
+  parts.forgetReads?.(log.conversationId);
   thread.forgetReport();
   thread.pressureShown = false;
 }

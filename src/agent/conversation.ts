@@ -277,9 +277,14 @@ export class Conversation {
     const deadline = AbortSignal.timeout(parts.settings.closeMs ?? CLOSE_MS);
     await untilAborted(Promise.all(this.#background), deadline);
     this.#ending.abort();
-    if (!log.opened) return;
-    await untilAborted(this.#sayGoodbye(), deadline);
-    if (options.reason !== undefined) await parts.store.endSession(log.sessionId, options.reason);
+    try {
+      if (!log.opened) return;
+      await untilAborted(this.#sayGoodbye(), deadline);
+      if (options.reason !== undefined) await parts.store.endSession(log.sessionId, options.reason);
+    } finally {
+      // With a time of its own: a slow end of the session does not cost the provider its shutdown.
+      await untilAborted(parts.memory.close(), AbortSignal.timeout(parts.settings.closeMs ?? CLOSE_MS));
+    }
   }
 
   async #sayGoodbye(): Promise<void> {

@@ -65,6 +65,8 @@ export interface ConversationParts {
   readonly gate?: Gate;
   readonly settings: AgentSettings;
   readonly clock?: Clock;
+  /** Told when a compaction took text out of the window: what tools gave before may be asked for again. */
+  forgetReads?(conversationId: string): void;
   /** The text for a new session; asked again only when compaction opens a continuation. */
   systemPrompt(): Promise<string>;
 }

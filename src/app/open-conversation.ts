@@ -1,6 +1,7 @@
 // Opens one conversation: model, memory, engine, tools and the frozen prompt, each handed over as a contract.
 import { join } from "node:path";
 import { openConversation } from "../agent/conversation.ts";
+import { freshSessionId } from "../agent/session-log.ts";
 import { Compressor } from "../context/compressor.ts";
 import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
@@ -114,27 +115,57 @@ async function restoreTodos(opening: Opening, conversationId: string, messages: 
 }
 
 export async function openConversationFor(opening: Opening, wish: ConversationWish): Promise<OpenedConversation> {
-  const { services, registry } = opening;
+  const { services } = opening;
   const connected = await services.models.connect(askOf(wish));
   const limits = await connected.provider.limits();
-  const [{ engine, side, notice }, memory] = await Promise.all([
-    openEngine(services, connected, limits),
-    openMemory(services, wish),
-  ]);
-  const names = fitTools(toolNames(services.config, wish, extraToolsets(registry)), limits.contextLength);
   const start = wish.cwd ?? services.home.cwd;
-  let id = "";
+  const place = { id: "" };
   const settings = agentSettings(services.config, wish, {
-    cwd: () => services.workspaces.cwd(id, start),
+    cwd: () => services.workspaces.cwd(place.id, start),
     spillDir: spillDir(services.home, "spill"),
   });
+  const sessionId = wish.resume ?? wish.sessionId ?? freshSessionId(Date.now(), settings.source);
+  const [opened, memory] = await Promise.all([
+    openEngine(services, connected, limits),
+    openMemory(services, wish, sessionId),
+  ]);
+  try {
+    const made = { connected, limits, start, settings, sessionId, memory, ...opened };
+    return await assemble(opening, wish, made, (id) => {
+      place.id = id;
+    });
+  } catch (error) {
+    await memory.service.close();
+    throw error;
+  }
+}
+
+/** What was opened before the conversation itself. */
+interface Prepared extends OpenedEngine {
+  readonly connected: Connected;
+  readonly limits: ModelLimits;
+  readonly start: string;
+  readonly settings: ReturnType<typeof agentSettings>;
+  readonly sessionId: string;
+  readonly memory: OpenedMemory;
+}
+
+async function assemble(
+  opening: Opening,
+  wish: ConversationWish,
+  made: Prepared,
+  named: (conversationId: string) => void,
+): Promise<OpenedConversation> {
+  const { services, registry, builtins } = opening;
+  const { connected, limits, memory, side, start, notice } = made;
+  const names = fitTools(toolNames(services.config, wish, extraToolsets(registry)), limits.contextLength);
   const toolbox = await openToolBox({ opening, wish, connected, limits, names, memory: memory.service, side }, memory);
   const promptParts: PromptPart[] = [];
   const conversation = await openConversation(
     {
       store: services.store,
       provider: connected.provider,
-      engine,
+      engine: made.engine,
       toolbox,
       memory: memory.service,
       hooks: services.hooks,
@@ -142,7 +173,8 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
       side,
       redactor: services.redactor,
       gate: turnGate(opening),
-      settings,
+      settings: made.settings,
+      forgetReads: (id) => builtins.fileMemory.forgetPages(id),
       systemPrompt: () =>
         systemPromptFor(services, wish, {
           toolbox,
@@ -152,10 +184,13 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
           parts: promptParts,
         }),
     },
-    wish.resume ? { resume: wish.resume } : wish.sessionId ? { sessionId: wish.sessionId } : {},
+    wish.resume ? { resume: wish.resume } : { sessionId: made.sessionId },
   );
-  id = conversation.conversationId;
-  if (wish.checkpoints) opening.builtins.checkpoints.enable(id);
+  const id = conversation.conversationId;
+  named(id);
+  // The window of a resumed session may hold less than this process has read for it.
+  if (wish.resume) builtins.fileMemory.forgetPages(id);
+  if (wish.checkpoints) builtins.checkpoints.enable(id);
   await restoreTodos(opening, id, conversation.messages);
   const preload = await preloadFor(services, wish, conversation).catch(async (error: unknown) => {
     await conversation.close();

@@ -29,7 +29,8 @@ async function chosenProvider(services: Services): Promise<MemoryProvider | unde
   return provider;
 }
 
-export async function openMemory(services: Services, wish: ConversationWish): Promise<OpenedMemory> {
+/** `sessionId` is that of the conversation that the memory is for. */
+export async function openMemory(services: Services, wish: ConversationWish, sessionId: string): Promise<OpenedMemory> {
   const { memory } = services.config;
   const off = wish.ignoreRules === true || wish.noMemory === true;
   const notes = new Notes({
@@ -46,7 +47,7 @@ export async function openMemory(services: Services, wish: ConversationWish): Pr
     notes,
     providers: provider ? [provider] : [],
     init: {
-      sessionId: wish.resume ?? "",
+      sessionId,
       hermesHome: services.home.path,
       platform,
       agentContext: "primary",

@@ -74,6 +74,7 @@ async function openChild(parent: Parent, spec: ChildSpec) {
       redactor: services.redactor,
       gate: turnGate(opening),
       settings,
+      forgetReads: (id) => opening.builtins.fileMemory.forgetPages(id),
       systemPrompt: async () => spec.systemPrompt,
     },
     { sessionId: spec.sessionId, parentSessionId: spec.parentSessionId },

@@ -13,7 +13,7 @@ const NO_CHILD = () => Promise.reject(new Error("this tool is only shown, not ru
 async function conversationTools(opening: Opening): Promise<Tool[]> {
   const { services, registry } = opening;
   const wish = { human: nobody };
-  const memory = await openMemory(services, wish);
+  const memory = await openMemory(services, wish, "");
   try {
     const names = (await registry.states()).filter((state) => state.availability.ok).map((state) => state.tool.name);
     const empty = { schemas: [], find: () => undefined, unavailable: () => undefined };

@@ -83,7 +83,23 @@ function exitCodeOf(ended: Extract<AgentEvent, { type: "ended" }> | undefined): 
   return ended?.end === "failed" ? 1 : 0;
 }
 
+/** Whatever happens, the conversation is closed: memory and plugins hear of its end. */
 async function askOnce(context: CliContext, app: App, opened: OpenedConversation, wish: ChatWish): Promise<number> {
+  const { signal, release } = interruptOnSignals();
+  try {
+    return await ask(context, app, { opened, signal }, wish);
+  } finally {
+    await opened.conversation.close();
+    release();
+  }
+}
+
+async function ask(
+  context: CliContext,
+  app: App,
+  { opened, signal }: { opened: OpenedConversation; signal: AbortSignal },
+  wish: ChatWish,
+): Promise<number> {
   const { terminal } = context;
   const only = wish.mode !== "query";
   const json = Boolean(context.values.json);
@@ -97,7 +113,6 @@ async function askOnce(context: CliContext, app: App, opened: OpenedConversation
     reasoning: app.config.display.show_reasoning,
     toolProgress: context.values.verbose ? "verbose" : String(app.config.display.tool_progress),
   });
-  const { signal, release } = interruptOnSignals();
   let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
   const input = await app.prepareInput(wish.text, opened);
   if (wish.mode !== "oneshot")
@@ -108,7 +123,6 @@ async function askOnce(context: CliContext, app: App, opened: OpenedConversation
     else printer.show(event);
     if (event.type === "ended") ended = event;
   }
-  release();
   const folder = textOption(context, "trajectory");
   if (folder) {
     const file = await opened.conversation.saveTrajectory(resolve(context.home.cwd, folder), ended?.end === "done");

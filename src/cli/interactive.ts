@@ -277,7 +277,7 @@ class Session {
       const line = await this.#reader.line(this.#context.terminal.style("cyan", "❯ "), waiting.signal);
       this.#waiting = undefined;
       if (line !== null) return { line };
-      if (!waiting.signal.aborted) return null;
+      if (!waiting.signal.aborted || this.#leaving) return null;
     }
   }
 
@@ -300,10 +300,10 @@ class Session {
       await this.#reader.remember(line.text);
       if (!(await this.#command(line))) await this.#turn(line);
     }
-    release();
     deaf();
     this.#reader.close();
     await this.#opened?.conversation.close();
+    release();
     const id = this.#opened?.conversation.sessionId;
     if (id && (await this.#app.store.getSession(id)))
       terminal.out(terminal.style("dim", `Go on with: hermes -r ${id}`));

@@ -17,6 +17,9 @@ export interface MemoryDeadlines {
 
 const DEADLINES: MemoryDeadlines = { initialize: 10_000, prefetch: 5_000, tool: 60_000, hook: 5_000 };
 
+/** How long work that was begun before is waited for when the memory closes. */
+const BACKGROUND_MS = 2_000;
+
 export interface MemoryServiceOptions {
   readonly notes: Notes;
   /** In order of precedence. The first is used; every further one is refused with a warning. */
@@ -43,6 +46,7 @@ export class MemoryService implements Memory {
   readonly #background = new Set<Promise<void>>();
   #provider: MemoryProvider | undefined;
   #snapshot: Promise<string> | undefined;
+  #closing: Promise<void> | undefined;
 
   private constructor(options: MemoryServiceOptions) {
     this.#notes = options.notes;
@@ -166,8 +170,19 @@ export class MemoryService implements Memory {
     return made.result;
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#background);
+  /** The provider is shut down once, however often this is called; what it still does is not waited for long. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(BACKGROUND_MS, this.#deadlines.hook));
+    });
+    await Promise.race([Promise.all(this.#background), late]);
+    clearTimeout(timer);
     await this.#hook("shutdown", (provider) => provider.shutdown());
     this.#provider = undefined;
   }

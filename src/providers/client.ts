@@ -9,7 +9,6 @@ import { classify, type Verdict } from "./classify.ts";
 import type { Lease } from "./credentials.ts";
 import { type Endpoint, identityOf, sameModel } from "./endpoint.ts";
 import { nativeName } from "./native-name.ts";
-import { isFree } from "./pricing.ts";
 import { cacheLayoutFor, type ProviderQuirks } from "./quirks.ts";
 import { nextStep, type Step } from "./retry-plan.ts";
 import type { ProviderSettings } from "./settings.ts";
@@ -208,7 +207,8 @@ export class ProviderClient implements Provider {
         cure: "Raise model.turn_timeout_seconds, or ask for less at once.",
       };
     }
-    if (isFree(stage.endpoint) && settings.prices === undefined) return undefined;
+    const { transport, spec } = stage.endpoint;
+    if (transport === "offline" || spec.local === true) return undefined;
     return overCap(ledger, settings.budget, stage.request, Date.now());
   }
 

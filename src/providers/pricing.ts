@@ -38,7 +38,7 @@ export function pricesFor(
 }
 
 /** Offline, or a server on this machine that no known company runs: a call costs nothing. */
-export function isFree(endpoint: Endpoint): boolean {
+function isFree(endpoint: Endpoint): boolean {
   if (endpoint.transport === "offline" || endpoint.spec.local === true) return true;
   const custom = endpoint.provider === "custom" || endpoint.provider.startsWith("custom:");
   return custom && isLoopback(endpoint.baseUrl);
