@@ -8,9 +8,39 @@ export type Intent =
       readonly cwd: string;
       readonly backend: string;
       readonly background?: boolean;
+      /** The folder of the conversation; deleting outside of it is asked for. `cwd` when absent. */
+      readonly workspace?: string;
     }
-  | { readonly kind: "code"; readonly language: "python" | "javascript"; readonly code: string; readonly cwd: string }
-  | { readonly kind: "write"; readonly path: string; readonly cwd: string }
+  | {
+      readonly kind: "code";
+      readonly language: "python" | "javascript";
+      readonly code: string;
+      readonly cwd: string;
+      /** False when the script would run with all rights of the person. */
+      readonly contained?: boolean;
+    }
+  /** Text for the standard input of a program that already runs. */
+  | {
+      readonly kind: "input";
+      /** The command that started the program. */
+      readonly command: string;
+      /** What it was given so far. */
+      readonly before: string;
+      readonly text: string;
+      /** It has a terminal: a carriage return ends a line. */
+      readonly pty: boolean;
+      readonly cwd: string;
+      readonly backend: string;
+      readonly workspace?: string;
+    }
+  | {
+      readonly kind: "write";
+      readonly path: string;
+      readonly cwd: string;
+      /** The file is deleted, moved away or emptied. */
+      readonly removes?: boolean;
+      readonly workspace?: string;
+    }
   | { readonly kind: "read"; readonly path: string; readonly cwd: string }
   | { readonly kind: "fetch"; readonly url: string }
   /** A message to somebody else: text from outside must not write to people by itself. */

@@ -12,7 +12,10 @@ export interface CodeFindings {
   readonly commands: string[][];
 }
 
-const MAX_CODE = 200_000;
+export type CodeLanguage = "python" | "javascript" | "perl" | "ruby" | "php" | "awk";
+
+/** Longer programs are not read to their end. */
+export const MAX_CODE = 200_000;
 const LITERAL =
   /(?:[rRbBuU]{0,2})("""[\s\S]{0,20000}?"""|'''[\s\S]{0,20000}?'''|"(?:[^"\\\n]|\\.){0,20000}"|'(?:[^'\\\n]|\\.){0,20000}'|`(?:[^`\\]|\\.){0,20000}`)/y;
 
@@ -252,7 +255,7 @@ class CodeReader {
 const AWK_RUNS = /\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline|\|\s*"((?:[^"\\]|\\.)*)"/g;
 
 /** What a program text would do, judged by pattern. */
-export function codeEffects(language: string, source: string, world: ShellWorld): CodeFindings {
+export function codeEffects(language: CodeLanguage, source: string, world: ShellWorld): CodeFindings {
   const code = source.slice(0, MAX_CODE);
   // Calls without parentheses read like calls with them.
   const loose = language === "perl" || language === "ruby" || language === "php";

@@ -1,7 +1,7 @@
 // From the text of a command to its effects: parse, unwrap everything that runs something else, apply the rules.
-import { codeEffects } from "./analyse-code.ts";
+import { type CodeLanguage, codeEffects, MAX_CODE } from "./analyse-code.ts";
+import { characterProblem, MAX_COMMAND, programNameProblem } from "./command-text.ts";
 import type { Analysis, Effect } from "./effects.ts";
-import { comparisonText, normaliseCommand } from "./normalise.ts";
 import { applyRules, type ShellRule } from "./rule.ts";
 import { EXECUTION_RULES } from "./rules-execution.ts";
 import { FILE_RULES } from "./rules-files.ts";
@@ -22,14 +22,14 @@ export const SHELL_RULES: readonly ShellRule[] = [
   ...GIT_RULES,
 ];
 
-const MAX_DEPTH = 6;
-/** Small scripts are always read to the end, also on a busy machine; only large ones can take long by themselves. */
-const TIME_BUDGET_MS = { small: 5_000, large: 600 };
-const LARGE = 5_000;
+const MAX_DEPTH = 12;
+/** All commands of a text together with those inside them. */
+const MAX_COMMANDS = 10_000;
+/** Far more than the limits above need; only a safeguard. */
+const TIME_BUDGET_MS = 4_000;
 
-/** Words that make an unreadable text suspicious; without them a parse error is left to the shell. */
-const ALARMING =
-  /\b(?:rm|mkfs|dd|shred|eval|exec|sudo|chmod|chown|curl|wget|nc|base64|kill|pkill|killall|shutdown|reboot|halt|poweroff|python\d?|perl|ruby|node|sh|bash|zsh|git|systemctl|crontab|find|xargs|mv|tee|docker)\b|\/etc\/|\/dev\/|\.ssh|\.env|>\s*[/~]|\s-[a-z]*(?:rf|fr)\b|[\w/]\[[^\]]{1,8}\]\w*\s/i;
+const TOO_COMPLEX = "is too long or too deeply nested to be checked";
+const UNPARSED = "cannot be read by the shell grammar, so it cannot be checked";
 
 /** Shortcuts for the disasters, for text that cannot be parsed. */
 const DISASTER: readonly [RegExp, string][] = [
@@ -41,13 +41,15 @@ const DISASTER: readonly [RegExp, string][] = [
 
 class Analyser {
   readonly effects: Effect[] = [];
+  /** Why the text is not judged at all, with the way to write it instead. */
+  refusal: string | undefined;
   readonly #world: ShellWorld;
   readonly #parse: ParseShell;
-  readonly #deadline: number;
+  readonly #deadline = performance.now() + TIME_BUDGET_MS;
   readonly #seen = new Set<string>();
+  #commands = 0;
 
-  constructor(world: ShellWorld, parse: ParseShell, size: number) {
-    this.#deadline = performance.now() + (size < LARGE ? TIME_BUDGET_MS.small : TIME_BUDGET_MS.large);
+  constructor(world: ShellWorld, parse: ParseShell) {
     this.#world = world;
     this.#parse = parse;
   }
@@ -58,33 +60,37 @@ class Analyser {
     variables: ReadonlyMap<string, string | undefined> = new Map(),
     cwd = this.#world.cwd,
   ): void {
-    const normal = normaliseCommand(text);
-    const key = `${depth > 0 ? cwd : ""}\n${normal}\n${[...variables].filter(([name]) => /^[\d@*]/.test(name)).join()}`;
-    if (normal === "" || this.#seen.has(key)) return;
+    const key = `${depth > 0 ? cwd : ""}\n${text}\n${[...variables].filter(([name]) => /^[\d@*]/.test(name)).join()}`;
+    if (text.trim() === "" || this.#seen.has(key)) return;
     this.#seen.add(key);
-    if (depth > MAX_DEPTH || performance.now() > this.#deadline) {
-      this.#unreadable(normal, "is nested too deeply to be read");
+    if (depth > MAX_DEPTH || text.length > MAX_COMMAND || performance.now() > this.#deadline) {
+      this.#unreadable(text, "too_complex", TOO_COMPLEX);
       return;
     }
+    this.refusal ??= characterProblem(text, () => this.#parse(text));
     const world = { ...this.#world, cwd };
     const walk = new ShellWalk(world, this.#parse, variables, this.#deadline);
-    const result = walk.run(normal);
+    const result = walk.run(text);
     if (result.forkBomb) this.#add("fork_bomb", "service", "hardline", "multiplies until the machine stops");
-    if (result.broken) this.#unreadable(normal, "cannot be read by the shell grammar");
-    for (const invocation of result.invocations) {
-      if (performance.now() > this.#deadline) {
-        this.#unreadable(normal, "takes too long to be read");
-        break;
-      }
-      this.#invocation(invocation, depth, walk.variables);
-    }
+    if (result.exceeded) this.#unreadable(text, "too_complex", TOO_COMPLEX);
+    else if (result.broken) this.#unreadable(text, "unreadable", UNPARSED);
+    for (const invocation of result.invocations) this.#invocation(invocation, depth, walk.variables);
     this.#chains(result.invocations);
   }
 
   #invocation(invocation: Invocation, depth: number, variables: ReadonlyMap<string, string | undefined>): void {
+    if (++this.#commands > MAX_COMMANDS || performance.now() > this.#deadline) {
+      if (this.#commands <= MAX_COMMANDS + 1) this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
+      this.#commands = MAX_COMMANDS + 1;
+      return;
+    }
+    this.refusal ??= programNameProblem(invocation.name.text);
     this.effects.push(...applyRules(SHELL_RULES, invocation, this.#world));
-    if (depth > MAX_DEPTH) return;
     const inner = innerOf(invocation);
+    if (depth > MAX_DEPTH && inner.commands.length + inner.scripts.length > 0) {
+      this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
+      return;
+    }
     for (const command of inner.commands) this.#invocation(command, depth + 1, variables);
     for (const script of inner.scripts) this.#inner(script, invocation, depth, variables);
   }
@@ -104,10 +110,16 @@ class Analyser {
       this.script(script.text.text, depth + 1, known, invocation.cwd);
       return;
     }
-    const found = codeEffects(script.language, script.text.text, { ...this.#world, cwd: invocation.cwd });
+    this.program(script.language, script.text.text, invocation.cwd, depth);
+  }
+
+  /** A program text in another language, with the shell commands inside it. */
+  program(language: CodeLanguage, code: string, cwd: string, depth = 0): void {
+    if (code.length > MAX_CODE) this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
+    const found = codeEffects(language, code, { ...this.#world, cwd });
     this.effects.push(...found.effects);
-    for (const shell of found.scripts) this.script(shell, depth + 1, variables, invocation.cwd);
-    for (const argv of found.commands) this.argv(argv, invocation.cwd, depth + 1);
+    for (const shell of found.scripts) this.script(shell, depth + 1, new Map(), cwd);
+    for (const argv of found.commands) this.argv(argv, cwd, depth + 1);
   }
 
   /** A command that is already split into words, as programs pass it to each other. */
@@ -143,10 +155,10 @@ class Analyser {
     }
   }
 
-  #unreadable(text: string, why: string): void {
-    for (const [pattern, rule] of DISASTER)
-      if (pattern.test(text)) this.#add(rule, "deletion", "hardline", "looks like it destroys the system");
-    if (ALARMING.test(text)) this.#add("unreadable", "unreadable", "dangerous", why);
+  #unreadable(text: string, rule: "too_complex" | "unreadable", why: string): void {
+    for (const [pattern, disaster] of DISASTER)
+      if (pattern.test(text)) this.#add(disaster, "deletion", "hardline", "looks like it destroys the system");
+    this.#add(rule, "unreadable", "dangerous", why);
   }
 
   #add(rule: string, category: Effect["category"], level: Effect["level"], reason: string): void {
@@ -189,11 +201,22 @@ function unique(effects: readonly Effect[]): Effect[] {
   });
 }
 
+function analysisOf(analyser: Analyser, normal: string): Analysis {
+  const { refusal } = analyser;
+  return { effects: unique(analyser.effects), normal, ...(refusal ? { refusal } : {}) };
+}
+
+/** For comparison of intents: where blanks only separate words, several are one. */
+function comparisonText(command: string): string {
+  const text = command.trim();
+  return /['"\\`\n<#=]/.test(text) ? text : text.replace(/[ \t]+/g, " ");
+}
+
 /** The effects of a shell command. */
 export function analyseCommand(command: string, world: ShellWorld, parse: ParseShell): Analysis {
-  const analyser = new Analyser(world, parse, command.length);
+  const analyser = new Analyser(world, parse);
   analyser.script(command, 0);
-  return { effects: unique(analyser.effects), normal: comparisonText(command) };
+  return analysisOf(analyser, comparisonText(command));
 }
 
 /** The effects of a program in Python or JavaScript, with the shell commands inside it. */
@@ -203,9 +226,20 @@ export function analyseProgram(
   world: ShellWorld,
   parse: ParseShell,
 ): Analysis {
-  const analyser = new Analyser(world, parse, code.length);
-  const found = codeEffects(language, code, world);
-  for (const script of found.scripts) analyser.script(script, 1);
-  for (const argv of found.commands) analyser.argv(argv, world.cwd, 1);
-  return { effects: unique([...found.effects, ...analyser.effects]), normal: code.trim() };
+  const analyser = new Analyser(world, parse);
+  analyser.program(language, code, world.cwd);
+  return analysisOf(analyser, code.trim());
+}
+
+/** The effects of a text in one language, each as often as it occurs. */
+export function analyseText(
+  language: CodeLanguage | "shell",
+  text: string,
+  world: ShellWorld,
+  parse: ParseShell,
+): readonly Effect[] {
+  const analyser = new Analyser(world, parse);
+  if (language === "shell") analyser.script(text, 0);
+  else analyser.program(language, text, world.cwd);
+  return analyser.effects;
 }

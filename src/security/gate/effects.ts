@@ -35,8 +35,15 @@ export interface Effect {
 
 export interface Analysis {
   readonly effects: readonly Effect[];
-  /** The normalised text: what an allow-list entry compares. */
+  /** The text without blanks at its ends: what an allow-list entry compares. */
   readonly normal: string;
+  /** Why the text is not judged at all, with the way to write it instead. */
+  readonly refusal?: string;
+}
+
+/** True for an effect that says: this text could not be checked. */
+export function isUnchecked(effect: Effect): boolean {
+  return effect.category === "unreadable";
 }
 
 /** The worst level, or null when nothing was found. */

@@ -544,9 +544,9 @@ describe("large and broken input", () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
-  it("stops dangerous text that cannot be parsed and passes harmless text", async () => {
+  it("stops text that cannot be parsed, whatever its words are", async () => {
     expect((await open().check(command("rm -rf 'src"), context)).allowed).toBe(false);
     expect((await open({ yolo: true }).check(command("if then rm -rf / ((("), context)).allowed).toBe(false);
-    expect((await open().check(command("echo 'it is fine"), context)).allowed).toBe(true);
+    expect((await open().check(command("echo 'it is fine"), context)).allowed).toBe(false);
   });
 });

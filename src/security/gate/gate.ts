@@ -6,10 +6,12 @@ import type { PathGuard } from "../path-guard.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
+import { analyseInput } from "./analyse-input.ts";
 import { askPerson, type Judge, judged } from "./consent.ts";
 import { Denials } from "./denials.ts";
-import { type Analysis, type Effect, worstOf } from "./effects.ts";
+import { type Analysis, type Effect, isUnchecked, worstOf } from "./effects.ts";
 import { loadShellParser } from "./shell-parser.ts";
+import { isOutside } from "./vital-paths.ts";
 
 export interface GatePolicy {
   readonly mode: "manual" | "smart" | "off";
@@ -61,6 +63,24 @@ interface Case {
   readonly action: string;
 }
 
+type Executing = Extract<Intent, { kind: "command" | "code" | "input" }>;
+
+/** A script that nothing holds needs consent, whatever it does. */
+const UNCONTAINED: Effect = {
+  rule: "uncontained_script",
+  category: "execution",
+  level: "dangerous",
+  reason:
+    "runs a script with all rights of your account, because bubblewrap cannot be used here (install the package bubblewrap to have scripts contained, or allow everything with --yolo)",
+  targets: [],
+};
+
+function actionOf(intent: Executing): string {
+  if (intent.kind === "command") return intent.command;
+  if (intent.kind === "input") return `input for "${intent.command}":\n${intent.text}`;
+  return `${intent.language} program:\n${intent.code}`;
+}
+
 const NO_VARIANTS = "Do not retry it, also not by another tool, spelling or interpreter; say what you need instead.";
 const UNDECIDED = "Not run: the work was stopped before anybody answered.";
 
@@ -70,6 +90,18 @@ function blocked(effect: Effect): Verdict {
     status: "blocked",
     rule: effect.rule,
     message: `Blocked: it ${effect.reason}. This is never allowed. ${NO_VARIANTS}`,
+  };
+}
+
+const SPLIT = "Split the command into smaller and simpler ones, which can be checked one by one.";
+
+/** Not judged, in no mode: the person, the shell and the rules could read different things. */
+function unjudged(problem: string): Verdict {
+  return {
+    allowed: false,
+    status: "blocked",
+    rule: "unreadable_text",
+    message: `Not run: ${problem}. Then try again.`,
   };
 }
 
@@ -107,21 +139,27 @@ class Gatekeeper implements SecurityGate {
     if (intent.kind === "durable" || intent.kind === "send") return this.#checkTainted(intent, context);
     if (intent.kind === "read" || intent.kind === "write") return this.#checkPath(intent, context);
     const analysis = await this.#analyse(intent);
+    if (analysis.refusal !== undefined && worstOf(analysis.effects) !== "hardline") return unjudged(analysis.refusal);
     const key = intentKey(
       analysis.effects,
       intent.cwd,
       `${intent.kind === "code" ? `${intent.language} ` : ""}${analysis.normal}`,
     );
-    const action = intent.kind === "command" ? intent.command : `${intent.language} program:\n${intent.code}`;
-    return this.#decide({ intent, context, effects: analysis.effects, key, action });
+    return this.#decide({ intent, context, effects: analysis.effects, key, action: actionOf(intent) });
   }
 
-  async #analyse(intent: Extract<Intent, { kind: "command" | "code" }>): Promise<Analysis> {
+  async #analyse(intent: Executing): Promise<Analysis> {
     const parse = await loadShellParser();
-    const world = { userHome: this.#options.userHome, hermesHome: this.#options.hermesHome, cwd: intent.cwd };
-    return intent.kind === "command"
-      ? analyseCommand(intent.command, world, parse)
-      : analyseProgram(intent.language, intent.code, world, parse);
+    const world = {
+      userHome: this.#options.userHome,
+      hermesHome: this.#options.hermesHome,
+      cwd: intent.cwd,
+      ...("workspace" in intent && intent.workspace ? { workspace: intent.workspace } : {}),
+    };
+    if (intent.kind === "input") return analyseInput(intent, world, parse);
+    if (intent.kind === "command") return analyseCommand(intent.command, world, parse);
+    const analysis = analyseProgram(intent.language, intent.code, world, parse);
+    return intent.contained === false ? { ...analysis, effects: [...analysis.effects, UNCONTAINED] } : analysis;
   }
 
   #checkFetch(url: string): Verdict {
@@ -160,6 +198,12 @@ class Gatekeeper implements SecurityGate {
       intent.kind === "write" ? await guard.write(intent.path, intent.cwd) : await guard.read(intent.path, intent.cwd);
     const category = intent.kind === "write" ? "protected_file" : "credentials";
     const targets = [verdict.realPath];
+    const removal = this.#removalOutside(intent, verdict.realPath);
+    if (verdict.action === "allow" && removal) {
+      const action = `delete, move away or empty ${verdict.realPath}`;
+      const key = intentKey([removal], intent.cwd, action);
+      return this.#decide({ intent, context, effects: [removal], key, action });
+    }
     if (verdict.action === "allow") {
       const note: Effect = { rule: `${intent.kind}_file`, category, level: "note", reason: "", targets };
       const earlier = this.#denials.find(context.sessionId, "", [note]);
@@ -174,6 +218,26 @@ class Gatekeeper implements SecurityGate {
     return this.#decide({ intent, context, effects: [effect], key, action: `${intent.kind} ${verdict.realPath}` });
   }
 
+  /** The same question as for `rm`: files outside the folder of the conversation are not quietly removed. */
+  #removalOutside(intent: Extract<Intent, { kind: "read" | "write" }>, path: string): Effect | undefined {
+    if (intent.kind !== "write" || !intent.removes) return undefined;
+    const { userHome, hermesHome } = this.#options;
+    const world = {
+      userHome,
+      hermesHome,
+      cwd: intent.cwd,
+      ...(intent.workspace ? { workspace: intent.workspace } : {}),
+    };
+    if (!isOutside(path, world)) return undefined;
+    return {
+      rule: "delete_outside",
+      category: "deletion",
+      level: "dangerous",
+      reason: "deletes files outside the working folder",
+      targets: [path],
+    };
+  }
+
   async #decide(subject: Case): Promise<Verdict> {
     const { intent, context, effects, key } = subject;
     const policy = this.#options.policy();
@@ -184,7 +248,7 @@ class Gatekeeper implements SecurityGate {
     }
     const earlier = this.#denials.find(context.sessionId, key, effects);
     if (earlier) return denied(earlier, "the same was refused in this turn.");
-    if (intent.kind === "command" && CONTAINERS.has(intent.backend)) return { allowed: true, how: "sandboxed" };
+    if ("backend" in intent && CONTAINERS.has(intent.backend)) return { allowed: true, how: "sandboxed" };
     const sudo = effects.find(
       (effect) => effect.rule === "sudo_flags" && effect.targets.some((flag) => /S|stdin/.test(flag)),
     );
@@ -197,8 +261,13 @@ class Gatekeeper implements SecurityGate {
           "Blocked: sudo may not read a password that is guessed or piped in. Use plain sudo; Hermes asks the person, or takes SUDO_PASSWORD.",
       };
     if (worstOf(effects) !== "dangerous") return { allowed: true, how: "harmless" };
-    if (policy.yolo || policy.mode === "off" || this.#yolo.has(context.sessionId))
-      return { allowed: true, how: "mode_off" };
+    if (policy.yolo || policy.mode === "off" || this.#yolo.has(context.sessionId)) {
+      // Whether it crosses the line that holds in every mode cannot be told.
+      const unchecked = effects.find(isUnchecked);
+      if (!unchecked) return { allowed: true, how: "mode_off" };
+      const message = `Blocked: it ${unchecked.reason}. ${SPLIT}`;
+      return { allowed: false, status: "blocked", rule: unchecked.rule, message };
+    }
     if (this.#allow.allows(context.sessionId, key, effects)) return { allowed: true, how: "allow_list" };
     if (policy.mode === "smart" && this.#options.judge) {
       const opinion = await judged(this.#options.judge, subject.action, reasonOf(effects), {
@@ -255,8 +324,12 @@ class Gatekeeper implements SecurityGate {
   }
 
   #refuse(subject: Case, why: string): Extract<Verdict, { allowed: false }> {
+    const stopping = subject.effects.filter((effect) => effect.level === "dangerous");
+    const [first] = stopping;
+    if (first && stopping.every(isUnchecked))
+      return { allowed: false, status: "denied", rule: first.rule, message: `Denied: ${why} ${SPLIT}` };
     this.#denials.record(subject.context.sessionId, subject.key, subject.effects);
-    return denied(subject.effects.find((effect) => effect.level === "dangerous")?.rule ?? "denied", why);
+    return denied(first?.rule ?? "denied", why);
   }
 }
 

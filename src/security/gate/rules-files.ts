@@ -1,7 +1,7 @@
 // Files: deleting, opening permissions, changing system and personal files, reading keys.
 import { paths, type ShellRule } from "./rule.ts";
 import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld, UNKNOWN } from "./shell-types.ts";
-import { isCredentialFile, isGuardedFile, isScratch, isSystemPath } from "./vital-paths.ts";
+import { isCredentialFile, isGuardedFile, isOutside, isSystemPath } from "./vital-paths.ts";
 import { writeTargets } from "./write-targets.ts";
 
 const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
@@ -56,6 +56,14 @@ function pathsInside(invocation: Invocation, world: ShellWorld): string[] {
   );
 }
 
+/** What a command deletes, empties or moves away. */
+function removedPaths(invocation: Invocation, world: ShellWorld): string[] {
+  const targets = targetsOf(invocation, world);
+  if (programOf(invocation) !== "mv") return targets.filter((path) => path !== invocation.cwd);
+  const into = argTexts(invocation).some((text) => /^(?:-t|--target-directory)/.test(text));
+  return into ? targets : targets.slice(0, -1);
+}
+
 function opensToAll(mode: string): boolean {
   if (/^[0-7]{3,4}$/.test(mode)) return (Number.parseInt(mode.slice(-1), 8) & 2) !== 0;
   return mode
@@ -102,17 +110,8 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "deletes files outside the working folder",
     legacy: ["delete in root path"],
-    programs: ["rm", "unlink", "grm"],
-    match: (invocation, world) =>
-      some(
-        targetsOf(invocation, world).filter(
-          (path) =>
-            path !== invocation.cwd &&
-            !path.startsWith(`${world.cwd.replace(/\/$/, "")}/`) &&
-            !path.startsWith(UNKNOWN) &&
-            !isScratch(path),
-        ),
-      ),
+    programs: ["rm", "unlink", "grm", "rmdir", "truncate", "mv"],
+    match: (invocation, world) => some(removedPaths(invocation, world).filter((path) => isOutside(path, world))),
   },
   {
     id: "find_delete",

@@ -37,6 +37,8 @@ export interface ShellWorld {
   readonly userHome: string;
   readonly hermesHome: string;
   readonly cwd: string;
+  /** The folder of the conversation; `cwd` when absent. */
+  readonly workspace?: string;
 }
 
 /** Program name without its folder and case, as it decides what runs. */

@@ -1,10 +1,11 @@
 // Programs that run other programs: finds the command or the script inside an invocation.
+import type { CodeLanguage } from "./analyse-code.ts";
 import { staticOutput } from "./shell-output.ts";
 import { argTexts, type Invocation, operands, programOf, UNKNOWN, type Word } from "./shell-types.ts";
 import { WRAPPERS, type Wrapper } from "./shell-wrappers.ts";
 
 export interface InnerScript {
-  readonly language: "shell" | "python" | "javascript" | "perl" | "ruby" | "php" | "awk";
+  readonly language: "shell" | CodeLanguage;
   readonly text: Word;
   /** `$1`, `$2` … of the script. */
   readonly positional: readonly Word[];
@@ -30,7 +31,7 @@ export const SHELLS = new Set([
   "busybox-sh",
 ]);
 
-const INTERPRETERS: { readonly [program: string]: { language: InnerScript["language"]; flags: readonly string[] } } = {
+const INTERPRETERS: { readonly [program: string]: { language: CodeLanguage; flags: readonly string[] } } = {
   python: { language: "python", flags: ["-c"] },
   pypy: { language: "python", flags: ["-c"] },
   perl: { language: "perl", flags: ["-e", "-E"] },
@@ -43,6 +44,11 @@ const INTERPRETERS: { readonly [program: string]: { language: InnerScript["langu
   lua: { language: "perl", flags: ["-e"] },
   luajit: { language: "perl", flags: ["-e"] },
 };
+
+/** The language of an interpreter; undefined for other programs. */
+export function codeLanguage(program: string): CodeLanguage | undefined {
+  return INTERPRETERS[program.replace(/[\d.]+$/, "")]?.language;
+}
 
 const NOTHING: Inner = { commands: [], scripts: [] };
 

@@ -14,12 +14,14 @@ export interface WalkResult {
   readonly invocations: Invocation[];
   /** Parts that the grammar could not read. */
   broken: boolean;
+  /** A limit of size, depth or time ended the walk. */
+  exceeded: boolean;
   /** A function that starts itself twice: it multiplies without end. */
   forkBomb: boolean;
 }
 
 export class ShellWalk {
-  readonly result: WalkResult = { invocations: [], broken: false, forkBomb: false };
+  readonly result: WalkResult = { invocations: [], broken: false, exceeded: false, forkBomb: false };
   readonly #world: ShellWorld;
   readonly #parse: ParseShell;
   readonly #variables: Map<string, string | undefined>;
@@ -53,8 +55,11 @@ export class ShellWalk {
 
   run(script: string): WalkResult {
     const root = this.#parse(script);
-    if (!root) this.result.broken = true;
-    else this.#visit(root);
+    if (!root) this.result.exceeded = true;
+    else {
+      this.result.broken = root.hasError;
+      this.#visit(root);
+    }
     return this.result;
   }
 
@@ -79,13 +84,10 @@ export class ShellWalk {
   /** Returns the commands that the node contributes to a pipeline. */
   #visit(node: ShellNode): Invocation[] {
     if (this.result.invocations.length > MAX_INVOCATIONS || performance.now() > this.#deadline) {
-      this.result.broken = true;
+      this.result.exceeded = true;
       return [];
     }
     switch (node.type) {
-      case "ERROR":
-        this.result.broken = true;
-        return this.#children(node);
       case "command":
         return this.#command(node);
       case "declaration_command":
@@ -113,7 +115,7 @@ export class ShellWalk {
   #children(node: ShellNode): Invocation[] {
     const all: Invocation[] = [];
     if (this.#nesting >= MAX_NESTING) {
-      this.result.broken = true;
+      this.result.exceeded = true;
       return all;
     }
     this.#nesting++;

@@ -164,8 +164,10 @@ export function expandBraces(text: string): string[] {
   while (queue.length > 0 && results.length + queue.length <= MAX_EXPANSIONS) {
     const current = queue.shift() ?? "";
     const brace = /^([\s\S]*?)\{([^{}]*,[^{}]*)\}([\s\S]*)$/.exec(current.slice(0, 2000));
-    if (!brace || current.length > 2000) results.push(current);
+    if (current.length > 2000 && /\{[^{}]*,/.test(current)) results.push(UNKNOWN);
+    else if (!brace) results.push(current);
     else for (const choice of (brace[2] ?? "").split(",")) queue.push(`${brace[1]}${choice}${brace[3]}`);
   }
-  return [...results, ...queue].slice(0, MAX_EXPANSIONS);
+  const all = [...results, ...queue];
+  return all.length > MAX_EXPANSIONS || queue.length > 0 ? [...all.slice(0, MAX_EXPANSIONS), UNKNOWN] : all;
 }

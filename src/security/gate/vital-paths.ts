@@ -123,3 +123,9 @@ function inside(root: string, path: string): string | null {
 export function isScratch(path: string): boolean {
   return /^\/(?:private\/)?(?:tmp|var\/tmp|var\/folders)\/./.test(path) || path === "/dev/null";
 }
+
+/** True for a path outside the folder of the conversation where files may matter to the person. */
+export function isOutside(path: string, world: ShellWorld): boolean {
+  const folder = (world.workspace ?? world.cwd).replace(/\/$/, "");
+  return path !== folder && !path.startsWith(`${folder}/`) && !path.startsWith(UNKNOWN) && !isScratch(path);
+}

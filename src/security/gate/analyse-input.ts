@@ -1,0 +1,122 @@
+// Text for the standard input of a running program: to a shell it is a script, to an interpreter a program.
+import { analyseCommand, analyseText } from "./analyse.ts";
+import type { CodeLanguage } from "./analyse-code.ts";
+import { characterProblem } from "./command-text.ts";
+import type { Analysis, Effect } from "./effects.ts";
+import type { ParseShell } from "./shell-parser.ts";
+import { argTexts, type Invocation, operands, programOf, type ShellWorld } from "./shell-types.ts";
+import { codeLanguage, innerOf, SHELLS } from "./shell-unwrap.ts";
+import { ShellWalk } from "./shell-walk.ts";
+
+export interface ProgramInput {
+  /** The command that started the program. */
+  readonly command: string;
+  readonly before: string;
+  readonly text: string;
+  readonly pty: boolean;
+}
+
+/** How a program takes what it reads. */
+type Reader = "data" | "shell" | "unknown" | CodeLanguage;
+
+/** Programs that only copy, filter or count what they read, or ask simple questions. */
+const TAKES_DATA = new Set(
+  "cat tee grep egrep fgrep rg sort uniq wc head tail cut paste tr rev fold fmt nl column jq yq base64 base32 xxd od hexdump md5sum sha1sum sha256sum sha512sum gzip gunzip zcat bzip2 xz zstd diff cmp comm join sleep true false echo printf yes seq date read".split(
+    " ",
+  ),
+);
+const MOVES_ON = new Set(["cd", "export", "set", "unset", "wait", "trap", "ulimit", "umask", ":"]);
+/** Keys that only move within a program: arrows, Enter, Escape, Tab, Ctrl-C, Ctrl-D, blank. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keys are control characters
+const KEYS = /^(?:\u001b\[[A-DHF]|\u001b|[\t\r\n \u0003\u0004])+$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keys are control characters
+const INTERRUPT = /^[\u0003\u0004]+$/;
+/** Yes, no, a number, a name: an answer to a question. */
+const ANSWER = /^[\p{L}\p{N}_.,:@+=-]{0,64}$/u;
+/** `!text` and `^a^b` repeat earlier commands in an interactive shell. */
+const HISTORY = /(?:^|[\s;&|(])![^\s=(]|^\^[^^\n]+\^/m;
+
+function readsScript(invocation: Invocation): boolean {
+  const texts = argTexts(invocation);
+  if (texts.some((text) => /^-[A-Za-z]*[si][A-Za-z]*$/.test(text) || text === "--interactive")) return true;
+  if (texts.some((text) => /^-[A-Za-z]*[ce]$/.test(text) || /^--(?:eval|command|version|help)/.test(text)))
+    return false;
+  const [first] = operands(invocation);
+  return first === undefined || first.text === "-" || first.text.startsWith("/dev/");
+}
+
+function readerOf(invocation: Invocation): Reader {
+  const program = programOf(invocation);
+  if (SHELLS.has(program)) return readsScript(invocation) ? "shell" : "unknown";
+  const language = codeLanguage(program);
+  if (language && language !== "awk") return readsScript(invocation) ? language : "unknown";
+  return TAKES_DATA.has(program) || MOVES_ON.has(program) ? "data" : "unknown";
+}
+
+/** Every program that the command starts may be the one that reads. */
+function readers(command: string, world: ShellWorld, parse: ParseShell): Set<Reader> {
+  const walk = new ShellWalk(world, parse).run(command);
+  const found = new Set<Reader>();
+  if (walk.broken || walk.exceeded) found.add("shell");
+  const queue = [...walk.invocations];
+  for (let at = 0; at < queue.length && at < 500; at++) {
+    const invocation = queue[at];
+    if (!invocation) break;
+    const inner = innerOf(invocation);
+    queue.push(...inner.commands);
+    for (const script of inner.scripts)
+      if (script.language === "shell") queue.push(...new ShellWalk(world, parse).run(script.text.text).invocations);
+    if (inner.commands.length === 0 && invocation.name.text !== "") found.add(readerOf(invocation));
+  }
+  if (queue.length >= 500) found.add("shell");
+  return found;
+}
+
+/** Effects that the longer text has and the shorter one has not: what the new input adds. */
+function added(all: readonly Effect[], before: readonly Effect[]): Effect[] {
+  const keyOf = (effect: Effect) => `${effect.rule}\n${effect.targets.join("\n")}`;
+  const known = new Map<string, number>();
+  for (const effect of before) known.set(keyOf(effect), (known.get(keyOf(effect)) ?? 0) + 1);
+  return all.filter((effect) => {
+    const left = known.get(keyOf(effect)) ?? 0;
+    if (left > 0) known.set(keyOf(effect), left - 1);
+    return left === 0;
+  });
+}
+
+function effectsFor(reader: Reader, text: string, world: ShellWorld, parse: ParseShell): readonly Effect[] {
+  if (reader === "data") return [];
+  if (reader !== "unknown") return analyseText(reader, text, world, parse);
+  // Not known to be a shell: only what would be dangerous in one counts, not that it is no shell text.
+  const shell = analyseCommand(text.replace(/^\s*[:\\.]?!/gm, ""), world, parse).effects;
+  const code = (["python", "perl"] as const).flatMap((language) => analyseText(language, text, world, parse));
+  return [...shell, ...code].filter((effect) => effect.rule !== "unreadable" && effect.rule !== "unknown_program");
+}
+
+/** The effects that this input adds, judged together with what the program was given before. */
+export function analyseInput(input: ProgramInput, world: ShellWorld, parse: ParseShell): Analysis {
+  const lines = (text: string): string => (input.pty ? text.replace(/\r\n?/g, "\n") : text);
+  const before = lines(input.before);
+  const text = lines(input.text);
+  const all = before + text;
+  const found = readers(input.command, world, parse);
+  const normal = `${input.command} <<< ${all}`;
+  const shell = found.has("shell");
+  if (INTERRUPT.test(input.text) || (!shell && KEYS.test(input.text))) return { effects: [], normal };
+  const line = all.slice(before.lastIndexOf("\n") + 1).replace(/\n$/, "");
+  const coded = shell || [...found].some((reader) => reader !== "data" && reader !== "unknown");
+  if (!coded && ANSWER.test(line)) return { effects: [], normal };
+  const refusal = characterProblem(all, () => (shell ? parse(all) : null));
+  const effects = [...found].flatMap((reader) =>
+    added(effectsFor(reader, all, world, parse), before === "" ? [] : effectsFor(reader, before, world, parse)),
+  );
+  if (shell && HISTORY.test(text))
+    effects.push({
+      rule: "unreadable",
+      category: "unreadable",
+      level: "dangerous",
+      reason: "repeats an earlier command that is not known here",
+      targets: [],
+    });
+  return { effects, normal, ...(refusal && coded ? { refusal } : {}) };
+}
