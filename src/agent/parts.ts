@@ -20,6 +20,8 @@ export interface AgentSettings {
   /** Where the conversation takes place: `cli`, `telegram`, `cron` … Stored with the session. */
   readonly source: string;
   readonly cwd: string;
+  /** The folder in which the conversation was opened. */
+  readonly workspace?: string;
   /** Results too large for the window are written below this folder. */
   readonly spillDir: string;
   /** `agent.max_turns`: model calls in one turn. Default 90. */

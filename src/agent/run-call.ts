@@ -68,6 +68,7 @@ function contextFor(scope: CallScope, prepared: PreparedCall, deadline: Deadline
     conversationId: scope.conversationId,
     callId,
     cwd: parts.settings.cwd,
+    ...(parts.settings.workspace ? { workspace: parts.settings.workspace } : {}),
     signal: AbortSignal.any([signal, deadline.signal]),
     human: patientHuman(parts.human, deadline, (action, reason) =>
       scope.emit({ type: "approval_needed", callId, action, reason }),

@@ -109,7 +109,9 @@ function register(ctx: Door, services: Services, state: BuiltinState): void {
   ctx.registerTool(patchTool(files));
   ctx.registerTool(searchFilesTool(files));
   ctx.registerTool(terminalTool(terminalParts(services, state)));
-  ctx.registerTool(processTool(workspaces.processes, { maxWaitMs: config.terminal.timeout * 1000 }));
+  ctx.registerTool(
+    processTool(workspaces.processes, { maxWaitMs: config.terminal.timeout * 1000, gate: services.gate }),
+  );
   ctx.registerTool(todoTool(state.todos));
   ctx.registerTool(clarifyTool({ timeoutMs: config.clarify.timeout * 1000 }));
   for (const tool of webTools(services)) ctx.registerTool(tool);

@@ -1,4 +1,5 @@
 // From configuration to what the agent, the engine and the tool box want to know.
+import { realpathSync } from "node:fs";
 import type { AgentSettings } from "../agent/parts.ts";
 import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
@@ -30,10 +31,19 @@ export function reasoningEffort(config: Config): ReasoningEffort | undefined {
   return EFFORTS.includes(effort) ? (effort as ReasoningEffort) : undefined;
 }
 
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // It may not exist yet.
+    return path;
+  }
+}
+
 export function agentSettings(
   config: Config,
   wish: ConversationWish,
-  where: { cwd(): string; spillDir: string },
+  where: { cwd(): string; workspace: string; spillDir: string },
 ): AgentSettings {
   const effort = reasoningEffort(config);
   const guard = config.tool_loop_guardrails;
@@ -42,6 +52,7 @@ export function agentSettings(
     get cwd() {
       return where.cwd();
     },
+    workspace: realFolder(where.workspace),
     spillDir: where.spillDir,
     maxTurns: wish.maxTurns ?? config.agent.max_turns,
     compression: config.compression.enabled,

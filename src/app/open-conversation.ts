@@ -122,6 +122,7 @@ export async function openConversationFor(opening: Opening, wish: ConversationWi
   const place = { id: "" };
   const settings = agentSettings(services.config, wish, {
     cwd: () => services.workspaces.cwd(place.id, start),
+    workspace: start,
     spillDir: spillDir(services.home, "spill"),
   });
   const sessionId = wish.resume ?? wish.sessionId ?? freshSessionId(Date.now(), settings.source);

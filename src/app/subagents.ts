@@ -51,6 +51,7 @@ async function openChild(parent: Parent, spec: ChildSpec) {
   if (wish.checkpoints) opening.builtins.checkpoints.enable(spec.sessionId);
   const base = agentSettings(services.config, wish, {
     cwd: () => services.workspaces.cwd(spec.sessionId, start),
+    workspace: start,
     spillDir: spillDir(services.home, "spill"),
   });
   const settings: AgentSettings = Object.defineProperties(

@@ -20,7 +20,10 @@ export interface ToolContext {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly callId: string;
+  /** Where the shell of the conversation stands now. */
   readonly cwd: string;
+  /** The folder in which the conversation was opened; `cwd` when absent. */
+  readonly workspace?: string;
   readonly signal: AbortSignal;
   readonly human: Human;
   /** A line for the person while the tool works. */

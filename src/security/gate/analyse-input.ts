@@ -1,8 +1,9 @@
 // Text for the standard input of a running program: to a shell it is a script, to an interpreter a program.
-import { analyseCommand, analyseText } from "./analyse.ts";
+import { analyseCommand, analyseText, SHELL_RULES } from "./analyse.ts";
 import type { CodeLanguage } from "./analyse-code.ts";
 import { characterProblem } from "./command-text.ts";
 import type { Analysis, Effect } from "./effects.ts";
+import { applyRules } from "./rule.ts";
 import type { ParseShell } from "./shell-parser.ts";
 import { argTexts, type Invocation, operands, programOf, type ShellWorld } from "./shell-types.ts";
 import { codeLanguage, innerOf, SHELLS } from "./shell-unwrap.ts";
@@ -54,7 +55,11 @@ function readerOf(invocation: Invocation): Reader {
 }
 
 /** Every program that the command starts may be the one that reads. */
-function readers(command: string, world: ShellWorld, parse: ParseShell): Set<Reader> {
+function readers(
+  command: string,
+  world: ShellWorld,
+  parse: ParseShell,
+): { found: Set<Reader>; invocations: readonly Invocation[] } {
   const walk = new ShellWalk(world, parse).run(command);
   const found = new Set<Reader>();
   if (walk.broken || walk.exceeded) found.add("shell");
@@ -69,7 +74,7 @@ function readers(command: string, world: ShellWorld, parse: ParseShell): Set<Rea
     if (inner.commands.length === 0 && invocation.name.text !== "") found.add(readerOf(invocation));
   }
   if (queue.length >= 500) found.add("shell");
-  return found;
+  return { found, invocations: queue };
 }
 
 /** Effects that the longer text has and the shorter one has not: what the new input adds. */
@@ -84,11 +89,29 @@ function added(all: readonly Effect[], before: readonly Effect[]): Effect[] {
   });
 }
 
+/** A line as a command, and what follows its own first word or a mark: `shell rm x`, `:!rm x`, `\\! rm x`. */
+function lineReadings(line: string): string[] {
+  const rest = line.replace(/^\s*\S+\s+/, "");
+  const marked = line.lastIndexOf("!");
+  return [...new Set([line, rest, marked === -1 ? line : line.slice(marked + 1)])];
+}
+
+/** What the programs themselves make of the text: statements for a database. */
+function programEffects(invocations: readonly Invocation[], text: string, world: ShellWorld): Effect[] {
+  return invocations.flatMap((invocation) => {
+    const fed = { ...invocation, stdin: { text, dynamic: false } };
+    return added(applyRules(SHELL_RULES, fed, world), applyRules(SHELL_RULES, invocation, world));
+  });
+}
+
 function effectsFor(reader: Reader, text: string, world: ShellWorld, parse: ParseShell): readonly Effect[] {
   if (reader === "data") return [];
   if (reader !== "unknown") return analyseText(reader, text, world, parse);
   // Not known to be a shell: only what would be dangerous in one counts, not that it is no shell text.
-  const shell = analyseCommand(text.replace(/^\s*[:\\.]?!/gm, ""), world, parse).effects;
+  const shell = text
+    .split("\n")
+    .flatMap((line) => lineReadings(line))
+    .flatMap((line) => analyseCommand(line, world, parse).effects);
   const code = (["python", "perl"] as const).flatMap((language) => analyseText(language, text, world, parse));
   return [...shell, ...code].filter((effect) => effect.rule !== "unreadable" && effect.rule !== "unknown_program");
 }
@@ -99,17 +122,23 @@ export function analyseInput(input: ProgramInput, world: ShellWorld, parse: Pars
   const before = lines(input.before);
   const text = lines(input.text);
   const all = before + text;
-  const found = readers(input.command, world, parse);
+  const { found, invocations } = readers(input.command, world, parse);
   const normal = `${input.command} <<< ${all}`;
   const shell = found.has("shell");
+  if (found.size === 1 && found.has("data")) return { effects: [], normal };
   if (INTERRUPT.test(input.text) || (!shell && KEYS.test(input.text))) return { effects: [], normal };
   const line = all.slice(before.lastIndexOf("\n") + 1).replace(/\n$/, "");
   const coded = shell || [...found].some((reader) => reader !== "data" && reader !== "unknown");
   if (!coded && ANSWER.test(line)) return { effects: [], normal };
   const refusal = characterProblem(all, () => (shell ? parse(all) : null));
-  const effects = [...found].flatMap((reader) =>
-    added(effectsFor(reader, all, world, parse), before === "" ? [] : effectsFor(reader, before, world, parse)),
-  );
+  const effects = [...found].flatMap((reader) => {
+    // A program that keeps nothing of earlier lines is judged by the current one.
+    const start = reader === "unknown" ? before.lastIndexOf("\n") + 1 : 0;
+    const earlier = before.slice(start);
+    const known = earlier === "" ? [] : effectsFor(reader, earlier, world, parse);
+    return added(effectsFor(reader, all.slice(start), world, parse), known);
+  });
+  effects.push(...programEffects(invocations, line, world));
   if (shell && HISTORY.test(text))
     effects.push({
       rule: "unreadable",

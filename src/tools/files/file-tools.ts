@@ -59,7 +59,7 @@ export async function located<A>(
     ...(home ? { home } : {}),
     ...(beforeChange && !remote ? { beforeChange } : {}),
   };
-  return [here, args, cwd ? { ...context, cwd } : context];
+  return [here, args, cwd ? { ...context, cwd, workspace: cwd } : context];
 }
 
 export function resolvePath(parts: FileToolParts, path: string, cwd: string): string {

@@ -1,5 +1,6 @@
 // patch: changes a passage of one file, or several files at once from a V4A patch, all or nothing.
 
+import type { Intent } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
@@ -24,6 +25,14 @@ interface Step {
   readonly before: string | null;
   readonly after: string | null;
   readonly movedFrom?: string;
+}
+
+/** A step that removes or empties a file is judged like `rm`. */
+function intentOf(step: Step, context: ToolContext): Intent {
+  const removes = step.before !== null && step.before !== "" && (step.after ?? "").trim() === "";
+  const { workspace } = context;
+  const place = workspace ? { workspace } : {};
+  return { kind: "write", path: step.path, cwd: context.cwd, ...(removes ? { removes } : {}), ...place };
 }
 
 async function unifiedDiff(steps: readonly Step[]): Promise<string> {
@@ -110,7 +119,10 @@ async function replace(parts: FileToolParts, args: PatchArgs, context: ToolConte
     }));
     return toolError(result.error, { path, ...(near ? { did_you_mean: near } : {}) });
   }
-  return finish(parts, [{ path, before: file.text, after: result.text }], context);
+  const step = { path, before: file.text, after: result.text };
+  const intent = intentOf(step, context);
+  const emptied = "removes" in intent ? await refused(parts, intent, "patch", context) : undefined;
+  return emptied ?? finish(parts, [step], context);
 }
 
 async function planUpdate(
@@ -169,8 +181,8 @@ async function patchMany(parts: FileToolParts, text: string, context: ToolContex
   const paths = steps.map((step) => step.path);
   if (new Set(paths).size !== paths.length)
     return toolError("nothing was changed: a file stands in the patch twice; put its hunks into one section");
-  for (const path of paths) {
-    const refusal = await refused(parts, { kind: "write", path, cwd: context.cwd }, "patch", context);
+  for (const step of steps) {
+    const refusal = await refused(parts, intentOf(step, context), "patch", context);
     if (refusal) return refusal;
   }
   return finish(parts, steps, context);

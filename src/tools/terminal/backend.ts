@@ -65,7 +65,7 @@ export interface Backend {
   /** True when its files are not this machine's: file tools then work through `run`. */
   readonly remote?: boolean;
   /** HOME where the commands run; this machine's own when absent. */
-  readonly home?: string;
+  readonly home?: string | undefined;
   /** A command or a background process of it is running. */
   readonly busy?: boolean;
   /** Set where commands are shut in: the file tools keep to the same limits. */

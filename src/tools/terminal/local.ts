@@ -1,5 +1,5 @@
 // Commands on this machine: a fresh bash for each, in its own process group, with the state of the last one.
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Availability } from "../../core/tool.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
@@ -22,6 +22,10 @@ export interface LocalOptions {
   wrapper?(place: { readonly cwd: string; readonly stateFolder: string }): readonly string[];
 }
 
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
 function nearestExisting(path: string): string {
   let folder = path;
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
@@ -40,8 +44,13 @@ export class LocalBackend implements Backend {
     this.#state = new ShellState(options.cwd, options.env);
   }
 
+  /** A folder that exists: when the current one was removed, commands start in the first one again. */
   get cwd(): string {
-    return this.#state.cwd;
+    return [this.#state.cwd, this.#options.cwd].find(isFolder) ?? nearestExisting(this.#options.cwd);
+  }
+
+  get home(): string | undefined {
+    return this.#options.env.HOME;
   }
 
   get busy(): boolean {
@@ -61,7 +70,11 @@ export class LocalBackend implements Backend {
   }
 
   async run(request: ExecRequest): Promise<ExecResult> {
-    const cwd = nearestExisting(request.cwd ?? this.cwd);
+    const cwd = request.cwd ?? this.cwd;
+    if (!isFolder(cwd)) {
+      request.output.push(Buffer.from(`${cwd} is not a folder\n`));
+      return { exitCode: 126, timedOut: false, interrupted: false, cwd: this.cwd };
+    }
     const env = await this.#env();
     const { script, next } = request.stateless
       ? { script: request.command, next: undefined }
@@ -106,7 +119,10 @@ export class LocalBackend implements Backend {
     clearTimeout(timer);
     request.signal.removeEventListener("abort", onAbort);
     this.#live.delete(stop);
+    const before = this.#state.cwd;
     if (!reason) this.#state.adopt(next);
+    // The folder of one command is not that of the next, unless the command itself went elsewhere.
+    if (request.cwd !== undefined && this.#state.cwd === request.cwd) this.#state.cwd = before;
     return {
       exitCode: reason === "timeout" ? 124 : reason === "interrupt" ? 130 : code,
       timedOut: reason === "timeout",
@@ -116,7 +132,8 @@ export class LocalBackend implements Backend {
   }
 
   async spawn(request: SpawnRequest): Promise<RunningProcess> {
-    const cwd = nearestExisting(request.cwd ?? this.cwd);
+    const cwd = request.cwd ?? this.cwd;
+    if (!isFolder(cwd)) throw new Error(`${cwd} is not a folder`);
     let kill: (() => Promise<void>) | undefined;
     const watched: SpawnRequest = {
       ...request,

@@ -3,6 +3,8 @@ import { randomBytes } from "node:crypto";
 import type { Backend, RunningProcess } from "./backend.ts";
 
 const MAX_BUFFER = 200_000;
+/** Input is judged together with what came before it; of more than this the oldest is forgotten. */
+const MAX_INPUT = 200_000;
 const MAX_TRACKED = 64;
 const FINISHED_TTL_MS = 1_800_000;
 
@@ -24,6 +26,11 @@ export class TrackedProcess {
   readonly command: string;
   readonly cwd: string;
   readonly conversationId: string;
+  readonly pty: boolean;
+  /** The name of the backend on which it runs. */
+  readonly backend: string;
+  /** Everything that was written to it. */
+  input = "";
   readonly startedAt = Date.now();
   output = "";
   droppedChars = 0;
@@ -35,15 +42,24 @@ export class TrackedProcess {
   endSeen = false;
   readonly #waiters = new Set<() => void>();
 
-  constructor(start: ProcessStart, cwd: string) {
+  constructor(start: ProcessStart, place: { readonly cwd: string; readonly name: string }) {
     this.command = start.command;
-    this.cwd = cwd;
+    this.cwd = place.cwd;
+    this.backend = place.name;
+    this.pty = start.pty;
     this.conversationId = start.conversationId;
   }
 
   get status(): "running" | "exited" | "killed" {
     if (this.exitCode === null) return "running";
     return this.killed ? "killed" : "exited";
+  }
+
+  /** False when it takes no input any more. */
+  write(data: string): boolean {
+    if (!this.running?.write(data)) return false;
+    this.input = (this.input + data).slice(-MAX_INPUT);
+    return true;
   }
 
   append(text: string): void {
@@ -121,7 +137,7 @@ export class ProcessRegistry {
 
   async start(backend: Backend, start: ProcessStart): Promise<TrackedProcess> {
     this.#evict();
-    const process = new TrackedProcess(start, start.cwd ?? backend.cwd);
+    const process = new TrackedProcess(start, { cwd: start.cwd ?? backend.cwd, name: backend.name });
     const watcher = new Watcher(start.watchPatterns);
     process.running = await backend.spawn({
       command: start.command,

@@ -1,5 +1,6 @@
 // process: looks after what terminal started in the background.
 
+import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
@@ -62,16 +63,38 @@ async function wait(
   };
 }
 
-function write(process: TrackedProcess, data: string): ToolResult {
-  if (!process.running?.write(data)) return toolError(`${process.id} takes no input: ${process.status}`);
+/** What a shell or an interpreter reads, it runs: the gate judges it as it judges a command. */
+async function write(gate: Gate, process: TrackedProcess, data: string, context: ToolContext): Promise<ToolResult> {
+  const { sessionId, human, tainted, signal, workspace } = context;
+  const { command, input: before, pty, cwd, backend } = process;
+  const verdict = await gate.check(
+    {
+      kind: "input",
+      command,
+      before,
+      text: data,
+      pty,
+      cwd,
+      backend,
+      ...(workspace && backend === "local" ? { workspace } : {}),
+    },
+    { sessionId, toolName: "process", human, tainted, signal },
+  );
+  if (!verdict.allowed) return toolError(verdict.message, { status: verdict.status, rule: verdict.rule });
+  if (!process.write(data)) return toolError(`${process.id} takes no input: ${process.status}`);
   return jsonResult({ status: "ok", bytes_written: Buffer.byteLength(data) });
+}
+
+/** The context keeps its getters: taint may change while the tool waits. */
+function withOptions(context: ToolContext, options: ProcessOptions): ToolContext & ProcessOptions {
+  return Object.assign(Object.create(context), options);
 }
 
 async function act(
   registry: ProcessRegistry,
   process: TrackedProcess,
   args: ProcessArgs,
-  context: ToolContext & { maxWaitMs: number },
+  context: ToolContext & ProcessOptions,
 ): Promise<ToolResult> {
   if (process.exitCode !== null) process.endSeen = true;
   switch (args.action) {
@@ -91,16 +114,21 @@ async function act(
         status: (await registry.kill(process)) ? "killed" : "already_exited",
       });
     case "write":
-      return write(process, args.data ?? "");
+      return write(context.gate, process, args.data ?? "", context);
     case "submit":
-      return write(process, `${args.data ?? ""}\n`);
+      return write(context.gate, process, `${args.data ?? ""}\n`, context);
     default:
       process.running?.closeStdin();
       return jsonResult({ status: "ok" });
   }
 }
 
-export function processTool(registry: ProcessRegistry, options: { maxWaitMs: number }): Tool {
+export interface ProcessOptions {
+  readonly maxWaitMs: number;
+  readonly gate: Gate;
+}
+
+export function processTool(registry: ProcessRegistry, options: ProcessOptions): Tool {
   return defineTool({
     name: "process",
     toolset: "terminal",
@@ -130,7 +158,7 @@ export function processTool(registry: ProcessRegistry, options: { maxWaitMs: num
           status: "not_found",
           running: registry.list(context.conversationId).map((known) => known.id),
         });
-      return act(registry, process, args, { ...context, maxWaitMs: options.maxWaitMs });
+      return act(registry, process, args, withOptions(context, options));
     },
   });
 }

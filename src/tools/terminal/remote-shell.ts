@@ -153,7 +153,7 @@ export class RemoteBackend implements Backend {
     const end = await running.ended;
     clearTimeout(timer);
     request.signal.removeEventListener("abort", onAbort);
-    if (end.cwd.startsWith("/") && !reason) this.#cwd = end.cwd;
+    if (end.cwd.startsWith("/") && !reason && end.cwd !== request.cwd) this.#cwd = end.cwd;
     if (end.exitCode === undefined && !reason) request.output.push(Buffer.from(this.#broken(end)));
     return {
       exitCode: reason === "timeout" ? 124 : reason === "interrupt" ? 130 : (end.exitCode ?? 255),

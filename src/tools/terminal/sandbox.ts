@@ -78,6 +78,10 @@ export class SandboxedBackend implements Backend, SandboxLimits {
     return this.#inner.cwd;
   }
 
+  get home(): string | undefined {
+    return this.#inner.home;
+  }
+
   available(): Promise<Availability> {
     return sandboxAvailable(this.#options.env);
   }

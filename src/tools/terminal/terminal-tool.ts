@@ -13,6 +13,7 @@ import { exitMeaning } from "./exit-meaning.ts";
 import { foregroundProblem } from "./foreground-guard.ts";
 import { OutputCapture } from "./output-capture.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
+import { workFolder } from "./work-folder.ts";
 
 export interface TerminalParts {
   /** The backend of a conversation; made at its first command. */
@@ -45,24 +46,27 @@ interface TerminalArgs {
   readonly watch_patterns?: readonly string[] | undefined;
 }
 
-const PROGRESS_MS = 200;
+/** With the folder in which it is judged and run. */
+interface PlacedArgs extends TerminalArgs {
+  readonly cwd: string;
+}
 
-/** A path, not a piece of shell. */
-const SAFE_WORKDIR = /^[\p{L}\p{N}_./~ @+:,=%-]+$/u;
+const PROGRESS_MS = 200;
 
 async function gateRefusal(
   parts: TerminalParts,
-  args: TerminalArgs,
+  args: PlacedArgs,
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult | undefined> {
-  const { sessionId, human, tainted, signal } = context;
+  const { sessionId, human, tainted, signal, workspace } = context;
   const intent = {
     kind: "command",
     command: args.command,
-    cwd: args.workdir ?? backend.cwd,
+    cwd: args.cwd,
     backend: backend.name,
     background: args.background ?? false,
+    ...(workspace && !backend.remote ? { workspace } : {}),
   } as const;
   const verdict = await parts.gate.check(intent, { sessionId, toolName: "terminal", human, tainted, signal });
   if (verdict.allowed) return undefined;
@@ -71,8 +75,6 @@ async function gateRefusal(
 
 function argumentProblem(parts: TerminalParts, args: TerminalArgs): ToolResult | undefined {
   if (args.command.trim() === "") return toolError("the command is empty");
-  if (args.workdir !== undefined && !SAFE_WORKDIR.test(args.workdir))
-    return toolError(`workdir must be a plain path, not ${JSON.stringify(args.workdir)}`);
   if (args.background) return undefined;
   if (args.timeout !== undefined && args.timeout * 1000 > parts.settings.maxTimeoutMs) {
     return toolError(
@@ -117,7 +119,7 @@ function lastLineProgress(context: ToolContext): (text: string) => void {
 
 async function foreground(
   parts: TerminalParts,
-  args: TerminalArgs,
+  args: PlacedArgs,
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -132,7 +134,7 @@ async function foreground(
   const result = await backend.run({
     command: sudo?.command ?? args.command,
     ...(sudo ? { stdin: sudo.stdin } : {}),
-    ...(args.workdir ? { cwd: args.workdir } : {}),
+    ...(args.workdir ? { cwd: args.cwd } : {}),
     timeoutMs: args.timeout ? args.timeout * 1000 : parts.settings.defaultTimeoutMs,
     signal: context.signal,
     output: capture,
@@ -166,7 +168,7 @@ async function foreground(
 
 async function background(
   parts: TerminalParts,
-  args: TerminalArgs,
+  args: PlacedArgs,
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -174,7 +176,7 @@ async function background(
   const both = Boolean(args.notify_on_complete && args.watch_patterns);
   const started = await parts.processes.start(backend, {
     command: args.command,
-    ...(args.workdir ? { cwd: args.workdir } : {}),
+    ...(args.workdir ? { cwd: args.cwd } : {}),
     pty: args.pty ?? false,
     conversationId: context.conversationId,
     notifyOnComplete: args.notify_on_complete ?? false,
@@ -197,9 +199,12 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   const problem = argumentProblem(parts, args);
   if (problem) return problem;
   const backend = await parts.backendFor(context);
-  const refusal = await gateRefusal(parts, args, backend, context);
+  const place = workFolder(args.workdir, backend);
+  if ("problem" in place) return toolError(place.problem);
+  const placed = { ...args, cwd: place.cwd };
+  const refusal = await gateRefusal(parts, placed, backend, context);
   if (refusal) return refusal;
-  return args.background ? background(parts, args, backend, context) : foreground(parts, args, backend, context);
+  return args.background ? background(parts, placed, backend, context) : foreground(parts, placed, backend, context);
 }
 
 export function terminalTool(parts: TerminalParts): Tool {

@@ -18,7 +18,8 @@ let processes: ProcessRegistry;
 const env = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: tmpdir() };
 const terminal = (args: object, signal?: AbortSignal) =>
   callTool(terminalTool(parts), args, toolContext(folder.path, signal ? { signal } : {}));
-const proc = (args: object) => callTool(processTool(processes, { maxWaitMs: 10_000 }), args, toolContext(folder.path));
+const proc = (args: object) =>
+  callTool(processTool(processes, { maxWaitMs: 10_000, gate: openGate }), args, toolContext(folder.path));
 
 function alive(pid: number): boolean {
   try {
@@ -184,7 +185,7 @@ describe("process", () => {
       "line 2",
     );
     const other = await callTool(
-      processTool(processes, { maxWaitMs: 1 }),
+      processTool(processes, { maxWaitMs: 1, gate: openGate }),
       { action: "poll", session_id: json.session_id },
       toolContext(folder.path, { conversationId: "other" }),
     );
