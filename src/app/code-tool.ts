@@ -1,4 +1,6 @@
 // execute_code for one conversation: its scripts call the conversation's own tools, by the same rules as the model.
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { argumentProblems } from "../agent/check-arguments.ts";
 import { coerceArguments } from "../agent/coerce-arguments.ts";
 import { thrownResult } from "../agent/tool-errors.ts";
@@ -6,6 +8,7 @@ import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
 import type { JsonObject } from "../core/message.ts";
 import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { codeEnv } from "../security/child-env.ts";
+import { scriptContainer } from "../tools/code/contain-script.ts";
 import { executeCodeTool } from "../tools/code/execute-code.ts";
 import type { Opening } from "./opening.ts";
 import { type Services, spillDir } from "./services.ts";
@@ -70,6 +73,11 @@ export function callFromScript(services: Doors, box: () => ToolBox) {
 export function codeTool({ services, builtins }: Opening, names: readonly string[], box: () => ToolBox): Tool {
   const { home, config, gate, redactor } = services;
   const { mode, timeout, max_tool_calls } = config.code_execution;
+  const env = codeEnv(home.env, {
+    blocked: new Set([...knownEnvNames].filter(isSecretEnvName)),
+    passthrough: config.terminal.env_passthrough as readonly string[],
+    home: home.childHome,
+  });
   return executeCodeTool({
     gate,
     redactor,
@@ -80,10 +88,12 @@ export function codeTool({ services, builtins }: Opening, names: readonly string
       maxToolCalls: max_tool_calls,
       spillDir: spillDir(home, "code"),
     },
-    env: codeEnv(home.env, {
-      blocked: new Set([...knownEnvNames].filter(isSecretEnvName)),
-      passthrough: config.terminal.env_passthrough as readonly string[],
-      home: home.childHome,
+    env,
+    container: scriptContainer({
+      home: home.env.HOME ?? homedir(),
+      hidden: [home.path],
+      readable: [join(home.path, "skills")],
+      env,
     }),
     beforeRun: (context) => builtins.checkpoints.beforeScript(context),
     declared: (conversationId) => services.skills.passthrough(conversationId),

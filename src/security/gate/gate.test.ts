@@ -271,6 +271,21 @@ describe("files, addresses and durable changes", () => {
   });
 });
 
+it("asks for every script that nothing holds, and says what would hold it", async () => {
+  const script: Intent = { kind: "code", language: "python", code: "print(1)", cwd, contained: false };
+  expect(await open().check(script, as(nobody))).toMatchObject({
+    allowed: false,
+    message: expect.stringMatching(/install the package bubblewrap.*--yolo/),
+  });
+  const human = person({ choice: "once" }, { choice: "once" });
+  const gate = open();
+  expect(await gate.check(script, as(human))).toEqual({ allowed: true, how: "approved" });
+  expect(await gate.check({ ...script, code: "print(2)" }, as(human))).toEqual({ allowed: true, how: "approved" });
+  expect(human.asked).toHaveLength(2);
+  expect(await open({ yolo: true }).check(script, as(nobody))).toEqual({ allowed: true, how: "mode_off" });
+  expect(await open().check({ ...script, contained: true }, as(nobody))).toEqual({ allowed: true, how: "harmless" });
+});
+
 it("hints at commands that deserve a checkpoint", async () => {
   const world = { userHome, hermesHome, cwd };
   for (const command of [

@@ -2,6 +2,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { nobody } from "../../core/human.ts";
 import { projectHash, projectRoot, rootProblem } from "./project-root.ts";
 import type { PruneRules } from "./prune.ts";
 import { ShadowStore } from "./shadow-store.ts";
@@ -82,6 +83,17 @@ describe("when checkpoints are taken", () => {
     const checkpoints = open(parts);
     await checkpoints.beforeScript(toolContext(root));
     expect((await store.snapshots(projectHash(root)))[0]?.reason).toBe("before a script");
+  });
+
+  it("before a script that nobody watches, also where they are off, and without a word when that fails", async () => {
+    const checkpoints = open({ ...parts, enabled: false });
+    await checkpoints.beforeScript(toolContext(root, { human: { ...nobody, present: true } }));
+    expect(store.exists).toBe(false);
+    await checkpoints.beforeScript(toolContext(join(root, "src"), { workspace: root }));
+    expect(await count()).toBe(1);
+    const without = new ShadowStore({ dir: join(temp.path, "x"), searchPath: temp.path, timeoutMs: 5_000 });
+    await open({ ...parts, enabled: false, store: without }).beforeScript(toolContext(root));
+    expect(notices).toEqual([]);
   });
 
   it("only where they are wanted", async () => {

@@ -51,7 +51,7 @@ export class TurnCheckpoints {
   }
 
   async beforeChange(path: string, context: ToolContext): Promise<void> {
-    await this.#keep(dirname(path), `before a change of ${path}`, context, path);
+    await this.#keep(dirname(path), `before a change of ${path}`, context, { include: path });
   }
 
   async beforeCommand(command: string, context: ToolContext): Promise<void> {
@@ -59,9 +59,9 @@ export class TurnCheckpoints {
     await this.#keep(context.cwd, `before: ${this.#parts.redact(command)}`, context);
   }
 
-  /** A script can do anything: what it will change is not known. */
+  /** What a script will change is not known; when nobody is there to watch it, the project is kept in any case. */
   async beforeScript(context: ToolContext): Promise<void> {
-    await this.#keep(context.cwd, "before a script", context);
+    await this.#keep(context.workspace ?? context.cwd, "before a script", context, { always: !context.human.present });
   }
 
   #active(context: ToolContext): boolean {
@@ -76,8 +76,17 @@ export class TurnCheckpoints {
   }
 
   /** Never throws. */
-  async #keep(folder: string, reason: string, context: ToolContext, include?: string): Promise<void> {
-    if (!this.#active(context)) return;
+  async #keep(
+    folder: string,
+    reason: string,
+    context: ToolContext,
+    options: { readonly include?: string; readonly always?: boolean } = {},
+  ): Promise<void> {
+    const active = this.#active(context);
+    if (!active && !options.always) return;
+    const { include } = options;
+    // Who has not asked for checkpoints is not told about those that could not be taken.
+    const say = (root: string, why: string) => (active ? this.#say(root, why) : undefined);
     const { store, limits, rules, userHome, hermesHome } = this.#parts;
     let root = folder;
     try {
@@ -87,7 +96,7 @@ export class TurnCheckpoints {
       if (kept.has(root)) return;
       kept.add(root);
       const problem = rootProblem(root, { userHome, hermesHome });
-      if (problem !== undefined) return this.#say(root, problem);
+      if (problem !== undefined) return say(root, problem);
       const taken = await underSignals([context.signal, this.#closing.signal], undefined, (signal) =>
         store.locked(async () => {
           const done = await take(store, { root, reason, limits, signal, ...(include ? { include } : {}) });
@@ -95,10 +104,10 @@ export class TurnCheckpoints {
           return done;
         }),
       );
-      if (!taken.ok) this.#say(root, taken.reason);
+      if (!taken.ok) say(root, taken.reason);
       else if (taken.fresh) this.#tidy();
     } catch (error) {
-      if (!context.signal.aborted) this.#say(root, error instanceof Error ? error.message : String(error));
+      if (!context.signal.aborted) say(root, error instanceof Error ? error.message : String(error));
     }
   }
 

@@ -17,6 +17,7 @@ import {
 } from "../../core/tool.ts";
 import { stripAnsi } from "../terminal/ansi.ts";
 import { OutputCapture } from "../terminal/output-capture.ts";
+import type { Contained, ScriptContainer } from "./contain-script.ts";
 import { firstWorking, pythonCandidates } from "./interpreter.ts";
 import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
 import { PatientClock } from "./patient-clock.ts";
@@ -49,6 +50,8 @@ export interface CodeParts {
   declared?(conversationId: string): { readonly [name: string]: string };
   /** The conversation's tools, settled: part of this tool's description. */
   readonly toolNames: readonly string[];
+  /** Holds scripts; without it, or where it cannot work, the gate asks for every script. */
+  readonly container?: ScriptContainer;
   /** Before a script that may change files: takes a checkpoint where they are enabled. */
   beforeRun?(context: ToolContext): Promise<void>;
   /** Runs a tool as the conversation would: checks, hooks, the gate. Never throws. */
@@ -62,12 +65,12 @@ interface CodeArgs {
 
 async function refusal(
   parts: CodeParts,
-  args: { code: string; language: Language },
+  args: { code: string; language: Language; contained: boolean },
   context: ToolContext,
 ): Promise<ToolResult | undefined> {
   const { sessionId, human, tainted, signal } = context;
   const verdict = await parts.gate.check(
-    { kind: "code", language: args.language, code: args.code, cwd: context.cwd },
+    { kind: "code", language: args.language, code: args.code, cwd: context.cwd, contained: args.contained },
     { sessionId, toolName: "execute_code", human, tainted, signal },
   );
   return verdict.allowed ? undefined : toolError(verdict.message, { status: verdict.status, rule: verdict.rule });
@@ -100,11 +103,16 @@ async function prepare(
   ];
 }
 
-function environmentFor(parts: CodeParts, scratch: Scratch): { [name: string]: string } {
+function environmentFor(
+  parts: CodeParts,
+  scratch: Scratch,
+  contained: Contained | undefined,
+): { [name: string]: string } {
   const { env } = parts;
-  const folders = parts.settings.mode === "strict" ? [] : [scratch.dir, scratch.cwd, env.PYTHONPATH];
+  const folders = parts.settings.mode === "strict" ? [] : [scratch.dir, contained?.cwd ?? scratch.cwd, env.PYTHONPATH];
   return {
     ...env,
+    ...(contained ? { TMPDIR: "/tmp" } : {}),
     PYTHONPATH: folders.filter(Boolean).join(":"),
     PYTHONUNBUFFERED: "1",
     PYTHONDONTWRITEBYTECODE: "1",
@@ -161,6 +169,7 @@ interface Outcome extends ScriptEnd {
   readonly calls: number;
   readonly seconds: number;
   readonly untrusted: boolean;
+  readonly note?: string | undefined;
   readonly spill?: NonNullable<ToolResult["spill"]>;
 }
 
@@ -184,6 +193,7 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
     tool_calls_made: outcome.calls,
     duration_seconds: Math.round(outcome.seconds * 100) / 100,
     ...(problem === undefined ? {} : { error: problem }),
+    ...(outcome.note === undefined ? {} : { sandbox: outcome.note }),
   };
   return {
     ...jsonResult(json, { failed: status !== "success" }),
@@ -192,9 +202,20 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
   };
 }
 
+/** The script sees the folder of the conversation; in strict mode only its own. */
+function containIn(
+  parts: CodeParts,
+  scratch: Scratch,
+  interpreter: string,
+  context: ToolContext,
+): Contained | undefined {
+  const workspace = parts.settings.mode === "strict" ? scratch.cwd : (context.workspace ?? context.cwd);
+  return parts.container?.contain({ workspace, scratch, interpreter, env: parts.env });
+}
+
 async function execute(
   parts: CodeParts,
-  args: { code: string; language: Language; interpreter: string },
+  args: { code: string; language: Language; interpreter: string; contained: boolean },
   context: ToolContext,
 ): Promise<ToolResult> {
   const tools = scriptTools(parts.toolNames);
@@ -211,10 +232,12 @@ async function execute(
     const interpreter = { language: args.language, path: args.interpreter, strict };
     const stdout = captureFor(parts, context, "stdout");
     const stderr = captureFor(parts, context, "stderr");
+    const contained = args.contained ? containIn(parts, scratch, args.interpreter, context) : undefined;
     const end = await runScript({
       command: await prepare(args.code, interpreter, scratch, tools),
-      cwd: scratch.cwd,
-      env: environmentFor(parts, scratch),
+      cwd: contained?.cwd ?? scratch.cwd,
+      ...(contained ? { wrapper: contained.wrapper } : {}),
+      env: environmentFor(parts, scratch, contained),
       clock,
       signal: context.signal,
       stdout: stdout.capture,
@@ -231,6 +254,7 @@ async function execute(
       calls,
       seconds,
       untrusted: taint.seen,
+      note: contained?.note,
       ...(spill ? { spill } : {}),
     });
   } finally {
@@ -244,7 +268,8 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
   if (args.code.trim() === "") return toolError("the code is empty");
   const candidates = pythonCandidates(parts.env, context.cwd, parts.settings.mode);
   const language = args.language ?? (candidates.length > 0 ? "python" : "javascript");
-  const refused = await refusal(parts, { code: args.code, language }, context);
+  const contained = (await parts.container?.available())?.ok ?? false;
+  const refused = await refusal(parts, { code: args.code, language, contained }, context);
   if (refused) return refused;
   if (context.signal.aborted) return toolError("interrupted", { status: "interrupted" });
   const interpreter = language === "javascript" ? process.execPath : await firstWorking(candidates, parts.env);
@@ -252,7 +277,7 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
     return toolError('there is no Python 3.8 or newer here; write the script in JavaScript (language: "javascript")');
   if (parts.settings.mode === "project") await parts.beforeRun?.(context);
   const env = { ...parts.env, ...parts.declared?.(context.conversationId) };
-  return execute({ ...parts, env }, { code: args.code, language, interpreter }, context);
+  return execute({ ...parts, env }, { code: args.code, language, interpreter, contained }, context);
 }
 
 function describe(parts: CodeParts): string {
@@ -262,7 +287,7 @@ function describe(parts: CodeParts): string {
   );
   const limits = `${parts.settings.maxToolCalls} calls, ${parts.settings.timeoutMs / 1000} s`;
   const tools = calls.length === 0 ? "" : ` It can call tools: from hermes_tools import …; ${calls.join(", ")};`;
-  return `Run a Python or JavaScript script. Use it for loops, filtering, or three and more tool calls with logic between them; what it prints is what you see.${tools} also json_parse, shell_quote, retry. Results are parsed values; a failed call returns {"error"}. JavaScript: an ES module, await every call. Limits: ${limits}.`;
+  return `Run a Python or JavaScript script. Use it for loops, filtering, or three and more tool calls with logic between them; what it prints is what you see.${tools} also json_parse, shell_quote, retry. Results are parsed values; a failed call returns {"error"}. JavaScript: an ES module, await every call. No network but through tools; of the files it sees the working folder and the system. Limits: ${limits}.`;
 }
 
 function available(): Availability {

@@ -13,6 +13,8 @@ export interface ScriptRun {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
+  /** Put before the command: a container. */
+  readonly wrapper?: readonly string[];
   readonly clock: PatientClock;
   readonly signal: AbortSignal;
   readonly stdout: OutputCapture;
@@ -75,6 +77,7 @@ export async function runScript(run: ScriptRun): Promise<ScriptEnd> {
     stdin: "ignore",
     args: run.command,
     separateErrors: true,
+    ...(run.wrapper ? { wrapper: run.wrapper } : {}),
   });
   let ending: ScriptEnd["ending"] = "exit";
   const stop = (why: ScriptEnd["ending"]) => {

@@ -77,6 +77,8 @@ export function bubblewrap(
     "--die-with-parent",
     "--unshare-pid",
     "--unshare-ipc",
+    // An administrator's account could mount the system writable again.
+    ...["--cap-drop", "ALL"],
     ...(place.network ? [] : ["--unshare-net"]),
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
     ...["--tmpfs", "/run", "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"],

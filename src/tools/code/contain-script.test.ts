@@ -1,0 +1,178 @@
+// What a contained script can reach: its workspace and the tools, not the person's files, processes or network.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { callTool, openGate, plainRedactor, toolContext } from "../../../test/tool-context.ts";
+import type { Intent } from "../../core/gate.ts";
+import { jsonResult, type ToolContext } from "../../core/tool.ts";
+import { scriptContainer } from "./contain-script.ts";
+import { type CodeParts, executeCodeTool } from "./execute-code.ts";
+
+const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+const usable = await scriptContainer({ home: "/nowhere", hidden: [], readable: [], env }).available();
+if (!usable.ok) process.stderr.write(`skipped: contained scripts, because ${usable.reason}\n`);
+
+let root: string;
+let home: string;
+let hermes: string;
+let project: string;
+let parts: CodeParts;
+let seen: Intent[];
+
+const run = async (code: string, language = "python", context: Partial<ToolContext> = {}) =>
+  (await callTool(executeCodeTool(parts), { code, language }, toolContext(project, { workspace: project, ...context })))
+    .json;
+
+beforeEach(() => {
+  // Outside /tmp, which a container has for itself.
+  root = mkdtempSync("/opt/hermes-script-test-");
+  home = join(root, "home");
+  hermes = join(home, ".hermes");
+  project = join(home, "project");
+  for (const folder of [join(project, "data"), join(home, ".ssh"), join(hermes, "skills", "pdf")])
+    mkdirSync(folder, { recursive: true });
+  writeFileSync(join(project, "data", "a.txt"), "in the project");
+  writeFileSync(join(home, ".ssh", "id_rsa"), "private key");
+  writeFileSync(join(home, ".bashrc"), "# mine\n");
+  writeFileSync(join(hermes, "config.yaml"), "approvals: {}\n");
+  writeFileSync(join(hermes, "skills", "pdf", "table.txt"), "of a skill");
+  seen = [];
+  parts = {
+    gate: {
+      ...openGate,
+      check: async (intent) => {
+        seen.push(intent);
+        return { allowed: true, how: "harmless" };
+      },
+    },
+    redactor: plainRedactor,
+    settings: { mode: "project", timeoutMs: 30_000, maxToolCalls: 50, spillDir: join(root, "spill") },
+    env: { ...env, HOME: home },
+    container: scriptContainer({
+      home,
+      hidden: [hermes],
+      readable: [join(hermes, "skills")],
+      env: { ...env, HOME: home },
+    }),
+    toolNames: ["read_file", "terminal"],
+    callTool: async (name, args) => jsonResult({ tool: name, args }),
+  };
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe.skipIf(!usable.ok)("a contained script", () => {
+  it("reads and writes the workspace and its own temporary folder", async () => {
+    const json = await run(
+      "import os, tempfile\nprint(open('data/a.txt').read())\nopen('data/b.txt', 'w').write('new')\nprint(tempfile.mkdtemp())\nos.remove('data/a.txt')",
+    );
+    expect(json).toMatchObject({ status: "success", output: expect.stringContaining("in the project\n/tmp/") });
+    expect(readFileSync(join(project, "data", "b.txt"), "utf8")).toBe("new");
+    expect(existsSync(join(project, "data", "a.txt"))).toBe(false);
+    const javascript = await run(
+      "import { writeFileSync } from 'node:fs'; writeFileSync('c.txt', 'js'); console.log(process.cwd())",
+      "javascript",
+    );
+    expect(javascript).toMatchObject({ status: "success", output: project });
+    expect(readFileSync(join(project, "c.txt"), "utf8")).toBe("js");
+  });
+
+  it("calls tools", async () => {
+    const json = await run("from hermes_tools import terminal\nprint(terminal('ls')['tool'])");
+    expect(json).toMatchObject({ status: "success", output: "terminal", tool_calls_made: 1 });
+    const javascript = await run(
+      "import { read_file } from 'hermes_tools'; console.log((await read_file('x')).tool)",
+      "javascript",
+    );
+    expect(javascript).toMatchObject({ status: "success", output: "read_file" });
+    expect(seen[0]).toMatchObject({ kind: "code", contained: true });
+  });
+
+  it.each([
+    ["reads a key", "print(open(os.environ['HOME']+'/.ssh/id_rsa').read()[::-1])"],
+    [
+      "lists the home",
+      "print(sorted(set(os.listdir(os.environ['HOME'])) - {'project', '.cache', '.hermes'})); sys.exit(len(set(os.listdir(os.environ['HOME'])) - {'project', '.cache', '.hermes'}) or 9)",
+    ],
+    ["changes a start-up file", "open(os.environ['HOME']+'/.bashrc','a').write('evil')"],
+    ["makes a new start-up file", "open(os.environ['HOME']+'/.profile','w').write('evil')"],
+    [
+      "changes the settings of Hermes",
+      "q=os.environ['HOME']+'/.hermes/con'+'fig.yaml'; open(q,'a').write('mode: off')",
+    ],
+    ["adds a skill", "open(os.environ['HOME']+'/.hermes/skills/pdf/SKILL.md','w').write('evil')"],
+    ["goes through a link", "os.symlink(os.environ['HOME']+'/.ssh','k'); open('k/authorized_keys','a').write('evil')"],
+    ["writes to the system", "open('/etc/evil','w').write('x')"],
+    ["mounts the system writable", "sys.exit(subprocess.run(['mount','-o','remount,rw','/']).returncode or 0)"],
+    ["deletes the home", "shutil.rmtree(os.environ['HOME']+'/.ssh')"],
+    ["kills what runs outside", `os.kill(${process.pid}, 0)`],
+  ])("is stopped when it %s", async (_name, code) => {
+    const json = await run(`import os, shutil, subprocess, sys\n${code}`);
+    expect(json.status).toBe("error");
+    expect(String(json.output)).not.toContain("yek etavirp");
+    expect(readFileSync(join(home, ".ssh", "id_rsa"), "utf8")).toBe("private key");
+    expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("# mine\n");
+    expect(readFileSync(join(hermes, "config.yaml"), "utf8")).toBe("approvals: {}\n");
+    for (const path of [
+      join(home, ".profile"),
+      join(hermes, "skills", "pdf", "SKILL.md"),
+      join(home, ".ssh", "authorized_keys"),
+      "/etc/evil",
+    ])
+      expect(existsSync(path)).toBe(false);
+  });
+
+  it("sees installed skills", async () => {
+    const json = await run("import os\nprint(open(os.environ['HOME']+'/.hermes/skills/pdf/table.txt').read())");
+    expect(json).toMatchObject({ status: "success", output: "of a skill" });
+  });
+
+  it("has no network", async () => {
+    let asked = 0;
+    const server = createServer((_request, answer) => {
+      asked++;
+      answer.end("ok");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const json = await run(
+      `import urllib.request\nprint(urllib.request.urlopen('http://127.0.0.1:${port}/', timeout=5).read())`,
+    );
+    server.close();
+    expect(json.status).toBe("error");
+    expect(asked).toBe(0);
+  });
+
+  it("works in strict mode, where it sees its own folder only", async () => {
+    parts = { ...parts, settings: { ...parts.settings, mode: "strict" } };
+    const json = await run(
+      `import os\nopen('x','w').write('x')\nprint(os.listdir('.'), os.path.exists(${JSON.stringify(project)}))`,
+    );
+    expect(json).toMatchObject({ status: "success", output: "['x'] False" });
+  });
+
+  it("does not see a workspace that holds the home, and is told so", async () => {
+    const json = await run("import os\nprint(os.listdir('.'))", "python", { cwd: home, workspace: home });
+    expect(json).toMatchObject({
+      status: "success",
+      sandbox: expect.stringContaining("start Hermes in a project folder"),
+    });
+    expect(String(json.output)).not.toContain(".ssh");
+  });
+
+  it("starts in the workspace when the shell stands elsewhere", async () => {
+    const json = await run("import os\nprint(os.getcwd())", "python", { cwd: home });
+    expect(json.output).toBe(project);
+    expect((await run("import os\nprint(os.getcwd())", "python", { cwd: join(project, "data") })).output).toBe(
+      join(project, "data"),
+    );
+  });
+});
+
+it("tells the gate when nothing holds the script", async () => {
+  const { container: _, ...bare } = parts;
+  parts = bare;
+  expect(await run("print(1)")).toMatchObject({ status: "success", output: "1" });
+  expect(seen[0]).toMatchObject({ kind: "code", contained: false });
+});
