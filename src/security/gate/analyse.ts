@@ -1,18 +1,21 @@
 // From the text of a command to its effects: parse, unwrap everything that runs something else, apply the rules.
 import { type CodeLanguage, codeEffects, MAX_CODE } from "./analyse-code.ts";
+import { strictFindings } from "./code-strict.ts";
 import { characterProblem, MAX_COMMAND, programNameProblem } from "./command-text.ts";
 import type { Analysis, Effect } from "./effects.ts";
+import { freshRuns } from "./fresh-files.ts";
 import { applyRules, type ShellRule } from "./rule.ts";
 import { EXECUTION_RULES } from "./rules-execution.ts";
 import { FILE_RULES } from "./rules-files.ts";
 import { GIT_RULES } from "./rules-git.ts";
 import { HARDLINE_RULES } from "./rules-hardline.ts";
+import { OPTION_RULES } from "./rules-options.ts";
 import { SYSTEM_RULES } from "./rules-system.ts";
-import { staticOutput } from "./shell-output.ts";
 import type { ParseShell } from "./shell-parser.ts";
-import { type Invocation, programOf, type ShellWorld } from "./shell-types.ts";
-import { type InnerScript, innerOf } from "./shell-unwrap.ts";
-import { absolutePath, ShellWalk } from "./shell-walk.ts";
+import type { InnerScript } from "./shell-programs.ts";
+import type { Invocation, ShellWorld } from "./shell-types.ts";
+import { innerOf } from "./shell-unwrap.ts";
+import { ShellWalk } from "./shell-walk.ts";
 
 export const SHELL_RULES: readonly ShellRule[] = [
   ...HARDLINE_RULES,
@@ -20,6 +23,7 @@ export const SHELL_RULES: readonly ShellRule[] = [
   ...SYSTEM_RULES,
   ...EXECUTION_RULES,
   ...GIT_RULES,
+  ...OPTION_RULES,
 ];
 
 const MAX_DEPTH = 12;
@@ -27,6 +31,9 @@ const MAX_DEPTH = 12;
 const MAX_COMMANDS = 10_000;
 /** Far more than the limits above need; only a safeguard. */
 const TIME_BUDGET_MS = 4_000;
+
+/** Texts inside unclear code that are looked at. */
+const MAX_PROBES = 40;
 
 const TOO_COMPLEX = "is too long or too deeply nested to be checked";
 const UNPARSED = "cannot be read by the shell grammar, so it cannot be checked";
@@ -38,6 +45,9 @@ const DISASTER: readonly [RegExp, string][] = [
   [/\bmkfs(?:\.\w+)?\s+[^|;&]*\/dev\//, "format_disk"],
   [/\bdd\b[^|;&]*\bof=\/dev\/(?:sd|nvme|hd|mmcblk|vd|xvd)/, "write_disk"],
 ];
+
+/** `${X@P}` runs the substitutions inside a value. */
+const PROMPT_EXPANSION = /\$\{!?\w+(?:\[[^\]]*\])?@P\}/;
 
 class Analyser {
   readonly effects: Effect[] = [];
@@ -71,6 +81,8 @@ class Analyser {
     const world = { ...this.#world, cwd };
     const walk = new ShellWalk(world, this.#parse, variables, this.#deadline);
     const result = walk.run(text);
+    if (PROMPT_EXPANSION.test(text))
+      this.#add("prompt_expansion", "execution", "dangerous", "runs commands inside the value of a variable");
     if (result.forkBomb) this.#add("fork_bomb", "service", "hardline", "multiplies until the machine stops");
     if (result.exceeded) this.#unreadable(text, "too_complex", TOO_COMPLEX);
     else if (result.broken) this.#unreadable(text, "unreadable", UNPARSED);
@@ -110,7 +122,7 @@ class Analyser {
       this.script(script.text.text, depth + 1, known, invocation.cwd);
       return;
     }
-    this.program(script.language, script.text.text, invocation.cwd, depth);
+    this.inline(script.language, script.text.text, invocation.cwd, depth);
   }
 
   /** A program text in another language, with the shell commands inside it. */
@@ -120,6 +132,20 @@ class Analyser {
     this.effects.push(...found.effects);
     for (const shell of found.scripts) this.script(shell, depth + 1, new Map(), cwd);
     for (const argv of found.commands) this.argv(argv, cwd, depth + 1);
+  }
+
+  /** Code on a command line: it must be plain to see what it does. */
+  inline(language: CodeLanguage, code: string, cwd: string, depth = 0): void {
+    this.program(language, code, cwd, depth);
+    if (depth > MAX_DEPTH) return;
+    const world = { ...this.#world, cwd };
+    const found = strictFindings(language, code, world);
+    this.effects.push(...found.effects);
+    // Texts of which it is not known whether they run: only a disaster among them counts.
+    const probe = new Analyser(world, this.#parse);
+    for (const text of found.scripts.slice(0, MAX_PROBES)) probe.script(text, depth + 1);
+    for (const argv of found.commands.slice(0, MAX_PROBES)) probe.argv(argv, cwd, depth + 1);
+    this.effects.push(...probe.effects.filter((effect) => effect.level === "hardline"));
   }
 
   /** A command that is already split into words, as programs pass it to each other. */
@@ -135,23 +161,14 @@ class Analyser {
 
   /** A file that this script downloads, writes or makes executable, and then runs. */
   #chains(invocations: readonly Invocation[]): void {
-    const fresh = new Map<string, Fresh>();
-    for (const invocation of invocations) {
-      const opener = OPENERS.test(programOf(invocation));
-      const opened = opener ? invocation.args.find((word) => !word.text.startsWith("-")) : invocation.name;
-      const made = fresh.get(absolutePath(opened?.text ?? "", invocation.cwd, this.#world));
-      if (made?.how === "downloaded")
+    for (const run of freshRuns(invocations, this.#world)) {
+      if (run.how === "downloaded")
         this.#add("run_fresh", "execution", "dangerous", "runs a file that was just downloaded");
-      if (made?.how === "executable" && !opener && invocation.name.text.includes("/"))
-        this.#add("run_fresh", "execution", "dangerous", "makes a file executable and runs it");
-      if (made?.text !== undefined) this.script(made.text, 1, new Map(), invocation.cwd);
-      for (const [path, file] of freshFiles(invocation, this.#world)) {
-        const before = fresh.get(path);
-        fresh.set(
-          path,
-          before ? { ...before, ...file, how: before.how === "downloaded" ? before.how : file.how } : file,
-        );
-      }
+      else if (run.text === undefined)
+        this.#add("run_fresh", "execution", "dangerous", "runs a file that was just written or made executable");
+      else if (run.language === "shell")
+        for (const text of [run.text, run.glued ?? ""]) this.script(text, 1, new Map(), run.cwd);
+      else this.inline(run.language, run.text, run.cwd, 1);
     }
   }
 
@@ -164,33 +181,6 @@ class Analyser {
   #add(rule: string, category: Effect["category"], level: Effect["level"], reason: string): void {
     this.effects.push({ rule, category, level, reason, targets: [] });
   }
-}
-
-const OPENERS = /^(?:sh|bash|zsh|dash|ksh|source|\.|python\d?|perl|ruby|node)$/;
-
-interface Fresh {
-  readonly how: "downloaded" | "executable" | "written";
-  /** What was written, when it is known. */
-  readonly text?: string;
-}
-
-/** Files that the command brings into being or makes runnable. */
-function freshFiles(invocation: Invocation, world: ShellWorld): [string, Fresh][] {
-  const program = programOf(invocation);
-  const path = (text: string): string => absolutePath(text, invocation.cwd, world);
-  const redirected = invocation.redirects
-    .filter(({ operator }) => operator.includes(">"))
-    .map(({ target }) => target.text);
-  if (program === "curl" || program === "wget") {
-    const named = invocation.args.filter((_word, at) =>
-      /^-(?:o|O|-output|-output-document)$/.test(invocation.args[at - 1]?.text ?? ""),
-    );
-    return [...redirected, ...named.map((word) => word.text)].map((text) => [path(text), { how: "downloaded" }]);
-  }
-  if (program === "chmod" && /\+x|[1357]\d\d$/.test(invocation.args[0]?.text ?? ""))
-    return invocation.args.slice(1).map((word) => [path(word.text), { how: "executable" }]);
-  const text = redirected.length > 0 ? staticOutput([...invocation.upstream, invocation], invocation.cwd) : undefined;
-  return text === undefined ? [] : redirected.map((target) => [path(target), { how: "written", text }]);
 }
 
 function unique(effects: readonly Effect[]): Effect[] {
@@ -240,6 +230,6 @@ export function analyseText(
 ): readonly Effect[] {
   const analyser = new Analyser(world, parse);
   if (language === "shell") analyser.script(text, 0);
-  else analyser.program(language, text, world.cwd);
+  else analyser.inline(language, text, world.cwd);
   return analyser.effects;
 }

@@ -2,7 +2,7 @@
 import type { ShellRule } from "./rule.ts";
 import { staticOutput } from "./shell-output.ts";
 import { argTexts, hasFlag, type Invocation, operands, programOf, UNKNOWN } from "./shell-types.ts";
-import { SHELLS } from "./shell-unwrap.ts";
+import { SHELLS, scriptOperand } from "./shell-unwrap.ts";
 
 const INTERPRETER =
   /^(?:python|pypy|perl|ruby|node|nodejs|php|lua|deno|bun|Rscript|osascript|pwsh|powershell|tclsh|guile|xargs)[\d.]*$/;
@@ -43,12 +43,15 @@ const CLIENTS = new Set([
 ]);
 
 const isShell = (invocation: Invocation): boolean => SHELLS.has(programOf(invocation));
+const STDIN = /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/;
 const runsStdin = (invocation: Invocation): boolean => {
-  const words = operands(invocation);
+  const words = isShell(invocation)
+    ? [scriptOperand(invocation)].filter((word) => word !== undefined)
+    : operands(invocation);
   if (hasFlag(invocation, "", "--help", "--version")) return false;
   return (
     !argTexts(invocation).some((text) => /^-[A-Za-z]*[ce]$/.test(text)) &&
-    (words.length === 0 || words[0]?.text === "-" || argTexts(invocation).includes("-s"))
+    (words.length === 0 || STDIN.test(words[0]?.text ?? "") || argTexts(invocation).includes("-s"))
   );
 };
 
@@ -77,7 +80,8 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
     reason: "runs text that arrives through a pipe",
     legacy: ["pipe remote content to shell"],
     match: (invocation) => {
-      if (!isShell(invocation) || invocation.upstream.length === 0 || !runsStdin(invocation)) return null;
+      const reads = isShell(invocation) || /^(?:source|\.)$/.test(programOf(invocation));
+      if (!reads || invocation.upstream.length === 0 || !runsStdin(invocation)) return null;
       const known = staticOutput(invocation.upstream, invocation.cwd);
       return known !== undefined &&
         !known.includes(UNKNOWN) &&
@@ -132,6 +136,22 @@ export const EXECUTION_RULES: readonly ShellRule[] = [
       const at = invocation.args.findIndex((word) => /^-[A-Za-z]*c[A-Za-z]*$/.test(word.text));
       const script = invocation.args.slice(at + 1).find((word) => !word.text.startsWith("-"));
       return at !== -1 && script?.text.trim().startsWith(UNKNOWN) ? ["script"] : null;
+    },
+  },
+  {
+    id: "open_descriptor",
+    category: "execution",
+    level: "dangerous",
+    reason: "runs a script from a descriptor whose content is not known",
+    match: (invocation) => {
+      if (!isShell(invocation) && !/^(?:source|\.)$/.test(programOf(invocation))) return null;
+      const named = /^\/(?:dev|proc\/self)\/fd\/[1-9]/.test(
+        (scriptOperand(invocation) ?? invocation.args[0])?.text ?? "",
+      );
+      const fed = invocation.redirects.some(
+        ({ operator, target }) => operator.startsWith("<&") && /^\d/.test(target.text),
+      );
+      return named || fed ? ["descriptor"] : null;
     },
   },
   {

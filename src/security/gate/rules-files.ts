@@ -59,6 +59,7 @@ function pathsInside(invocation: Invocation, world: ShellWorld): string[] {
 /** What a command deletes, empties or moves away. */
 function removedPaths(invocation: Invocation, world: ShellWorld): string[] {
   const targets = targetsOf(invocation, world);
+  if (programOf(invocation) === "ln") return hasFlag(invocation, "f", "--force") ? targets.slice(-1) : [];
   if (programOf(invocation) !== "mv") return targets.filter((path) => path !== invocation.cwd);
   const into = argTexts(invocation).some((text) => /^(?:-t|--target-directory)/.test(text));
   return into ? targets : targets.slice(0, -1);
@@ -110,7 +111,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "deletes files outside the working folder",
     legacy: ["delete in root path"],
-    programs: ["rm", "unlink", "grm", "rmdir", "truncate", "mv"],
+    programs: ["rm", "unlink", "grm", "rmdir", "truncate", "mv", "ln"],
     match: (invocation, world) => some(removedPaths(invocation, world).filter((path) => isOutside(path, world))),
   },
   {
@@ -157,7 +158,8 @@ export const FILE_RULES: readonly ShellRule[] = [
     programs: ["chmod"],
     match: (invocation, world) => {
       const mode =
-        argTexts(invocation).find((text) => /^[0-7]{3,4}$|^[ugoa]*[-+=]/.test(text) && !/^-[Rrvcf]+$/.test(text)) ?? "";
+        argTexts(invocation).find((text) => /^[0-7]{3,4}$|^[ugoa]*[-+=]/.test(text) && !/^-[Rrvcf]+$|^--/.test(text)) ??
+        "";
       return opensToAll(mode) || setsId(mode) ? targetsOf(invocation, world) : null;
     },
   },

@@ -35,7 +35,7 @@ export const GIT_RULES: readonly ShellRule[] = [
     "git_reset",
     "throws uncommitted changes away",
     ["git reset --hard (destroys uncommitted changes)"],
-    (texts) => texts[0] === "reset" && has(texts, /^--(?:hard|merge)$/),
+    (texts) => texts[0] === "reset" && has(texts, /^--(?:har?d?|merge?)$/),
   ),
   rule(
     "git_push_force",
@@ -47,8 +47,43 @@ export const GIT_RULES: readonly ShellRule[] = [
     "git_clean",
     "deletes untracked files",
     ["git clean with force (deletes untracked files)"],
-    (texts) => texts[0] === "clean" && has(texts, /^-[a-zA-Z]*f|^--force/) && !has(texts, /^-[a-zA-Z]*n|^--dry-run/),
+    (texts) =>
+      texts[0] === "clean" && has(texts, /^-[a-zA-Z]*f|^--for?c?e?$/) && !has(texts, /^-[a-zA-Z]*n|^--dry-run/),
   ),
+  rule(
+    "git_discard",
+    "throws uncommitted changes away",
+    [],
+    (texts) =>
+      (/^(?:checkout|switch)$/.test(texts[0] ?? "") && has(texts, /^-[a-zA-Z]*f|^--for?c?e?$|^--discard/)) ||
+      (/^(?:checkout|restore)$/.test(texts[0] ?? "") &&
+        has(texts, /^(?:\.|\.\/|:\/|\*|:)$/) &&
+        !(texts.includes("--staged") && !texts.includes("--worktree"))) ||
+      (texts[0] === "checkout-index" && has(texts, /^-[a-z]*f|^--force/)) ||
+      (texts[0] === "rm" && has(texts, /^-[a-z]*f|^--force/) && has(texts, /^-[a-z]*r/) && !texts.includes("--cached")),
+  ),
+  rule("git_runs", "makes git run a program", [], (texts) => texts.some((text) => /^ext::/.test(text))),
+  {
+    id: "git_settings",
+    category: "git",
+    level: "dangerous",
+    reason: "gives git settings or files that run programs",
+    programs: ["git"],
+    match: (invocation) => {
+      const texts = argTexts(invocation);
+      const given = texts.flatMap((text, at) =>
+        text === "-c" ? [texts[at + 1] ?? ""] : /^-c\w/.test(text) ? [text.slice(2)] : [],
+      );
+      const runs = given.some(
+        (text) =>
+          /^(?:core\.(?:hookspath|fsmonitor|worktree|attributesfile)|init\.templatedir|protocol\.ext|include)/i.test(
+            text,
+          ) && !/=(?:\/dev\/null|false|true|)$/.test(text),
+      );
+      const other = texts.some((text) => /^--(?:config-env|exec-path=|template)/.test(text));
+      return runs || other ? ["settings"] : null;
+    },
+  },
   rule(
     "git_branch_delete",
     "deletes a branch that may not be merged",
@@ -73,7 +108,11 @@ export const GIT_RULES: readonly ShellRule[] = [
     [],
     (texts) =>
       texts[0] === "config" &&
-      has(texts, /^(?:core\.(?:hookspath|sshcommand|fsmonitor|pager|editor)|credential\.)/i) &&
+      ((has(texts, /^alias\./i) && has(texts, /^!/)) ||
+        has(
+          texts,
+          /^(?:core\.(?:hookspath|sshcommand|fsmonitor|pager|editor|askpass)|credential\.|include\.|includeif\.|filter\.|diff\..*\.(?:command|textconv)|merge\..*\.driver|gpg\..*program|init\.templatedir)/i,
+        )) &&
       texts.filter((text) => !text.startsWith("-")).length > 2,
   ),
 ];

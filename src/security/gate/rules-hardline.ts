@@ -19,6 +19,15 @@ function findRoots(invocation: Invocation): string[] {
   return texts.slice(0, end === -1 ? texts.length : end).filter((text) => !text.startsWith("-"));
 }
 
+/** A test that leaves most files out: a name with letters, an age, a size that is not nearly everything. */
+function narrows(test: string, value: string): boolean {
+  if (/^-(?:i?name|i?path|i?wholename|i?regex|i?lname)$/.test(test))
+    return /[\p{L}\p{N}]/u.test(value.replace(/\[[^\]]*\]/g, ""));
+  if (test === "-size") return !/^-\d+[GTP]$|^\+0/.test(value);
+  if (/^-[acm](?:time|min)$/.test(test)) return !/^\+0$|^-\d{4,}$/.test(value);
+  return /^-(?:newer\w*|empty|inum|samefile)$/.test(test);
+}
+
 function writesDisk(invocation: Invocation, world: ShellWorld): string[] {
   const redirected = invocation.redirects.filter(({ operator }) => operator.includes(">")).map(({ target }) => target);
   const written = argTexts(invocation).flatMap((text) => (/^of=/.test(text) ? [text.slice(3)] : []));
@@ -66,11 +75,36 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
         texts.some(
           (text, at) => /^-(?:exec|execdir)$/.test(text) && /(?:^|\/)(?:rm|shred|unlink)$/.test(texts[at + 1] ?? ""),
         );
-      const narrowed = texts.some((text) =>
-        /^-(?:i?name|i?path|i?wholename|i?regex|mtime|mmin|size|newer|empty|user|inum|samefile)/.test(text),
-      );
+      const narrowed = texts.some((text, at) => narrows(text, texts[at + 1] ?? ""));
       if (!deletes || narrowed) return null;
       return some(findRoots(invocation).filter((root) => isVital(root, invocation.cwd, world)));
+    },
+  },
+  {
+    id: "tree_vital",
+    category: "permissions",
+    level: "hardline",
+    reason: "changes the permissions of the whole system or home",
+    programs: ["chmod", "chown", "chgrp", "setfacl", "chattr"],
+    match: (invocation, world) =>
+      hasFlag(invocation, "R", "--recursive") ? some(vitalTargets(invocation, world)) : null,
+  },
+  {
+    id: "replace_vital",
+    category: "deletion",
+    level: "hardline",
+    reason: "deletes the system or the home directory",
+    programs: ["tar", "bsdtar", "rsync", "git", "btrfs", "zip"],
+    match: (invocation, world) => {
+      const texts = argTexts(invocation);
+      const clean = texts.includes("clean") && texts.some((text) => /^-[a-z]*f/.test(text));
+      const removes =
+        clean ||
+        texts.some((text) => /^--(?:remo|del)/.test(text)) ||
+        (texts.includes("subvolume") && texts.includes("delete"));
+      const places = clean ? texts.flatMap((text, at) => (text === "-C" ? [texts[at + 1] ?? ""] : [])) : [];
+      const words = [...operands(invocation).map((word) => word.text), ...places].filter((text) => /^[/~.]/.test(text));
+      return removes ? some(words.filter((text) => isVital(text, invocation.cwd, world))) : null;
     },
   },
   {
@@ -97,10 +131,24 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     category: "disk",
     level: "hardline",
     reason: "overwrites a raw disk",
-    programs: ["cp", "tee", "shred", "cat", "mv", "install", "badblocks", "sgdisk", "truncate"],
+    programs: [
+      "cp",
+      "tee",
+      "shred",
+      "cat",
+      "mv",
+      "install",
+      "badblocks",
+      "sgdisk",
+      "truncate",
+      "ddrescue",
+      "pv",
+      "dcfldd",
+      "dc3dd",
+    ],
     match: (invocation, world) => {
       const targets = paths(operands(invocation), invocation, world);
-      const written = ["cp", "mv", "install"].includes(invocation.name.text.split("/").pop() ?? "")
+      const written = ["cp", "mv", "install", "ddrescue"].includes(invocation.name.text.split("/").pop() ?? "")
         ? targets.slice(-1)
         : targets;
       return invocation.name.text.endsWith("cat") ? null : some(written.filter(isDisk));
@@ -112,8 +160,9 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "kills every process",
     legacy: ["kill all processes"],
-    programs: ["kill"],
+    programs: ["kill", "killall5"],
     match: (invocation) => {
+      if (invocation.name.text.endsWith("killall5")) return ["-1"];
       const texts = argTexts(invocation);
       const dash = texts.indexOf("--");
       const rest = dash === -1 ? texts.slice(1) : texts.slice(dash + 1);
@@ -142,9 +191,16 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     category: "shutdown",
     level: "hardline",
     reason: "shuts the machine down",
-    programs: ["systemctl", "loginctl"],
-    match: (invocation) =>
-      /^(?:poweroff|reboot|halt|kexec|soft-reboot)$/.test(operands(invocation)[0]?.text ?? "") ? [] : null,
+    programs: ["systemctl", "loginctl", "busctl", "dbus-send", "gdbus", "qdbus"],
+    match: (invocation) => {
+      const texts = operands(invocation).map((word) => word.text);
+      const target = texts.some((text) =>
+        /^(?:poweroff|reboot|halt|shutdown|kexec|rescue|emergency|runlevel[016])\.target$/.test(text),
+      );
+      const call = texts.some((text) => /(?:^|\.)(?:PowerOff|Reboot|Halt|KExec)\w*$/.test(text));
+      const first = /^(?:poweroff|reboot|halt|kexec|soft-reboot)$/.test(texts[0] ?? "");
+      return first || call || (target && /^(?:start|isolate)$/.test(texts[0] ?? "")) ? [] : null;
+    },
   },
   {
     id: "sysrq",

@@ -11,7 +11,10 @@ const OWN = /hermes|gateway|cli\.py/i;
 
 const forcesKill = (invocation: Invocation): boolean =>
   argTexts(invocation).some(
-    (text) => /^-(?:9|KILL|SIGKILL|s(?:9|KILL|SIGKILL)|-signal=?(?:9|KILL)?)$/i.test(text) || text === "-r",
+    (text, at, all) =>
+      /^-(?:9|KILL|SIGKILL|s(?:9|KILL|SIGKILL)|-signal=?(?:9|KILL)?)$/i.test(text) ||
+      (/^(?:-s|--signal)$/.test(text) && /^(?:9|KILL|SIGKILL)$/i.test(all[at + 1] ?? "")) ||
+      text === "-r",
   );
 
 export const SYSTEM_RULES: readonly ShellRule[] = [
@@ -99,9 +102,18 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     legacy: ["sudo with privilege flag (stdin/askpass/shell/list)"],
     programs: ["sudo"],
     match: (invocation) => {
-      for (const text of argTexts(invocation)) {
+      const texts = argTexts(invocation);
+      for (let at = 0; at < texts.length; at++) {
+        const text = texts[at] ?? "";
+        if (/^[A-Za-z_]\w*=/.test(text)) continue;
         if (!text.startsWith("-") || text === "--") return null;
-        if (/^--(?:stdin|askpass|shell|login)$/.test(text) || /^-[A-Za-z]*[SsAai]/.test(text)) return [text];
+        if (/^--(?:stdin|askpass|shell|login)$/.test(text)) return [text];
+        // Letters behind one that takes a value are its value.
+        const flags = text.startsWith("--") ? "" : (/^-([A-Za-z]*?)(?=[CDghpRrtTUu]|$)/.exec(text)?.[1] ?? "");
+        if (/[SsAai]/.test(flags)) return [`-${flags}`];
+        const takes =
+          /^-[A-Za-z]*?[CDghpRrtTUu]$|^--(?:user|group|prompt|host|chdir|chroot|role|type|other-user|close-from|command-timeout)$/;
+        if (takes.test(text)) at++;
       }
       return null;
     },

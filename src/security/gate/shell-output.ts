@@ -1,4 +1,5 @@
 // What a harmless pipeline prints, when that follows from its text alone: the usual hiding places of a command.
+import { basename, dirname, resolve } from "node:path";
 import { type Invocation, programOf, UNKNOWN } from "./shell-types.ts";
 import { decodeAnsiC } from "./shell-words.ts";
 
@@ -25,7 +26,16 @@ function stage(command: Invocation, input: string | undefined, cwd: string): str
     case "printf":
       return printfText(args);
     case "pwd":
-      return cwd;
+      return command.cwd || cwd;
+    case "cd":
+    case "true":
+    case ":":
+      return "";
+    case "dirname":
+    case "basename":
+    case "realpath":
+    case "readlink":
+      return pathText(program, args.filter((arg) => !arg.startsWith("-"))[0], command.cwd || cwd);
     case "which":
     case "command":
     case "type":
@@ -47,6 +57,12 @@ function stage(command: Invocation, input: string | undefined, cwd: string): str
     default:
       return undefined;
   }
+}
+
+function pathText(program: string, path: string | undefined, cwd: string): string | undefined {
+  if (path === undefined) return undefined;
+  if (program === "dirname") return dirname(path);
+  return program === "basename" ? basename(path) : resolve(cwd, path);
 }
 
 function decode(text: string | undefined, encoding: "base64" | "hex"): string | undefined {

@@ -30,6 +30,8 @@ export interface Invocation {
   stdin?: Word;
   readonly cwd: string;
   readonly assigned: readonly string[];
+  /** The values of those variables; undefined when they are only known at run time. */
+  readonly values?: { readonly [name: string]: string | undefined };
   background: boolean;
 }
 

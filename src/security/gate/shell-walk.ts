@@ -33,6 +33,7 @@ export class ShellWalk {
   readonly #scope: WordScope = {
     variable: (name) => this.#variable(name),
     output: (node) => this.#outputOf(node),
+    separators: () => (this.#variables.has("IFS") ? this.#variables.get("IFS") : ""),
   };
 
   constructor(
@@ -77,7 +78,7 @@ export class ShellWalk {
 
   #outputOf(node: ShellNode): string | undefined {
     const before = this.result.invocations.length;
-    this.#children(node);
+    this.#apart(node);
     return staticOutput(this.result.invocations.slice(before), this.#cwd);
   }
 
@@ -90,15 +91,18 @@ export class ShellWalk {
     switch (node.type) {
       case "command":
         return this.#command(node);
+      case "unset_command":
       case "declaration_command":
         return this.#declaration(node);
       case "variable_assignment":
-        this.#assign(node);
+        this.#bare(node);
         return [];
       case "redirected_statement":
         return this.#redirected(node);
       case "pipeline":
         return this.#pipeline(node, []);
+      case "subshell":
+        return this.#apart(node);
       case "function_definition":
         this.#define(node);
         return [];
@@ -110,6 +114,14 @@ export class ShellWalk {
       default:
         return this.#children(node);
     }
+  }
+
+  /** In a process of its own: a folder that it enters is left again. */
+  #apart(node: ShellNode): Invocation[] {
+    const cwd = this.#cwd;
+    const commands = this.#children(node);
+    this.#cwd = cwd;
+    return commands;
   }
 
   #children(node: ShellNode): Invocation[] {
@@ -127,14 +139,30 @@ export class ShellWalk {
     return all;
   }
 
+  /** `NAME=value` alone: it holds for the commands that follow. */
+  #bare(node: ShellNode): void {
+    const name = this.#assign(node);
+    const empty: Word = { text: "", dynamic: false };
+    const base = { name: empty, args: [], redirects: [], upstream: [], background: false };
+    this.result.invocations.push({ ...base, cwd: this.#cwd, assigned: [name], values: this.#valuesOf([name]) });
+  }
+
   #declaration(node: ShellNode): Invocation[] {
     const assigned = node.namedChildren
       .filter((child) => child.type === "variable_assignment")
       .map((child) => this.#assign(child));
     const name: Word = { text: node.children[0]?.text ?? "export", dynamic: false };
+    const values = this.#valuesOf(assigned);
+    // The value of a reference is the name of another variable.
+    const refers = node.namedChildren.some((child) => /^-[A-Za-z]*n/.test(child.text));
+    if (refers) for (const variable of assigned) this.#variables.set(variable, undefined);
+    const args = node.namedChildren
+      .filter((child) => child.type !== "variable_assignment")
+      .flatMap((child) => this.#word(child));
     this.result.invocations.push({
       name,
-      args: [],
+      values,
+      args,
       redirects: [],
       upstream: [],
       cwd: this.#cwd,
@@ -159,6 +187,10 @@ export class ShellWalk {
     return name.text;
   }
 
+  #valuesOf(names: readonly string[]): { [name: string]: string | undefined } {
+    return Object.fromEntries(names.map((name) => [name, this.#variables.get(name)]));
+  }
+
   #word(node: ShellNode): Word[] {
     if (node.type !== "process_substitution") {
       const from = /^"?(?:\$\(|`)\s*([\w./-]+)/.exec(node.text.slice(0, 200))?.[1]?.split("/").pop();
@@ -168,7 +200,9 @@ export class ShellWalk {
         ...(from ? { from } : {}),
       }));
     }
-    const inner = this.#children(node);
+    const inner = this.#apart(node);
+    // What is written to `>(…)` is not known.
+    if (node.text.startsWith(">")) for (const command of inner) command.upstream = [unknownCommand(this.#cwd)];
     return [{ text: `/dev/fd/${UNKNOWN}`, dynamic: true, inner }];
   }
 
@@ -176,15 +210,22 @@ export class ShellWalk {
     const words: Word[] = [];
     const assigned: string[] = [];
     const redirects: ShellNode[] = [];
+    let end = -1;
     for (const child of node.namedChildren) {
       if (child.type === "variable_assignment") assigned.push(this.#assign(child));
       else if (child.type.endsWith("_redirect")) redirects.push(child);
-      else if (child.type !== "comment") words.push(...this.#word(child));
+      else if (child.type !== "comment") {
+        // Two words without a blank between them are one word for bash: the grammar has misread it.
+        if (child.startIndex === end) this.result.broken = true;
+        end = child.endIndex;
+        words.push(...this.#word(child));
+      }
     }
     const [name = { text: "", dynamic: false }, ...args] = words;
     const invocation: Invocation = {
       name,
       args,
+      ...(assigned.length > 0 ? { values: this.#valuesOf(assigned) } : {}),
       redirects: [],
       upstream: [],
       cwd: this.#cwd,
@@ -317,6 +358,11 @@ export class ShellWalk {
     }
     return all;
   }
+}
+
+function unknownCommand(cwd: string): Invocation {
+  const name = { text: UNKNOWN, dynamic: true };
+  return { name, args: [], redirects: [], upstream: [], cwd, assigned: [], background: false };
 }
 
 function arrayText(node: ShellNode, scope: WordScope): string | undefined {

@@ -10,6 +10,8 @@ const MAX_WORD = 200_000;
 export interface WordScope {
   /** The value of a variable; undefined when it is not known. */
   variable(name: string): string | undefined;
+  /** The characters at which the shell splits words; undefined when they are not known. */
+  separators?(): string | undefined;
   /** What a command substitution prints; undefined when it is not known. */
   output(node: ShellNode): string | undefined;
 }
@@ -87,11 +89,11 @@ function rawText(node: ShellNode, scope: WordScope, quoted: boolean): string {
     case "translated_string":
       return stringText(node, scope);
     case "simple_expansion":
-      return expanded(scope.variable(node.text.slice(1)), quoted);
+      return expanded(scope.variable(node.text.slice(1)), quoted, scope);
     case "expansion":
       return expansionText(node, scope, quoted);
     case "command_substitution":
-      return expanded(scope.output(node)?.replace(/\n+$/, ""), quoted);
+      return expanded(scope.output(node)?.replace(/\n+$/, ""), quoted, scope);
     case "arithmetic_expansion":
     case "process_substitution":
       return UNKNOWN;
@@ -104,9 +106,13 @@ function rawText(node: ShellNode, scope: WordScope, quoted: boolean): string {
   }
 }
 
-function expanded(value: string | undefined, quoted: boolean): string {
+function expanded(value: string | undefined, quoted: boolean, scope: WordScope): string {
   if (value === undefined) return UNKNOWN;
-  return quoted ? value : value.replace(/[ \t\n]+/g, SPLIT);
+  if (quoted) return value;
+  const separators = scope.separators ? scope.separators() : " \t\n";
+  if (separators === undefined) return UNKNOWN;
+  const set = [...` \t\n${separators}`].map((char) => `\\u{${char.codePointAt(0)?.toString(16)}}`).join("");
+  return value.replace(new RegExp(`[${set}]+`, "gu"), SPLIT);
 }
 
 /** Children in order; the text between them is kept, because the grammar gives it no node. */
@@ -139,7 +145,9 @@ function stringText(node: ShellNode, scope: WordScope): string {
 /** `${X}`, `${X:-default}`, `${X:0:1}`; other forms are unknown. */
 function expansionText(node: ShellNode, scope: WordScope, quoted: boolean): string {
   const array = /^\$\{(\w+)\[[@*]\]\}$/.exec(node.text);
-  if (array) return expanded(scope.variable(array[1] ?? ""), quoted);
+  if (array) return expanded(scope.variable(array[1] ?? ""), quoted, scope);
+  const cut = /^\$\{([A-Za-z_]\w*)(%%?|##?)([^}]*)\}$/.exec(node.text);
+  if (cut) return expanded(trimmed(scope.variable(cut[1] ?? ""), cut[2] ?? "", cut[3] ?? ""), quoted, scope);
   const form = /^\$\{([A-Za-z_]\w*|\d+|[@*])(?::?([-=+])([\s\S]*)|:(\d+)(?::(\d+))?)?\}$/.exec(node.text);
   if (!form) return UNKNOWN;
   const [, name = "", operator, , from, length] = form;
@@ -148,13 +156,28 @@ function expansionText(node: ShellNode, scope: WordScope, quoted: boolean): stri
     return expanded(
       value.slice(Number(from), length === undefined ? undefined : Number(from) + Number(length)),
       quoted,
+      scope,
     );
   if (operator === "-" || operator === "=" || operator === "+") {
-    if (value !== undefined && operator !== "+") return expanded(value, quoted);
+    if (value !== undefined && operator !== "+") return expanded(value, quoted, scope);
     const fallback = node.namedChildren[node.namedChildCount - 1];
     return fallback && fallback.type !== "variable_name" ? rawText(fallback, scope, quoted) : UNKNOWN;
   }
-  return from === undefined ? expanded(value, quoted) : UNKNOWN;
+  return from === undefined ? expanded(value, quoted, scope) : UNKNOWN;
+}
+
+// The folder or the name of a path, or a fixed text cut off; other patterns are unknown.
+function trimmed(value: string | undefined, operator: string, pattern: string): string | undefined {
+  if (value === undefined) return undefined;
+  if (pattern === "/*" && operator.startsWith("%")) {
+    const at = operator === "%" ? value.lastIndexOf("/") : value.indexOf("/");
+    return at === -1 ? value : value.slice(0, at);
+  }
+  if (pattern === "*/" && operator.startsWith("#"))
+    return value.slice((operator === "##" ? value.lastIndexOf("/") : value.indexOf("/")) + 1);
+  if (/[*?[$`]/.test(pattern)) return undefined;
+  if (operator.startsWith("%")) return value.endsWith(pattern) ? value.slice(0, -pattern.length || undefined) : value;
+  return value.startsWith(pattern) ? value.slice(pattern.length) : value;
 }
 
 /** `a{b,c}` → `ab`, `ac`; numbers and letters in ranges are left out beyond a small count. */

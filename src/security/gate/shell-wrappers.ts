@@ -41,15 +41,8 @@ export const WRAPPERS: {
   chroot: { values: "", long: ["--userspec"], skip: 1 },
   busybox: { values: "" },
   toybox: { values: "" },
-  strace: { values: "oepsSuPEa" },
-  ltrace: { values: "oepsSu" },
   caffeinate: { values: "tw" },
-  taskset: { values: "", skip: 1 },
-  chrt: { values: "", skip: 1 },
   flock: { values: "wE", skip: 1 },
-  runuser: { values: "ugGs" },
-  unshare: { values: "" },
-  nsenter: { values: "tSG" },
   "systemd-run": { values: "pEut", long: ["--unit", "--property", "--setenv", "--on-calendar", "--on-active"] },
   "systemd-inhibit": { values: "", long: ["--what", "--why", "--who"] },
   "xvfb-run": { values: "enps" },
@@ -58,10 +51,17 @@ export const WRAPPERS: {
   proxychains: { values: "f" },
   proxychains4: { values: "f" },
   torsocks: { values: "" },
-  firejail: { values: "" },
-  setarch: { values: "" },
   linux64: { values: "" },
   fakeroot: { values: "" },
   faketime: { values: "f", skip: 1 },
-  coproc: { values: "" },
 };
+
+/** Wrappers with many kinds of options: their command is looked for at every word. */
+export const LOOSE_WRAPPERS = new Set(
+  "setpriv prlimit choom capsh start-stop-daemon chrt taskset numactl cgexec unshare nsenter firejail runuser setarch daemonize catchsegv valgrind perf gosu su-exec tini dumb-init flatpak-spawn distrobox-enter strace ltrace coproc bwrap proot systemd-nspawn ip-netns runcon aa-exec pidns uv poetry pipenv direnv hyperfine entr watchexec parallel-ssh".split(
+    " ",
+  ),
+);
+
+/** The loader of programs starts the file that it is given. */
+export const LOADER = /^ld(?:-linux|-musl)?[\w.-]*\.so(?:\.\d+)*$/;

@@ -50,13 +50,23 @@ function globMatches(pattern: string, name: string): boolean {
   }
 }
 
+/** Folders of the second level without which a system does not work. */
+const VITAL_INSIDE =
+  /^\/(?:usr\/(?:s?bin|lib\w*|share|local|include)|etc\/(?:ssh|ssl|pam\.d|systemd|apt|sudoers\.d|default|init\.d)|var\/(?:lib|log|spool|mail|db)|lib\/modules|boot\/\w+|Library\/\w+|System\/\w+)$/;
+
+/** A pattern without letters of its own matches nearly every name. */
+function matchesMost(name: string): boolean {
+  return /[*?]/.test(name) && name.replace(/\[[^\]]*\]|[*?.!]/g, "") === "";
+}
+
 /** The root, a top-level system folder, the person's home, or everything inside one of them. */
 export function isVital(word: string, cwd: string, world: ShellWorld): boolean {
   if (word.startsWith(UNKNOWN)) return false;
-  let path = absolutePath(word === "" ? "." : word, cwd, world);
-  while (EVERYTHING.test(path)) path = path.replace(EVERYTHING, "") || "/";
+  let path = absolutePath(word === "" ? "." : word, cwd, world).replace(/(?<=.)\/+$/, "");
+  while (EVERYTHING.test(path) || matchesMost(path.slice(path.lastIndexOf("/") + 1)))
+    path = path.slice(0, path.lastIndexOf("/")) || "/";
   path = path.replace(/\/+$/, "") || "/";
-  if (path === "/" || path === world.userHome) return true;
+  if (path === "/" || path === world.userHome || VITAL_INSIDE.test(path)) return true;
   const parts = path.split("/").slice(1);
   const [first = ""] = parts;
   const homes = [join("/home", "x"), world.userHome].some((home) => home.split("/").length - 1 === parts.length);
@@ -85,7 +95,7 @@ export function isSystemPath(path: string): boolean {
 }
 
 const STARTUP =
-  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|netrc|pgpass|npmrc|pypirc|git-credentials|gitconfig|config\/(?:fish|autostart|systemd|gh|git)(?:\/|$)|ssh(?:\/|$)|aws(?:\/|$)|gnupg(?:\/|$)|kube(?:\/|$)|docker\/|azure(?:\/|$)|local\/share\/systemd)|^Library\/Launch(?:Agents|Daemons)/;
+  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|netrc|pgpass|npmrc|pypirc|git-credentials|gitconfig|config\/(?:fish|autostart|systemd|gh|git)(?:\/|$)|ssh(?:\/|$)|aws(?:\/|$)|gnupg(?:\/|$)|kube(?:\/|$)|docker\/|azure(?:\/|$)|local\/share\/systemd|local\/bin\/|vimrc$|vim\/(?:vimrc|plugin|autoload)|gvimrc$|exrc$|inputrc$|xprofile$|xinitrc$|xsession|pam_environment$|config\/(?:environment\.d|nvim)(?:\/|$)|tmux\.conf$|emacs|pythonrc|gdbinit$|lldbinit$|psqlrc$|sqliterc$)|^bin\/|^Library\/Launch(?:Agents|Daemons)/;
 
 /** Start-up files, credentials and the files of Hermes itself: what a tool may not quietly change. */
 export function isGuardedFile(path: string, world: ShellWorld): boolean {
@@ -96,6 +106,7 @@ export function isGuardedFile(path: string, world: ShellWorld): boolean {
         own,
       ) || own === ""
     );
+  if (/\/\.git\/(?:hooks\/.|config$|config\.worktree$)/.test(path)) return true;
   const home = inside(world.userHome, path);
   return home !== null && STARTUP.test(home);
 }
