@@ -1,5 +1,5 @@
 // What a contained script can reach: its workspace and the tools, not the person's files, processes or network.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -126,6 +126,16 @@ describe.skipIf(!usable.ok)("a contained script", () => {
   it("sees installed skills", async () => {
     const json = await run("import os\nprint(open(os.environ['HOME']+'/.hermes/skills/pdf/table.txt').read())");
     expect(json).toMatchObject({ status: "success", output: "of a skill" });
+  });
+
+  it("runs the Python of a version manager in the home", async () => {
+    const manager = join(home, ".manager");
+    for (const folder of ["shims", "versions"]) mkdirSync(join(manager, folder), { recursive: true });
+    symlinkSync("/usr/bin/python3", join(manager, "versions", "python3"));
+    const shim = '#!/bin/sh\nexec "$(dirname "$0")/../versions/python3" "$@"\n';
+    writeFileSync(join(manager, "shims", "python3"), shim, { mode: 0o755 });
+    parts = { ...parts, env: { ...parts.env, PATH: `${join(manager, "shims")}:${env.PATH}` } };
+    expect(await run("print(1)")).toMatchObject({ status: "success", output: "1" });
   });
 
   it("has no network", async () => {

@@ -69,6 +69,8 @@ function interpreterFolders(path: string): string[] {
   return [...new Set([path, real(path)])].flatMap((program) => {
     const folder = dirname(program);
     const prefix = dirname(folder);
+    // Version managers start the real program from their own folder.
+    if (basename(folder) === "shims") return [prefix];
     if (basename(folder) !== "bin") return [program];
     return [folder, join(prefix, "lib"), join(prefix, "lib64"), join(prefix, "pyvenv.cfg")];
   });
