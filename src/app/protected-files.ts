@@ -2,8 +2,9 @@
 import { homedir } from "node:os";
 import type { Home } from "./home.ts";
 
-export async function isProtected(home: Home, path: string): Promise<boolean> {
+/** For a guest's chat also everything in Hermes' homes. */
+export async function isProtected(home: Home, path: string, policy: "owner" | "guest" = "owner"): Promise<boolean> {
   const { createPathGuard } = await import("../security/path-guard.ts");
   const guard = createPathGuard({ hermesHome: home.path, userHome: home.env.HOME ?? homedir() });
-  return (await guard.read(path, home.path)).action !== "allow";
+  return (await guard.reference(path, home.path, { policy })).action !== "allow";
 }

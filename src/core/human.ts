@@ -33,6 +33,8 @@ export interface Human {
   readonly surface?: string;
   /** Where nobody can answer: why, for the model, as the end of a sentence ("nobody is there to allow it"). */
   readonly absence?: string;
+  /** The turn is for somebody who is not the owner: tools read nothing of Hermes' homes and no secret files. */
+  readonly guest?: boolean;
   /** Told of a question that was not asked, because nobody is there, and counts as a no. */
   unasked?(request: ApprovalRequest): void;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
@@ -51,11 +53,12 @@ export const nobody: Human = {
 };
 
 /** Whether somebody is there, and what happens when not: for those who wrap a person's answers. */
-export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "unasked"> {
+export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "unasked"> {
   return {
     present: human.present,
     ...(human.surface === undefined ? {} : { surface: human.surface }),
     ...(human.absence === undefined ? {} : { absence: human.absence }),
+    ...(human.guest ? { guest: true } : {}),
     unasked: (request) => human.unasked?.(request),
   };
 }

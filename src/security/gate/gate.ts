@@ -2,7 +2,7 @@
 import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
 import type { ApprovalRequest } from "../../core/human.ts";
-import type { PathGuard } from "../path-guard.ts";
+import type { PathGuard, PathRequest } from "../path-guard.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
@@ -194,8 +194,11 @@ class Gatekeeper implements SecurityGate {
 
   async #checkPath(intent: Extract<Intent, { kind: "read" | "write" }>, context: GateContext): Promise<Verdict> {
     const guard = this.#options.pathGuard;
-    const verdict =
-      intent.kind === "write" ? await guard.write(intent.path, intent.cwd) : await guard.read(intent.path, intent.cwd);
+    const request: PathRequest = {
+      policy: context.human.guest ? "guest" : "owner",
+      ...(context.workspace === undefined ? {} : { workspace: context.workspace }),
+    };
+    const verdict = await guard[intent.kind](intent.path, intent.cwd, request);
     const category = intent.kind === "write" ? "protected_file" : "credentials";
     const targets = [verdict.realPath];
     const removal = this.#removalOutside(intent, verdict.realPath);
