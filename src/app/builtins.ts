@@ -1,5 +1,7 @@
 // The built-in plugin: one line for each tool, registered through the same context as any other plugin's.
+
 import { execFile } from "node:child_process";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ToolContext } from "../core/tool.ts";
 import { SudoPassword, sudoInput } from "../security/sudo.ts";
@@ -16,7 +18,7 @@ import { processTool } from "../tools/terminal/process-tool.ts";
 import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
 import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
 import { openCheckpoints } from "./checkpoint-actions.ts";
-import { filePlaces } from "./file-places.ts";
+import { filePlaces, fileProtection } from "./file-places.ts";
 import { webTools } from "./open-web.ts";
 import { type Door, door, type Entered, enterTools } from "./plugin-door.ts";
 import { BUILTINS, type Registry } from "./registry.ts";
@@ -35,6 +37,8 @@ function fileParts(services: Services, { fileMemory: memory, checkpoints }: Buil
   return {
     files: localFiles,
     placeOf: filePlaces(services),
+    protection: fileProtection(services.home),
+    home: services.home.env.HOME ?? homedir(),
     gate,
     redactor,
     memory,

@@ -1,8 +1,10 @@
 // Where the file tools of a conversation work: this machine, the sandbox's share of it, or the machine behind the backend.
+import { homedir } from "node:os";
 import { join, relative } from "node:path";
 import type { ToolContext } from "../core/tool.ts";
 import { type FileAccess, localFiles } from "../tools/files/file-access.ts";
 import type { FilePlace, FileToolParts } from "../tools/files/file-tools.ts";
+import type { Home } from "./home.ts";
 import type { Services } from "./services.ts";
 
 /** Spilled output of tools is on this machine, wherever the commands ran. */
@@ -44,6 +46,17 @@ async function place(services: Services, context: ToolContext): Promise<FilePlac
     cwd: backend.cwd,
     remote: true,
     ...(backend.home ? { home: backend.home } : {}),
+  };
+}
+
+/** Why a file's lines are kept out of search results. */
+export function fileProtection(home: Home): NonNullable<FileToolParts["protection"]> {
+  return async (path, { guest, home: remoteHome }) => {
+    const { createPathGuard } = await import("../security/path-guard.ts");
+    const userHome = remoteHome ?? home.env.HOME ?? homedir();
+    const guard = createPathGuard({ hermesHome: home.path, userHome });
+    const verdict = await guard.reference(path, home.cwd, { policy: guest ? "guest" : "owner" });
+    return verdict.action === "allow" ? null : verdict.reason;
   };
 }
 

@@ -23,6 +23,15 @@ async function fetchPage(services: Services, url: string, signal: AbortSignal): 
   return page.title === "" ? page.content : `${page.title}\n\n${page.content}`;
 }
 
+/** The reason why read_file would not simply read it. */
+async function refusal(services: Services, path: string): Promise<string | undefined> {
+  const { createPathGuard } = await import("../security/path-guard.ts");
+  const { home } = services;
+  const guard = createPathGuard({ hermesHome: home.path, userHome: home.env.HOME ?? homedir() });
+  const verdict = await guard.reference(path, home.cwd);
+  return verdict.action === "allow" ? undefined : verdict.reason;
+}
+
 export async function prepareInput(
   services: Services,
   text: string,
@@ -36,6 +45,8 @@ export async function prepareInput(
     userHome: home.env.HOME ?? homedir(),
     hermesHome: home.path,
     contextLength: opened.contextLength,
+    refusePath: (path) => refusal(services, path),
+    mask: (found, { env }) => services.redactor.redact(found, { code: true, env }),
     fetchText: (url, signal) => fetchPage(services, url, signal),
   });
 }

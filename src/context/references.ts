@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isEnvFile } from "../core/redactor.ts";
 import { estimateTextTokens } from "../core/tokens.ts";
 
 export interface ReferenceOptions {
@@ -13,6 +14,8 @@ export interface ReferenceOptions {
   readonly fetchText?: (url: string, signal: AbortSignal) => Promise<string>;
   /** Refuses more paths than the built-in list: a reason, or undefined. */
   readonly refusePath?: (realPath: string) => string | undefined | Promise<string | undefined>;
+  /** Masks secrets in what is attached; `env` for the lines of an env file. */
+  readonly mask?: (text: string, about: { readonly env: boolean }) => string;
   readonly signal?: AbortSignal;
 }
 
@@ -87,7 +90,7 @@ async function attachFile(target: string, options: ReferenceOptions): Promise<At
   if ((await stat(real)).isDirectory()) throw new Error(`${path} is a folder: use @folder:${path}`);
   const bytes = await readFile(real);
   if (bytes.subarray(0, 8_192).includes(0)) throw new Error(`${path} is not a text file`);
-  const text = bytes.toString("utf8");
+  const text = masked(bytes.toString("utf8"), isEnvFile(real), options);
   if (range === null) return { title: `file ${path}`, body: text };
   const from = Math.max(1, Number(range[2]));
   const to = Number(range[3] ?? range[2]);
@@ -98,6 +101,16 @@ async function attachFile(target: string, options: ReferenceOptions): Promise<At
       .slice(from - 1, to)
       .join("\n"),
   };
+}
+
+function masked(text: string, env: boolean, options: ReferenceOptions): string {
+  return options.mask?.(text, { env }) ?? text;
+}
+
+/** A diff file by file, so that those of env files are masked as such. */
+function maskedDiff(text: string, options: ReferenceOptions): string {
+  const files = text.split(/^(?=diff --git )/m);
+  return files.map((part) => masked(part, isEnvFile(part.split("\n", 1)[0] ?? ""), options)).join("");
 }
 
 async function attachFolder(path: string, options: ReferenceOptions): Promise<Attachment> {
@@ -128,14 +141,14 @@ function git(args: readonly string[], options: ReferenceOptions): Promise<string
 }
 
 async function attachGit(kind: string, count: string, options: ReferenceOptions): Promise<Attachment> {
-  if (kind === "diff") return { title: "git diff", body: await git(["diff", ...PLAIN], options) };
-  if (kind === "staged")
-    return { title: "git diff --staged", body: await git(["diff", "--staged", ...PLAIN], options) };
+  const diff = async (args: readonly string[]) => maskedDiff(await git(args, options), options);
+  if (kind === "diff") return { title: "git diff", body: await diff(["diff", ...PLAIN]) };
+  if (kind === "staged") return { title: "git diff --staged", body: await diff(["diff", "--staged", ...PLAIN]) };
   const commits = Number(count);
   if (!Number.isInteger(commits) || commits < 1 || commits > MAX_COMMITS) {
     throw new Error(`@git:${count}: give a number of commits from 1 to ${MAX_COMMITS}`);
   }
-  return { title: `git log -${commits} -p`, body: await git(["log", `-${commits}`, "-p", ...PLAIN], options) };
+  return { title: `git log -${commits} -p`, body: await diff(["log", `-${commits}`, "-p", ...PLAIN]) };
 }
 
 async function attachUrl(url: string, options: ReferenceOptions): Promise<Attachment> {

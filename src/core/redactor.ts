@@ -3,6 +3,13 @@
 export interface RedactOptions {
   /** Source code keeps its assignments and JSON fields readable; known secret values and shapes are still masked. */
   readonly code?: boolean;
+  /** The text is (part of) an env file: every value that may be a secret is masked, also a short one. */
+  readonly env?: boolean;
+}
+
+/** A file of `NAME=value` lines with a project's secrets; examples and templates are not. */
+export function isEnvFile(path: string): boolean {
+  return /(?:^|[\\/])\.env(?:rc)?(?:\.(?!(?:example|sample|template|dist|defaults?)$)[\w.-]+)?$|\.env$/i.test(path);
 }
 
 export interface Redactor {

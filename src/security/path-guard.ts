@@ -1,5 +1,5 @@
 // Which files tools may not write or read, judged by where a path really leads.
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import {
   homeWrite,
@@ -163,11 +163,31 @@ function readRules(places: Places, policy: PathPolicy): PathRule[] {
 }
 
 /** A second name of a protected file (hard link) is the same file. */
-async function isLinkedTo(path: string, protectedFiles: readonly string[]): Promise<boolean> {
+async function isLinkedTo(path: string, protectedFiles: () => readonly string[]): Promise<boolean> {
   const info = await stat(path).catch(() => null);
   if (!info || info.nlink < 2 || info.isDirectory()) return false;
-  const others = await Promise.all(protectedFiles.map((file) => stat(file).catch(() => null)));
+  const others = await Promise.all(protectedFiles().map((file) => stat(file).catch(() => null)));
   return others.some((other) => other?.ino === info.ino && other.dev === info.dev);
+}
+
+const KEY_HEAD_BYTES = 4_096;
+
+/** A copy of a key under another name: told by the block that every private key starts with. */
+async function holdsPrivateKey(path: string): Promise<boolean> {
+  try {
+    const info = await stat(path);
+    if (!info.isFile()) return false;
+    const file = await open(path, "r");
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(KEY_HEAD_BYTES), 0, KEY_HEAD_BYTES, 0);
+      return /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/.test(buffer.toString("latin1", 0, bytesRead));
+    } finally {
+      await file.close();
+    }
+  } catch {
+    // Not there or not readable: then nothing can leave either.
+    return false;
+  }
 }
 
 const refuse = (realPath: string, rule: Omit<PathRule, "matches">): PathVerdict => ({
@@ -190,7 +210,7 @@ export function createPathGuard(options: PathGuardOptions): PathGuard {
     const policy = request.policy ?? "owner";
     const places = placesOf(options);
     const verdict = await judge(path, cwd, readRules(places, policy));
-    if (verdict.action !== "allow" || !(await isLinkedTo(verdict.realPath, secretFiles(places)))) return verdict;
+    if (verdict.action !== "allow" || !(await isLinkedTo(verdict.realPath, () => secretFiles(places)))) return verdict;
     return refuse(verdict.realPath, { ...LINKED, action: policy === "guest" ? "deny" : "ask" });
   };
   return {
@@ -203,7 +223,7 @@ export function createPathGuard(options: PathGuardOptions): PathGuard {
         const reason = `${realPath}: writing is limited to ${options.safeRoot}`;
         return { action: "deny", realPath, rule: "safe_root", reason };
       }
-      const linkable = [
+      const linkable = () => [
         ...secretFiles(places),
         ...places.userHomes.flatMap((home) => LINKABLE.user.map((name) => join(home, name))),
         ...places.hermesHomes.flatMap((home) => LINKABLE.home.map((name) => join(home, name))),
@@ -213,7 +233,9 @@ export function createPathGuard(options: PathGuardOptions): PathGuard {
     read,
     async reference(path, cwd, request) {
       const verdict = await read(path, cwd, request);
-      return verdict.action === "ask" ? { ...verdict, action: "deny" } : verdict;
+      if (verdict.action === "ask") return { ...verdict, action: "deny" };
+      if (verdict.action === "deny" || !(await holdsPrivateKey(verdict.realPath))) return verdict;
+      return refuse(verdict.realPath, { rule: "private_key", action: "deny", reason: "it holds a private key" });
     },
   };
 }

@@ -1,5 +1,5 @@
 // Which places hold secrets, start-up files and Hermes' own data. Used by the path guard and by the shell rules.
-import { realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { comparable, isBelow } from "./real-path.ts";
 
@@ -92,7 +92,16 @@ export function secretPlace(path: string, places: Places): SecretPlace | null {
   return KEY_NAME.test(folded) ? { ...credentials, reason: "it is a private key" } : null;
 }
 
-/** The single files that a hard link could give a second name. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    // No such folder: nothing to protect there.
+    return [];
+  }
+}
+
+/** The files that a hard link could give a second name. */
 export function secretFiles(places: Places): string[] {
   const names = [
     ...["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "identity"].map((name) => `.ssh/${name}`),
@@ -100,10 +109,13 @@ export function secretFiles(places: Places): string[] {
     ...[".docker/config.json", ".config/gh/hosts.yml", ".my.cnf", ".vault-token"],
   ];
   const own = [".env", "auth.json", "webhook_subscriptions.json"];
-  return [
+  const all = [
     ...places.userHomes.flatMap((home) => names.map((name) => join(home, name))),
+    ...places.userHomes.flatMap((home) => [".ssh", ".aws"].flatMap((name) => namesIn(join(home, name)))),
     ...places.hermesHomes.flatMap((home) => own.map((name) => join(home, name))),
+    ...places.hermesHomes.flatMap((home) => namesIn(join(home, "mcp-tokens"))),
   ];
+  return all.filter((path) => secretPlace(path, places) !== null);
 }
 
 /** Shells, sessions and programs read these when they start. */

@@ -1,5 +1,6 @@
 // The redactor: masks known secret values in every usual encoding, and everything that has the shape of a secret.
 import type { RedactOptions, Redactor } from "../core/redactor.ts";
+import { envSpans } from "./redact-env.ts";
 import { shapeSpans } from "./redact-shapes.ts";
 import { type Span, ValueSet } from "./redact-values.ts";
 
@@ -71,7 +72,11 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
   const enabled = options.enabled ?? true;
 
   const spansOf = (text: string, how: RedactOptions): Span[] =>
-    mergeSpans([...values.find(text), ...shapeSpans(text, { code: how.code ?? false, pii: options.pii ?? false })]);
+    mergeSpans([
+      ...values.find(text),
+      ...shapeSpans(text, { code: (how.code ?? false) && !how.env, pii: options.pii ?? false }),
+      ...(how.env ? envSpans(text) : []),
+    ]);
   return {
     redact: (text, how = {}) => (enabled ? mask(text, (part) => spansOf(part, how)) : text),
     stream: (how = {}) =>

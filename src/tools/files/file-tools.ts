@@ -38,6 +38,8 @@ export interface FileToolParts {
   readonly limits: FileLimits;
   /** HOME for `~`; the backend's own when it is not this machine. */
   readonly home?: string;
+  /** Why the content of a file is never part of a search result; null when it may be. `home`: of the backend. */
+  protection?(path: string, about: { readonly guest: boolean; readonly home?: string }): Promise<string | null>;
   /** Before a file is changed: takes a checkpoint where they are enabled. */
   beforeChange?(path: string, context: ToolContext): Promise<void>;
 }

@@ -25,6 +25,14 @@ export interface SearchPage {
   readonly signal: AbortSignal;
   /** Whether a line is a result of its own, not context around one. */
   counts(line: string): boolean;
+  /** Whether lines of this file may be shown; it is asked for each line. All may when absent. */
+  accepts?(file: string): Promise<boolean>;
+}
+
+/** The file that a line of an answer is about. */
+export function fileOf(line: string): string {
+  const cut = line.indexOf("\0");
+  return cut < 0 ? line : line.slice(0, cut);
 }
 
 export interface Lines {
@@ -94,6 +102,7 @@ export const ripgrepSearch: Searcher = async (query, folder, page) => {
   });
   const found = new PageCollector(page);
   for await (const line of createInterface({ input: child.stdout })) {
+    if (page.accepts && !(await page.accepts(fileOf(line)))) continue;
     if (found.push(line)) continue;
     child.kill();
     break;

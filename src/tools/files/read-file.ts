@@ -1,6 +1,7 @@
 // read_file: a page of a text file with line numbers.
 import { basename, dirname, join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
+import { isEnvFile } from "../../core/redactor.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { editDistance } from "../../lib/nearest.ts";
@@ -91,7 +92,7 @@ async function page(
   const last = wish.offset + found.lines.length - 1;
   const truncated = last < found.totalLines;
   return {
-    content: parts.redactor.redact(content, { code: true }),
+    content: parts.redactor.redact(content, { code: true, env: isEnvFile(path) }),
     total_lines: found.totalLines,
     file_size: info.size,
     truncated,

@@ -1,6 +1,6 @@
 // Files behind a shell on another machine or in a container: each operation is one command there.
 import type { FileAccess, FileInfo } from "./file-access.ts";
-import { type Lines, PageCollector, type Searcher, type SearchQuery } from "./line-search.ts";
+import { fileOf, type Lines, PageCollector, type Searcher, type SearchQuery } from "./line-search.ts";
 
 const MAX_READ_BYTES = 20 * 1024 * 1024;
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -144,7 +144,10 @@ export function remoteSearch(shell: RemoteShell): Searcher {
     // Between groups of context grep prints a line of its own; files without a match are counted as 0.
     const lines = output.split("\n").filter((line) => line !== "" && line !== "--" && !line.endsWith("\0" + "0"));
     if (exitCode > 1) return { lines: [], total: 0, more: false, error: output.trim() || `exit code ${exitCode}` };
-    for (const line of lines) if (!found.push(line)) break;
+    for (const line of lines) {
+      if (page.accepts && !(await page.accepts(fileOf(line)))) continue;
+      if (!found.push(line)) break;
+    }
     return { lines: found.lines, total: found.total, more: found.full, error: "" };
   };
 }

@@ -1,6 +1,7 @@
 // search_files: text in files or names of files, by ripgrep from the package or by grep and find elsewhere.
 import { isAbsolute, join, relative } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
+import { isEnvFile } from "../../core/redactor.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { type FileToolParts, located, refused, resolvePath, trustOf } from "./file-tools.ts";
@@ -33,6 +34,36 @@ function truncation(found: Lines, page: { offset: number; limit: number }): Json
   };
 }
 
+/** Leaves files with secrets out of the answer, and counts them. */
+class ProtectedFiles {
+  readonly #verdicts = new Map<string, Promise<boolean>>();
+  skipped = 0;
+  readonly accepts: (file: string) => Promise<boolean>;
+
+  constructor(parts: FileToolParts, folder: string, context: ToolContext) {
+    const about = { guest: context.human.guest ?? false, ...(parts.home ? { home: parts.home } : {}) };
+    const judge = async (file: string): Promise<boolean> => {
+      const reason = await parts.protection?.(isAbsolute(file) ? file : join(folder, file), about);
+      if (reason) this.skipped++;
+      return !reason;
+    };
+    this.accepts = (file) => {
+      const known = this.#verdicts.get(file) ?? judge(file);
+      this.#verdicts.set(file, known);
+      return known;
+    };
+  }
+
+  get note(): JsonObject {
+    return this.skipped === 0
+      ? {}
+      : {
+          protected_files_skipped: this.skipped,
+          protected_note: "Files with keys, passwords or private data are left out",
+        };
+  }
+}
+
 async function searchNames(
   parts: FileToolParts,
   args: SearchArgs,
@@ -42,12 +73,20 @@ async function searchNames(
   const page = { offset: args.offset ?? 0, limit: args.limit ?? 50 };
   const glob = /[*?[{]/.test(args.pattern) ? args.pattern : `*${args.pattern}*`;
   const search = parts.search ?? ripgrepSearch;
-  const found = await search({ kind: "names", glob }, root, { ...page, signal: context.signal, counts: () => true });
+  const closed = new ProtectedFiles(parts, root, context);
+  const found = await search({ kind: "names", glob }, root, {
+    ...page,
+    signal: context.signal,
+    counts: () => true,
+    // Names of protected files are no secret, except to guests.
+    ...(context.human.guest ? { accepts: closed.accepts } : {}),
+  });
   if (found.error && found.total === 0) return toolError(found.error);
   const files = found.lines.map((line) => shortPath(join(root, line), context.cwd));
   return {
     total_count: found.total,
     files: files.map((file) => parts.redactor.redact(file)),
+    ...closed.note,
     ...truncation(found, page),
   };
 }
@@ -82,7 +121,7 @@ function contentAnswer(
     .map((match) => ({
       path: show(match.file),
       line: match.line,
-      content: parts.redactor.redact(match.text.slice(0, MAX_MATCH_CHARS), { code: true }),
+      content: parts.redactor.redact(match.text.slice(0, MAX_MATCH_CHARS), { code: true, env: isEnvFile(match.file) }),
       ...(match.context ? { context: true } : {}),
     }));
   return { matches };
@@ -101,6 +140,7 @@ async function searchContent(
   const cwd = info?.kind === "directory" ? root : join(root, "..");
   const where = info?.kind === "directory" ? "." : root;
   const search = parts.search ?? ripgrepSearch;
+  const closed = new ProtectedFiles(parts, cwd, context);
   const found = await search(
     {
       kind: "content",
@@ -111,7 +151,7 @@ async function searchContent(
       ...(args.file_glob ? { fileGlob: args.file_glob } : {}),
     },
     cwd,
-    { ...page, signal: context.signal, counts },
+    { ...page, signal: context.signal, counts, ...(where === "." ? { accepts: closed.accepts } : {}) },
   );
   if (found.error && found.total === 0)
     return toolError(`the search failed: ${found.error.slice(0, 1_000)}`, {
@@ -122,6 +162,7 @@ async function searchContent(
     total_count: found.total,
     ...(found.more ? { total_is_minimum: true } : {}),
     ...contentAnswer(parts, args, found, show),
+    ...closed.note,
     ...truncation(found, page),
   };
 }

@@ -1,0 +1,124 @@
+// Files with keys and Hermes' own data, through the real tools of a conversation.
+import { existsSync, linkSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openApp } from "../src/app/compose.ts";
+import { openHome } from "../src/app/home.ts";
+import { isProtected } from "../src/app/protected-files.ts";
+import { nobody } from "../src/index.ts";
+import { CANARY, GuardedWorld } from "./guarded-world.ts";
+
+let world: GuardedWorld;
+beforeEach(async () => {
+  world = await GuardedWorld.open();
+});
+afterEach(() => world.close());
+
+const search = (args: object) => ({ name: "search_files", args });
+
+it("search_files gives no lines, names or counts of secret files below the folder, and says so", async () => {
+  linkSync(join(world.user, ".ssh/deploy_key"), join(world.project, "notes.txt"));
+  symlinkSync(join(world.user, ".ssh"), join(world.project, "docs"));
+  world.put("project/server.key", readFileSync(join(world.user, ".ssh/id_rsa"), "utf8"));
+  const talk = await world.talk();
+  const pattern = "CANARY|aws_secret";
+  const results = await talk.turn(
+    search({ pattern, path: world.user }),
+    search({ pattern, path: join(world.user, ".ssh") }),
+    search({ pattern, path: world.user, output_mode: "files_only" }),
+    search({ pattern, path: world.user, output_mode: "count" }),
+    search({ pattern, path: "." }),
+    search({ pattern, path: "docs/" }),
+    search({ pattern: "BEGIN", path: world.user, context: 3 }),
+  );
+  await talk.close();
+  // A folder of keys as the place of the search needs a person's consent.
+  expect(results.filter((result) => JSON.parse(result).status === "denied")).toHaveLength(2);
+  for (const result of results) {
+    expect(result).not.toContain(CANARY);
+    const { status, protected_files_skipped: skipped } = JSON.parse(result);
+    if (status === "denied") continue;
+    expect(result).not.toMatch(/id_rsa|deploy_key|credentials"/);
+    expect(skipped).toBeGreaterThan(0);
+  }
+});
+
+it("a project's .env is masked in read_file, search_files and @file", async () => {
+  const talk = await world.talk();
+  const results = await talk.turn(
+    { name: "read_file", args: { path: ".env" } },
+    search({ pattern: "=", path: "." }),
+    search({ pattern: "PASSWORD", path: ".env" }),
+  );
+  await talk.close();
+  for (const result of results) {
+    expect(result).not.toMatch(/hunter2|APP_SECRET=1|ab12cd34/);
+    expect(result).toContain("DB_PASSWORD=***");
+  }
+  expect(results[0]).toContain("PORT=3000");
+});
+
+it("@file attaches no secrets: neither links, keys under other names nor values of .env", async () => {
+  linkSync(join(world.user, ".ssh/deploy_key"), join(world.project, "notes.txt"));
+  world.put("project/copy.txt", readFileSync(join(world.user, ".ssh/id_rsa"), "utf8"));
+  const env = { PATH: process.env.PATH, HOME: world.user, HERMES_HOME: world.home };
+  const host = { env, cwd: world.project, platform: process.platform, homedir: world.user };
+  const { home } = openHome([], host);
+  const app = await openApp(home, {
+    overrides: {
+      model: { default: "m", provider: "custom", base_url: `${world.llm.url}/v1`, context_length: 128_000 },
+    },
+  });
+  const opened = await app.openConversation({ human: nobody, source: "cli" });
+  const input = await app.prepareInput("@file:notes.txt @file:copy.txt @file:.env @file:README.md", opened);
+  expect(input.text).not.toContain(CANARY);
+  expect(input.text).not.toMatch(/hunter2|APP_SECRET=1/);
+  expect(input.text).toContain("DB_PASSWORD=***");
+  expect(input.text).toContain("hello project");
+  expect(input.warnings).toHaveLength(2);
+  await opened.conversation.close();
+  await app.close();
+  // What a message may carry as an attachment is judged by the same guard.
+  expect(await isProtected(home, join(world.project, "notes.txt"))).toBe(true);
+  expect(await isProtected(home, join(world.project, "copy.txt"))).toBe(true);
+  expect(await isProtected(home, join(world.project, "README.md"))).toBe(false);
+});
+
+it("no file tool writes into Hermes' home", async () => {
+  const talk = await world.talk();
+  const targets = [
+    "memories/MEMORY.md",
+    "SOUL.md",
+    "webhook_subscriptions.json",
+    "profiles/e/config.yaml",
+    "logs/x.log",
+  ];
+  const results = await talk.turn(
+    ...targets.map((path) => ({ name: "write_file", args: { path: join(world.home, path), content: "planted" } })),
+    {
+      name: "patch",
+      args: { mode: "replace", path: join(world.home, "SOUL.md"), old_string: "kind", new_string: "planted" },
+    },
+    {
+      name: "patch",
+      args: { mode: "patch", patch: "*** Begin Patch\n*** Delete File: ../.hermes/SOUL.md\n*** End Patch" },
+    },
+  );
+  await talk.close();
+  for (const result of results) expect(result).toContain("belongs to Hermes");
+  expect(readFileSync(join(world.home, "SOUL.md"), "utf8")).toBe("You are kind.\n");
+  expect(readFileSync(join(world.home, "memories/MEMORY.md"), "utf8")).toBe("Ada likes tea.\n");
+  expect(existsSync(join(world.home, "webhook_subscriptions.json"))).toBe(false);
+});
+
+it("a guest's tools read nothing of the home", async () => {
+  const talk = await world.talk({ human: { ...nobody, guest: true } });
+  const results = await talk.turn(
+    { name: "read_file", args: { path: join(world.home, "memories/MEMORY.md") } },
+    search({ pattern: "tea", path: world.home }),
+    search({ pattern: "tea", path: world.user }),
+    search({ pattern: "MEMORY.md", path: world.user, target: "files" }),
+  );
+  await talk.close();
+  for (const result of results) expect(result).not.toMatch(/likes tea|"[^"]*MEMORY.md"\]/);
+});
