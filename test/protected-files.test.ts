@@ -24,22 +24,21 @@ it("search_files gives no lines, names or counts of secret files below the folde
   const pattern = "CANARY|aws_secret";
   const results = await talk.turn(
     search({ pattern, path: world.user }),
-    search({ pattern, path: join(world.user, ".ssh") }),
     search({ pattern, path: world.user, output_mode: "files_only" }),
     search({ pattern, path: world.user, output_mode: "count" }),
     search({ pattern, path: "." }),
-    search({ pattern, path: "docs/" }),
     search({ pattern: "BEGIN", path: world.user, context: 3 }),
+    search({ pattern, path: join(world.user, ".ssh") }),
+    search({ pattern, path: "docs/" }),
   );
   await talk.close();
   // A folder of keys as the place of the search needs a person's consent.
-  expect(results.filter((result) => JSON.parse(result).status === "denied")).toHaveLength(2);
+  expect(results.filter((result) => result.includes('"status":"denied"'))).toHaveLength(2);
   for (const result of results) {
     expect(result).not.toContain(CANARY);
-    const { status, protected_files_skipped: skipped } = JSON.parse(result);
-    if (status === "denied") continue;
+    if (result.includes('"status":"denied"')) continue;
     expect(result).not.toMatch(/id_rsa|deploy_key|credentials"/);
-    expect(skipped).toBeGreaterThan(0);
+    expect(result).toMatch(/"protected_files_skipped":[1-9]/);
   }
 });
 

@@ -29,7 +29,9 @@ export interface ChildSpec {
 
 /** A subagent as the runner sees it. */
 export interface ChildConversation {
-  send(input: string, options: { signal: AbortSignal }): AsyncIterable<AgentEvent>;
+  send(input: string, options: { signal: AbortSignal; tainted?: boolean }): AsyncIterable<AgentEvent>;
+  /** Where text from outside came from that it has read. */
+  readonly outsideOrigin?: string | undefined;
   close(options?: { reason?: string }): Promise<void>;
 }
 
@@ -43,6 +45,8 @@ export interface ChildReport {
   readonly usage: Usage | undefined;
   readonly cost: Cost | undefined;
   readonly written: readonly string[];
+  /** Where text from outside came from that the subagent has read. */
+  readonly origin?: string;
 }
 
 /** Blocked in every subagent: asking the person, speaking to others, and anything that outlives the task. */
@@ -82,6 +86,7 @@ class Watcher {
   usage: Usage | undefined;
   cost: Cost | undefined;
   model = "";
+  origin: string | undefined;
 
   note(event: AgentEvent): void {
     if (event.type === "tool_started") this.#started(event);
@@ -119,6 +124,8 @@ export interface ChildTask {
   readonly spec: ChildSpec;
   readonly timeoutMs: number;
   readonly heartbeatMs: number;
+  /** Its task may hold text from outside. */
+  readonly tainted: boolean;
 }
 
 const STOP_GRACE_MS = 2_000;
@@ -135,8 +142,12 @@ function endOf(watcher: Watcher, state: { timedOut: boolean; stopped: boolean; e
 async function drive(open: OpenChild, task: ChildTask, signal: AbortSignal, watcher: Watcher): Promise<void> {
   const child = await open(task.spec);
   try {
-    for await (const event of child.send(task.spec.goal, { signal })) watcher.note(event);
+    for await (const event of child.send(task.spec.goal, { signal, tainted: task.tainted })) {
+      watcher.note(event);
+      watcher.origin = child.outsideOrigin;
+    }
   } finally {
+    watcher.origin = child.outsideOrigin;
     await child.close({ reason: "subagent_done" });
   }
 }
@@ -188,5 +199,14 @@ function report(
     ...(state.timedOut ? { note: "Stopped at its time limit; the summary is what it had by then." } : {}),
   };
   const { usage, cost } = watcher;
-  return { json, summary, status, durationMs: state.durationMs, usage, cost, written: [...watcher.written] };
+  return {
+    json,
+    summary,
+    status,
+    durationMs: state.durationMs,
+    usage,
+    cost,
+    written: [...watcher.written],
+    ...(watcher.origin === undefined ? {} : { origin: watcher.origin }),
+  };
 }

@@ -10,7 +10,6 @@ import { abandonedAnswer } from "./delegation-record.ts";
 import { EventQueue } from "./event-queue.ts";
 import { finishTurn } from "./finish-turn.ts";
 import { answerTo, openCalls } from "./open-calls.ts";
-import { readOutside } from "./outside-text.ts";
 import type { ConversationParts } from "./parts.ts";
 import { freshSessionId, rootSession, SessionLog } from "./session-log.ts";
 import { Steering } from "./steering.ts";
@@ -103,6 +102,11 @@ export class Conversation {
     return this.#thread.log.system;
   }
 
+  /** Where text from outside came from that this conversation holds; undefined when there is none. */
+  get outsideOrigin(): string | undefined {
+    return this.#thread.outside.origin;
+  }
+
   get busy(): boolean {
     return this.#running !== undefined;
   }
@@ -122,9 +126,7 @@ export class Conversation {
     const events = new EventQueue<AgentEvent>();
     const turn = new TurnScope(this.#thread, message, {
       signal,
-      // With a person at hand each turn starts clean; where nobody watches, what was read before counts on.
-      tainted:
-        (options.tainted ?? false) || (!this.#thread.parts.human.present && readOutside(this.#thread.log.messages)),
+      tainted: options.tainted ?? false,
       senderId: options.senderId,
       deltaMs: options.deltaMs ?? 0,
       emit: (event) => events.push(event),
@@ -178,6 +180,10 @@ export class Conversation {
         await untilAborted(parts.hooks.run("on_session_start", args), turn.signal);
       }
     }
+    const { outside } = this.#thread;
+    await outside.load(log.resumed, log.messages);
+    if (turn.tainted) await outside.add("a message that the owner did not write");
+    turn.tainted = outside.origin !== undefined;
     parts.gate?.beginTurn(log.sessionId);
     await this.#answerLostCalls(turn);
   }

@@ -194,7 +194,9 @@ export function delegateTool(parts: DelegationParts): Tool {
       await record.begin(context.conversationId, context.callId, children);
       const { childTimeoutMs: timeoutMs, heartbeatMs } = settings;
       const reports = await Promise.all(
-        specs.map((spec, index) => runChild(parts.openChild, { index, spec, timeoutMs, heartbeatMs }, context)),
+        specs.map((spec, index) =>
+          runChild(parts.openChild, { index, spec, timeoutMs, heartbeatMs, tainted: context.tainted }, context),
+        ),
       );
       const results: JsonObject[] = [];
       for (const [index, report] of reports.entries()) {
@@ -204,7 +206,9 @@ export function delegateTool(parts: DelegationParts): Tool {
       await record.end(context.conversationId, context.callId);
       const total = Math.round((performance.now() - startedAt) / 10) / 100;
       const failed = reports.every((report) => report.status !== "completed");
-      return jsonResult({ results, total_duration_seconds: total }, { failed });
+      const origin = reports.find((report) => report.origin !== undefined)?.origin;
+      const result = jsonResult({ results, total_duration_seconds: total }, { failed });
+      return origin === undefined ? result : { ...result, trust: "untrusted", origin: `${origin} (by a subagent)` };
     },
   });
 }

@@ -1,10 +1,46 @@
-// Has the conversation read text from outside? Such text stays in the window, so it matters beyond the turn that read it.
+// Whether a conversation holds text from outside. It stays so for all its turns, through compactions and restarts:
+// the text, or a summary of it, is still in the window.
 import type { Message } from "../core/message.ts";
+import type { SessionStore } from "../core/session.ts";
 
 /** Tools whose results other people wrote: pages, search results, servers of others. */
 const FOREIGN = /^(?:web_|browser_|mcp_|x_search)/;
 
-/** True when a stored result came from such a tool. What a compaction summarised is not looked at. */
-export function readOutside(log: readonly Message[]): boolean {
-  return log.some((message) => message.role === "tool" && FOREIGN.test(message.tool_name));
+const keyOf = (conversationId: string) => `outside:${conversationId}`;
+
+/** For sessions from before there was a record: the name of a tool whose stored result other people wrote. */
+function foreignTool(log: readonly Message[]): string | undefined {
+  const found = log.find((message) => message.role === "tool" && FOREIGN.test(message.tool_name));
+  return found?.role === "tool" ? `the result of ${found.tool_name}` : undefined;
+}
+
+export class OutsideText {
+  readonly #store: Pick<SessionStore, "getMeta" | "setMeta">;
+  readonly #conversationId: string;
+  #origin: string | undefined;
+  #loaded = false;
+
+  constructor(store: Pick<SessionStore, "getMeta" | "setMeta">, conversationId: string) {
+    this.#store = store;
+    this.#conversationId = conversationId;
+  }
+
+  /** Where the first such text came from; undefined when there is none. */
+  get origin(): string | undefined {
+    return this.#origin;
+  }
+
+  /** Reads the record of a resumed conversation, once. */
+  async load(resumed: boolean, log: readonly Message[]): Promise<void> {
+    if (this.#loaded) return;
+    if (resumed) this.#origin ??= (await this.#store.getMeta(keyOf(this.#conversationId))) || foreignTool(log);
+    this.#loaded = true;
+  }
+
+  /** Durable before it resolves. */
+  async add(origin: string): Promise<void> {
+    if (this.#origin !== undefined) return;
+    this.#origin = origin;
+    await this.#store.setMeta(keyOf(this.#conversationId), origin);
+  }
 }

@@ -20,7 +20,7 @@ export interface AgentSettings {
   /** Where the conversation takes place: `cli`, `telegram`, `cron` … Stored with the session. */
   readonly source: string;
   readonly cwd: string;
-  /** The folder in which the conversation was opened. */
+  /** The folder that the conversation was opened in; `cwd` follows its shell. */
   readonly workspace?: string;
   /** Results too large for the window are written below this folder. */
   readonly spillDir: string;

@@ -3,7 +3,7 @@ import type { AgentEvent } from "../core/event.ts";
 import type { Content, Json, JsonObject, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/tool.ts";
-import { toolError } from "../core/tool.ts";
+import { gateContext, toolError } from "../core/tool.ts";
 import type { Cost, Usage } from "../core/usage.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
@@ -28,6 +28,10 @@ export interface CallScope {
   readonly signal: AbortSignal;
   /** Live: true from the moment that some result of this turn was untrusted. */
   tainted: boolean;
+  /** Where that text came from. */
+  readonly origin?: string | undefined;
+  /** Remembers for the rest of the conversation that it holds such text. */
+  readOutside?(origin: string): Promise<void>;
   emit(event: AgentEvent): void;
   messages(): readonly Message[];
   spent(usage: Usage, cost: Cost): void;
@@ -80,6 +84,8 @@ function contextFor(scope: CallScope, prepared: PreparedCall, deadline: Deadline
     get tainted() {
       return scope.tainted;
     },
+    ...(scope.origin === undefined ? {} : { origin: scope.origin }),
+    ...(parts.settings.workspace === undefined ? {} : { workspace: parts.settings.workspace }),
     depth: parts.settings.depth ?? 0,
     spent: (usage, cost) => scope.spent(usage, cost),
   };
@@ -90,10 +96,9 @@ async function callMemory(prepared: PreparedCall, scope: CallScope, context: Too
   const { name } = prepared.call.function;
   const { memory, gate } = scope.parts;
   if (gate && memory.writes?.(name, prepared.args)) {
-    const { sessionId, human, tainted, signal } = context;
     const summary = `${name} ${JSON.stringify(prepared.args)}`.slice(0, 300);
     const intent = { kind: "durable", what: "memory", summary } as const;
-    const verdict = await gate.check(intent, { sessionId, toolName: name, human, tainted, signal });
+    const verdict = await gate.check(intent, gateContext(name, context));
     if (!verdict.allowed) return toolError(verdict.message, { status: verdict.status });
   }
   return { content: await memory.callTool(name, prepared.args) };
@@ -223,7 +228,10 @@ export async function runCall(prepared: PreparedCall, scope: CallScope): Promise
   const startedAt = performance.now();
   const result = await produce(home, prepared, scope);
   const durationMs = performance.now() - startedAt;
-  if (result.trust === "untrusted") scope.tainted = true;
+  if (result.trust === "untrusted") {
+    scope.tainted = true;
+    await scope.readOutside?.(result.origin ?? `the result of ${name}`);
+  }
   const plain = clean(result.content, scope);
   const interrupted = scope.signal.aborted && result.failed === true;
   const shown = interrupted ? plain : await afterHooks(scope, prepared, { content: plain, durationMs });

@@ -1,5 +1,6 @@
 // The live state of one conversation that turns and compactions share.
 import { estimateSchemaTokens, estimateTextTokens } from "../core/tokens.ts";
+import { OutsideText } from "./outside-text.ts";
 import type { ConversationParts } from "./parts.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { Steering } from "./steering.ts";
@@ -10,6 +11,7 @@ export class Thread {
   readonly tools: ToolSet;
   readonly log: SessionLog;
   readonly steering: Steering;
+  readonly outside: OutsideText;
   /** Turns begun in this process. */
   turns = 0;
   /** The session has a name. */
@@ -24,6 +26,7 @@ export class Thread {
     this.tools = made.tools;
     this.log = made.log;
     this.steering = made.steering;
+    this.outside = new OutsideText(parts.store, made.log.conversationId);
   }
 
   now(): number {

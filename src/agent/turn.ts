@@ -154,6 +154,10 @@ function batchScope(turn: TurnScope): BatchScope {
     set tainted(value: boolean) {
       turn.tainted = value;
     },
+    get origin() {
+      return turn.thread.outside.origin;
+    },
+    readOutside: (origin) => turn.thread.outside.add(origin),
     get resultChars() {
       return turn.resultChars;
     },

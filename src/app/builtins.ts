@@ -37,6 +37,7 @@ function fileParts(services: Services, { fileMemory: memory, checkpoints }: Buil
   return {
     files: localFiles,
     placeOf: filePlaces(services),
+    spillDir: join(services.home.path, "cache", "tool-results"),
     protection: fileProtection(services.home),
     home: services.home.env.HOME ?? homedir(),
     gate,

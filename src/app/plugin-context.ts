@@ -6,6 +6,7 @@ import type { Gate } from "../core/gate.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { NamedProvider, PluginContext, PluginDatabase, PluginLog, Seam } from "../core/plugin.ts";
 import type { Redactor } from "../core/redactor.ts";
+import { gateContext } from "../core/tool.ts";
 import type { Models } from "../providers/connect.ts";
 import type { Home } from "./home.ts";
 import type { Collected } from "./plugin-collected.ts";
@@ -112,8 +113,7 @@ export function pluginContext(options: ContextOptions, into: Collected): PluginC
     check: (intent, tool) => {
       const { gate } = options.parts();
       if (!gate) throw new UserError("the gate is not open here");
-      const { sessionId, human, tainted, signal } = tool;
-      return gate.check(intent, { sessionId, human, tainted, signal, toolName: name });
+      return gate.check(intent, gateContext(name, tool));
     },
     openDatabase: (path): PluginDatabase => {
       const database = openPluginDatabase(home.path, path);

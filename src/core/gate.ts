@@ -67,7 +67,12 @@ export interface GateContext {
 }
 
 export type Verdict =
-  | { readonly allowed: true; readonly how: "harmless" | "approved" | "allow_list" | "mode_off" | "sandboxed" }
+  | {
+      readonly allowed: true;
+      readonly how: "harmless" | "approved" | "allow_list" | "mode_off" | "sandboxed";
+      /** Commands and code: where text from outside the workspace comes from that the output may hold. */
+      readonly outside?: string;
+    }
   | {
       readonly allowed: false;
       readonly status: "blocked" | "denied";

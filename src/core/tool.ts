@@ -1,5 +1,6 @@
 // A tool: one value that says everything about itself. The runner owns time-outs, size limits, redaction and hooks.
 import type { Static, TSchema } from "typebox";
+import type { GateContext } from "./gate.ts";
 import type { Human } from "./human.ts";
 import type { ContentPart, JsonObject } from "./message.ts";
 import type { ToolSchema } from "./provider.ts";
@@ -13,6 +14,8 @@ export interface ToolResult {
   readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number };
   /** Where the text came from; `untrusted` taints the turn. */
   readonly trust?: "own" | "untrusted";
+  /** For untrusted text: where it came from, in words for the person. */
+  readonly origin?: string;
 }
 
 /** What a tool may touch while it runs. Nothing here is global. */
@@ -22,18 +25,34 @@ export interface ToolContext {
   readonly callId: string;
   /** Where the shell of the conversation stands now. */
   readonly cwd: string;
-  /** The folder in which the conversation was opened; `cwd` when absent. */
-  readonly workspace?: string;
   readonly signal: AbortSignal;
   readonly human: Human;
   /** A line for the person while the tool works. */
   progress(text: string): void;
-  /** True when this turn has read untrusted text (web pages, foreign files, other people's messages). */
+  /** True when the conversation holds untrusted text (web pages, foreign files, other people's messages). */
   readonly tainted: boolean;
+  /** Where that text came from, in words for the person. */
+  readonly origin?: string;
+  /** The folder that the conversation was opened in, wherever its shell is now; `cwd` when absent. */
+  readonly workspace?: string;
   /** How deep in delegation this conversation is; 0 for the person's own. */
   readonly depth: number;
   /** Counts spend of the tool's own model calls into this turn's totals. */
   spent?(usage: Usage, cost: Cost): void;
+}
+
+/** What the gate is told about a call. */
+export function gateContext(toolName: string, context: ToolContext): GateContext {
+  const { sessionId, human, tainted, origin, workspace, signal } = context;
+  return {
+    sessionId,
+    toolName,
+    human,
+    tainted,
+    signal,
+    ...(origin === undefined ? {} : { origin }),
+    ...(workspace === undefined ? {} : { workspace }),
+  };
 }
 
 export type Availability = { readonly ok: true } | { readonly ok: false; readonly reason: string };

@@ -6,7 +6,15 @@ import type { Job } from "../core/job.ts";
 import type { JobWish } from "../core/job-desk.ts";
 import type { JsonObject } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+import {
+  defineTool,
+  gateContext,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../core/tool.ts";
 import { findJob, type JobActions } from "./job-actions.ts";
 import type { JobReach } from "./job-reach.ts";
 
@@ -139,8 +147,7 @@ async function refusalOf(
   context: ToolContext,
   options: CronjobToolOptions,
 ): Promise<string | undefined> {
-  const { sessionId, human, tainted, signal } = context;
-  const about = { sessionId, toolName: "cronjob", human, tainted, signal };
+  const about = gateContext("cronjob", context);
   const because = await reasonToAsk(action, args, options);
   const intent = { kind: "durable", what: "cron", summary: summaryOf(action, args) } as const;
   const verdict = await options.gate.check(because === undefined ? intent : { ...intent, because }, about);

@@ -3,7 +3,15 @@ import type { Static } from "typebox";
 import type { Gate } from "../core/gate.ts";
 import type { JsonObject } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+import {
+  defineTool,
+  gateContext,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../core/tool.ts";
 import type { MemoryService, NoteAction } from "./memory-service.ts";
 
 export interface MemoryToolOptions {
@@ -36,10 +44,10 @@ async function run(options: MemoryToolOptions, args: Args, context: ToolContext)
   const change = changeOf(args);
   if (typeof change === "string") return toolError(change);
   const summary = change.action === "remove" ? `remove: ${change.oldText}` : `${change.action}: ${change.content}`;
-  const { sessionId, human, tainted, signal } = context;
+  const { sessionId } = context;
   const verdict = await options.gate?.check(
     { kind: "durable", what: "memory", summary },
-    { sessionId, toolName: "memory", human, tainted, signal },
+    gateContext("memory", context),
   );
   if (verdict !== undefined && !verdict.allowed) return toolError(verdict.message, { status: verdict.status });
   const result = await options.memory.write(args.target, change, {

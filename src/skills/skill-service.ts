@@ -12,7 +12,7 @@ import {
   type SkillView,
   skillCommandName,
 } from "../core/skill.ts";
-import type { ToolContext } from "../core/tool.ts";
+import { gateContext, type ToolContext } from "../core/tool.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { rememberNewest } from "../lib/remember-newest.ts";
 import { activationText } from "./activation.ts";
@@ -271,8 +271,7 @@ export class SkillService implements Skills {
       },
       manage: async (args, context) => {
         await this.ready();
-        const { sessionId, human, tainted, signal } = context;
-        const gate = { sessionId, toolName: "skill_manage", human, tainted, signal };
+        const gate = gateContext("skill_manage", context);
         const keeping = {
           library: this.#library,
           usage: this.#usage,

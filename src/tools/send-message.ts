@@ -3,11 +3,19 @@ import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { Static } from "typebox";
-import type { Gate, GateContext } from "../core/gate.ts";
+import type { Gate } from "../core/gate.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { isSendable, takeMarkers } from "../core/outgoing-media.ts";
 import { Type } from "../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
+import {
+  defineTool,
+  gateContext,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../core/tool.ts";
 
 const WAIT_MS = 20_000;
 const SHOWN = 300;
@@ -64,8 +72,7 @@ async function refused(
   content: { readonly text: string; readonly paths: readonly string[] },
   context: ToolContext,
 ): Promise<string | undefined> {
-  const { sessionId, human, tainted, signal } = context;
-  const about: GateContext = { sessionId, toolName: "send_message", human, tainted, signal };
+  const about = gateContext("send_message", context);
   for (const path of content.paths)
     if (await parts.isProtected(path)) return `${path} holds keys or passwords and is never sent. Nothing was sent.`;
   const files = content.paths.length > 0 ? ` with ${content.paths.join(", ")}` : "";

@@ -125,11 +125,11 @@ export function analyseInput(input: ProgramInput, world: ShellWorld, parse: Pars
   const { found, invocations } = readers(input.command, world, parse);
   const normal = `${input.command} <<< ${all}`;
   const shell = found.has("shell");
-  if (found.size === 1 && found.has("data")) return { effects: [], normal };
-  if (INTERRUPT.test(input.text) || (!shell && KEYS.test(input.text))) return { effects: [], normal };
+  if (found.size === 1 && found.has("data")) return { effects: [], normal, outside: null };
+  if (INTERRUPT.test(input.text) || (!shell && KEYS.test(input.text))) return { effects: [], normal, outside: null };
   const line = all.slice(before.lastIndexOf("\n") + 1).replace(/\n$/, "");
   const coded = shell || [...found].some((reader) => reader !== "data" && reader !== "unknown");
-  if (!coded && ANSWER.test(line)) return { effects: [], normal };
+  if (!coded && ANSWER.test(line)) return { effects: [], normal, outside: null };
   const refusal = characterProblem(all, () => (shell ? parse(all) : null));
   const effects = [...found].flatMap((reader) => {
     // A program that keeps nothing of earlier lines is judged by the current one.
@@ -147,5 +147,6 @@ export function analyseInput(input: ProgramInput, world: ShellWorld, parse: Pars
       reason: "repeats an earlier command that is not known here",
       targets: [],
     });
-  return { effects, normal, ...(refusal && coded ? { refusal } : {}) };
+  const outside = coded ? "a program that runs what it is given" : null;
+  return { effects, normal, outside, ...(refusal && coded ? { refusal } : {}) };
 }

@@ -4,22 +4,27 @@ import { strictFindings } from "./code-strict.ts";
 import { characterProblem, MAX_COMMAND, programNameProblem } from "./command-text.ts";
 import type { Analysis, Effect } from "./effects.ts";
 import { freshRuns } from "./fresh-files.ts";
+import { outsideOfCode } from "./outside-code.ts";
+import { outsideOfCommand } from "./outside-text.ts";
 import { applyRules, type ShellRule } from "./rule.ts";
 import { EXECUTION_RULES } from "./rules-execution.ts";
 import { FILE_RULES } from "./rules-files.ts";
 import { GIT_RULES } from "./rules-git.ts";
 import { HARDLINE_RULES } from "./rules-hardline.ts";
 import { OPTION_RULES } from "./rules-options.ts";
+import { codePlaces, indirectReads, PLACE_RULES } from "./rules-places.ts";
 import { SYSTEM_RULES } from "./rules-system.ts";
 import type { ParseShell } from "./shell-parser.ts";
 import type { InnerScript } from "./shell-programs.ts";
 import type { Invocation, ShellWorld } from "./shell-types.ts";
 import { innerOf } from "./shell-unwrap.ts";
 import { ShellWalk } from "./shell-walk.ts";
+import { writeTargets } from "./write-targets.ts";
 
 export const SHELL_RULES: readonly ShellRule[] = [
   ...HARDLINE_RULES,
   ...FILE_RULES,
+  ...PLACE_RULES,
   ...SYSTEM_RULES,
   ...EXECUTION_RULES,
   ...GIT_RULES,
@@ -53,6 +58,8 @@ class Analyser {
   readonly effects: Effect[] = [];
   /** Why the text is not judged at all, with the way to write it instead. */
   refusal: string | undefined;
+  outside: string | null = null;
+  readonly #written = new Set<string>();
   readonly #world: ShellWorld;
   readonly #parse: ParseShell;
   readonly #deadline = performance.now() + TIME_BUDGET_MS;
@@ -87,6 +94,7 @@ class Analyser {
     if (result.exceeded) this.#unreadable(text, "too_complex", TOO_COMPLEX);
     else if (result.broken) this.#unreadable(text, "unreadable", UNPARSED);
     for (const invocation of result.invocations) this.#invocation(invocation, depth, walk.variables);
+    this.effects.push(...indirectReads(result.invocations, this.#world));
     this.#chains(result.invocations);
   }
 
@@ -99,10 +107,13 @@ class Analyser {
     this.refusal ??= programNameProblem(invocation.name.text);
     this.effects.push(...applyRules(SHELL_RULES, invocation, this.#world));
     const inner = innerOf(invocation);
-    if (depth > MAX_DEPTH && inner.commands.length + inner.scripts.length > 0) {
+    const hasInner = inner.commands.length + inner.scripts.length > 0;
+    if (depth > MAX_DEPTH && hasInner) {
       this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
       return;
     }
+    this.outside ??= outsideOfCommand(invocation, this.#world, { hasInner, written: this.#written });
+    for (const path of writeTargets(invocation, this.#world)) this.#written.add(path);
     for (const command of inner.commands) this.#invocation(command, depth + 1, variables);
     for (const script of inner.scripts) this.#inner(script, invocation, depth, variables);
   }
@@ -122,7 +133,10 @@ class Analyser {
       this.script(script.text.text, depth + 1, known, invocation.cwd);
       return;
     }
-    this.inline(script.language, script.text.text, invocation.cwd, depth);
+    const { text: code } = script.text;
+    this.outside ??= outsideOfCode({ code, cwd: invocation.cwd, commandsKnown: false }, this.#world);
+    this.effects.push(...codePlaces(code, this.#world));
+    this.inline(script.language, code, invocation.cwd, depth);
   }
 
   /** A program text in another language, with the shell commands inside it. */
@@ -173,6 +187,7 @@ class Analyser {
   }
 
   #unreadable(text: string, rule: "too_complex" | "unreadable", why: string): void {
+    this.outside ??= "a command that cannot be read";
     for (const [pattern, disaster] of DISASTER)
       if (pattern.test(text)) this.#add(disaster, "deletion", "hardline", "looks like it destroys the system");
     this.#add(rule, "unreadable", "dangerous", why);
@@ -192,8 +207,8 @@ function unique(effects: readonly Effect[]): Effect[] {
 }
 
 function analysisOf(analyser: Analyser, normal: string): Analysis {
-  const { refusal } = analyser;
-  return { effects: unique(analyser.effects), normal, ...(refusal ? { refusal } : {}) };
+  const { refusal, outside } = analyser;
+  return { effects: unique(analyser.effects), normal, outside, ...(refusal ? { refusal } : {}) };
 }
 
 /** For comparison of intents: where blanks only separate words, several are one. */
@@ -218,6 +233,8 @@ export function analyseProgram(
 ): Analysis {
   const analyser = new Analyser(world, parse);
   analyser.program(language, code, world.cwd);
+  analyser.outside = outsideOfCode({ code, cwd: world.cwd }, world) ?? analyser.outside;
+  analyser.effects.push(...codePlaces(code, world));
   return analysisOf(analyser, code.trim());
 }
 

@@ -39,6 +39,8 @@ export interface Analysis {
   readonly normal: string;
   /** Why the text is not judged at all, with the way to write it instead. */
   readonly refusal?: string;
+  /** Where text from outside the workspace comes from that the output may hold; null when it is plainly local. */
+  readonly outside: string | null;
 }
 
 /** True for an effect that says: this text could not be checked. */

@@ -10,6 +10,7 @@ import { analyseInput } from "./analyse-input.ts";
 import { askPerson, type Judge, judged } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstOf } from "./effects.ts";
+import { HOME_RULES } from "./rules-places.ts";
 import { loadShellParser } from "./shell-parser.ts";
 import { isOutside } from "./vital-paths.ts";
 
@@ -138,23 +139,29 @@ class Gatekeeper implements SecurityGate {
     if (intent.kind === "fetch") return this.#checkFetch(intent.url);
     if (intent.kind === "durable" || intent.kind === "send") return this.#checkTainted(intent, context);
     if (intent.kind === "read" || intent.kind === "write") return this.#checkPath(intent, context);
-    const analysis = await this.#analyse(intent);
+    const analysis = await this.#analyse(intent, context);
     if (analysis.refusal !== undefined && worstOf(analysis.effects) !== "hardline") return unjudged(analysis.refusal);
     const key = intentKey(
       analysis.effects,
       intent.cwd,
       `${intent.kind === "code" ? `${intent.language} ` : ""}${analysis.normal}`,
     );
-    return this.#decide({ intent, context, effects: analysis.effects, key, action: actionOf(intent) });
+    const { effects, outside } = analysis;
+    const verdict = await this.#decide({ intent, context, effects, key, action: actionOf(intent) });
+    return verdict.allowed && outside !== null ? { ...verdict, outside } : verdict;
   }
 
-  async #analyse(intent: Executing): Promise<Analysis> {
+  async #analyse(intent: Executing, context: GateContext): Promise<Analysis> {
     const parse = await loadShellParser();
     const world = {
       userHome: this.#options.userHome,
       hermesHome: this.#options.hermesHome,
       cwd: intent.cwd,
-      ...("workspace" in intent && intent.workspace ? { workspace: intent.workspace } : {}),
+      // On another machine the workspace is another folder: there the folder of the command is used.
+      ...(context.workspace && !(intent.kind === "command" && intent.backend !== "local")
+        ? { workspace: context.workspace }
+        : {}),
+      guest: context.human.guest ?? false,
     };
     if (intent.kind === "input") return analyseInput(intent, world, parse);
     if (intent.kind === "command") return analyseCommand(intent.command, world, parse);
@@ -178,7 +185,7 @@ class Gatekeeper implements SecurityGate {
       rule: context.tainted ? `tainted_${what}` : `consent_${what}`,
       category: "durable",
       level: "dangerous",
-      reason: [because, context.tainted ? `would ${does} after reading text from outside` : ""]
+      reason: [because, context.tainted ? `would ${does} after reading ${context.origin ?? "text from outside"}` : ""]
         .filter(Boolean)
         .join("; "),
       targets: [intent.kind === "send" ? intent.to : what],
@@ -263,6 +270,9 @@ class Gatekeeper implements SecurityGate {
         message:
           "Blocked: sudo may not read a password that is guessed or piped in. Use plain sudo; Hermes asks the person, or takes SUDO_PASSWORD.",
       };
+    // Text from outside must not reach Hermes' own files, whatever the mode: only a person can say yes, each time.
+    if (context.tainted && effects.some((effect) => HOME_RULES.has(effect.rule)))
+      return this.#ask(afterOutside(subject), ["once", "deny"]);
     if (worstOf(effects) !== "dangerous") return { allowed: true, how: "harmless" };
     if (policy.yolo || policy.mode === "off" || this.#yolo.has(context.sessionId)) {
       // Whether it crosses the line that holds in every mode cannot be told.
@@ -334,6 +344,14 @@ class Gatekeeper implements SecurityGate {
     this.#denials.record(subject.context.sessionId, subject.key, subject.effects);
     return denied(first?.rule ?? "denied", why);
   }
+}
+
+/** The same question, with where the text of the conversation came from. */
+function afterOutside(subject: Case): Case {
+  const origin = subject.context.origin ?? "text from outside";
+  const told = (effect: Effect): Effect =>
+    HOME_RULES.has(effect.rule) ? { ...effect, reason: `${effect.reason} after reading ${origin}` } : effect;
+  return { ...subject, effects: subject.effects.map(told) };
 }
 
 function requestOf(subject: Case, choices: ApprovalRequest["choices"]): ApprovalRequest {

@@ -1,7 +1,7 @@
 // Files: deleting, opening permissions, changing system and personal files, reading keys.
 import { paths, type ShellRule } from "./rule.ts";
 import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld, UNKNOWN } from "./shell-types.ts";
-import { isCredentialFile, isGuardedFile, isOutside, isSystemPath } from "./vital-paths.ts";
+import { isGuardedFile, isOutside, isSystemPath } from "./vital-paths.ts";
 import { writeTargets } from "./write-targets.ts";
 
 const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
@@ -10,51 +10,6 @@ const targetsOf = (invocation: Invocation, world: ShellWorld): string[] =>
   paths(operands(invocation), invocation, world);
 
 const isRecursive = (invocation: Invocation): boolean => hasFlag(invocation, "rR", "--recursive");
-
-/** Programs for which a key file is an ordinary argument, or that only look at its name. */
-const KEY_USERS = new Set([
-  "ls",
-  "stat",
-  "test",
-  "[",
-  "file",
-  "ssh",
-  "ssh-add",
-  "ssh-keygen",
-  "ssh-copy-id",
-  "chmod",
-  "chown",
-  "sftp",
-  "mosh",
-  "cd",
-  "mkdir",
-  "du",
-  "dirname",
-  "basename",
-  "realpath",
-  "readlink",
-  "echo",
-  "printf",
-  "git",
-  "autossh",
-  "rm",
-  "which",
-  "ansible",
-  "ansible-playbook",
-  "touch",
-]);
-
-/** Paths inside arguments such as `@~/.ssh/id_rsa` or `key=/path`. */
-function pathsInside(invocation: Invocation, world: ShellWorld): string[] {
-  const words = argTexts(invocation).flatMap((text) => [text, ...text.split(/[=@:,<]/).slice(1)]);
-  const read = invocation.redirects.flatMap(({ operator, target }) => (operator.startsWith("<") ? [target.text] : []));
-  const all = [...words, ...read].filter((text) => /[/~.]/.test(text) && text.length < 1000);
-  return paths(
-    all.map((text) => ({ text, dynamic: false })),
-    invocation,
-    world,
-  );
-}
 
 /** What a command deletes, empties or moves away. */
 function removedPaths(invocation: Invocation, world: ShellWorld): string[] {
@@ -250,17 +205,5 @@ export const FILE_RULES: readonly ShellRule[] = [
           /\/\.env(?:\.(?!example$|sample$|template$|dist$)[\w-]+)?$/.test(path),
         ),
       ),
-  },
-  {
-    id: "read_credentials",
-    category: "credentials",
-    level: "dangerous",
-    reason: "reads keys or passwords",
-    match: (invocation, world) => {
-      if (KEY_USERS.has(programOf(invocation)) && invocation.redirects.length === 0) return null;
-      return some(
-        pathsInside(invocation, world).filter((path) => isCredentialFile(path, world) && !path.endsWith(".pub")),
-      );
-    },
   },
 ];

@@ -39,8 +39,10 @@ export interface ShellWorld {
   readonly userHome: string;
   readonly hermesHome: string;
   readonly cwd: string;
-  /** The folder of the conversation; `cwd` when absent. */
+  /** The folder that the conversation works in, wherever its shell is; `cwd` when absent. */
   readonly workspace?: string;
+  /** The command is for somebody who is not the owner. */
+  readonly guest?: boolean;
 }
 
 /** Program name without its folder and case, as it decides what runs. */

@@ -108,6 +108,9 @@ export class ShellWalk {
         return [];
       case "for_statement":
         return this.#loop(node);
+      // `$(<file)` has a redirection and no command.
+      case "file_redirect":
+        return this.#redirect(node, [this.#redirectionOnly()]);
       case "heredoc_body":
       case "comment":
         return node.type === "comment" ? [] : this.#children(node);
@@ -264,23 +267,25 @@ export class ShellWalk {
     for (const name of ["@", "*"]) this.#variables.set(name, all.includes(UNKNOWN) ? undefined : all);
   }
 
+  /** A command without words, to which redirections belong. */
+  #redirectionOnly(): Invocation {
+    const bare: Invocation = {
+      name: { text: "", dynamic: false },
+      args: [],
+      redirects: [],
+      upstream: [],
+      cwd: this.#cwd,
+      assigned: [],
+      background: false,
+    };
+    this.result.invocations.push(bare);
+    return bare;
+  }
+
   #redirected(node: ShellNode): Invocation[] {
     const body = node.namedChildren.filter((child) => !child.type.endsWith("_redirect"));
     let commands = body.flatMap((child) => this.#visit(child));
-    if (commands.length === 0) {
-      const empty: Word = { text: "", dynamic: false };
-      const bare: Invocation = {
-        name: empty,
-        args: [],
-        redirects: [],
-        upstream: [],
-        cwd: this.#cwd,
-        assigned: [],
-        background: false,
-      };
-      this.result.invocations.push(bare);
-      commands = [bare];
-    }
+    if (commands.length === 0) commands = [this.#redirectionOnly()];
     for (const child of node.namedChildren) {
       if (child.type.endsWith("_redirect")) commands = this.#redirect(child, commands);
     }

@@ -9,6 +9,7 @@ import { Type } from "../../core/schema.ts";
 import {
   type Availability,
   defineTool,
+  gateContext,
   jsonResult,
   type Tool,
   type ToolContext,
@@ -63,17 +64,17 @@ interface CodeArgs {
   readonly language?: Language | undefined;
 }
 
-async function refusal(
+async function askGate(
   parts: CodeParts,
   args: { code: string; language: Language; contained: boolean },
   context: ToolContext,
-): Promise<ToolResult | undefined> {
-  const { sessionId, human, tainted, signal } = context;
+): Promise<{ readonly refusal?: ToolResult; readonly outside?: string }> {
   const verdict = await parts.gate.check(
     { kind: "code", language: args.language, code: args.code, cwd: context.cwd, contained: args.contained },
-    { sessionId, toolName: "execute_code", human, tainted, signal },
+    gateContext("execute_code", context),
   );
-  return verdict.allowed ? undefined : toolError(verdict.message, { status: verdict.status, rule: verdict.rule });
+  if (verdict.allowed) return verdict.outside === undefined ? {} : { outside: verdict.outside };
+  return { refusal: toolError(verdict.message, { status: verdict.status, rule: verdict.rule }) };
 }
 
 /** Writes the script and its module; the words to start it. */
@@ -142,7 +143,7 @@ function serve(
   parts: CodeParts,
   scratch: Scratch,
   tools: readonly ScriptTool[],
-  run: { context: ToolContext; clock: PatientClock; signal: AbortSignal; taint: { seen: boolean } },
+  run: { context: ToolContext; clock: PatientClock; signal: AbortSignal; taint: { seen: boolean; origin?: string } },
 ): Promise<ToolServer> {
   const { context, taint } = run;
   const human = run.clock.patient(context.human);
@@ -156,8 +157,12 @@ function serve(
       context.progress(`${number}. ${name} ${String(first ?? "").slice(0, 80)}`.trimEnd());
       const callId = `${context.callId}.${number}`;
       const inner = { ...context, callId, human, signal: run.signal, tainted: context.tainted || taint.seen };
+      if (taint.origin !== undefined && !context.tainted) Object.assign(inner, { origin: taint.origin });
       const result = await parts.callTool(name, args, inner);
-      if (result.trust === "untrusted") taint.seen = true;
+      if (result.trust === "untrusted") {
+        taint.seen = true;
+        taint.origin ??= result.origin ?? `the result of ${name}`;
+      }
       return result;
     },
   });
@@ -170,6 +175,7 @@ interface Outcome extends ScriptEnd {
   readonly seconds: number;
   readonly untrusted: boolean;
   readonly note?: string | undefined;
+  readonly origin?: string;
   readonly spill?: NonNullable<ToolResult["spill"]>;
 }
 
@@ -199,6 +205,7 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
     ...jsonResult(json, { failed: status !== "success" }),
     ...(outcome.spill ? { spill: outcome.spill } : {}),
     ...(outcome.untrusted ? { trust: "untrusted" as const } : {}),
+    ...(outcome.origin === undefined ? {} : { origin: outcome.origin }),
   };
 }
 
@@ -222,7 +229,7 @@ async function execute(
   const scratch = await openScratch(parts.settings.mode, context.cwd);
   const over = new AbortController();
   const clock = new PatientClock(parts.settings.timeoutMs);
-  const taint = { seen: false };
+  const taint: { seen: boolean; origin?: string } = { seen: false };
   const signal = AbortSignal.any([context.signal, over.signal]);
   const started = performance.now();
   let server: ToolServer | undefined;
@@ -255,6 +262,7 @@ async function execute(
       seconds,
       untrusted: taint.seen,
       note: contained?.note,
+      ...(taint.origin === undefined ? {} : { origin: taint.origin }),
       ...(spill ? { spill } : {}),
     });
   } finally {
@@ -269,15 +277,16 @@ async function run(parts: CodeParts, args: CodeArgs, context: ToolContext): Prom
   const candidates = pythonCandidates(parts.env, context.cwd, parts.settings.mode);
   const language = args.language ?? (candidates.length > 0 ? "python" : "javascript");
   const contained = (await parts.container?.available())?.ok ?? false;
-  const refused = await refusal(parts, { code: args.code, language, contained }, context);
-  if (refused) return refused;
+  const { refusal, outside } = await askGate(parts, { code: args.code, language, contained }, context);
+  if (refusal) return refusal;
   if (context.signal.aborted) return toolError("interrupted", { status: "interrupted" });
   const interpreter = language === "javascript" ? process.execPath : await firstWorking(candidates, parts.env);
   if (interpreter === undefined)
     return toolError('there is no Python 3.8 or newer here; write the script in JavaScript (language: "javascript")');
   if (parts.settings.mode === "project") await parts.beforeRun?.(context);
   const env = { ...parts.env, ...parts.declared?.(context.conversationId) };
-  return execute({ ...parts, env }, { code: args.code, language, interpreter, contained }, context);
+  const result = await execute({ ...parts, env }, { code: args.code, language, interpreter, contained }, context);
+  return outside === undefined ? result : { ...result, trust: "untrusted", origin: outside };
 }
 
 function describe(parts: CodeParts): string {

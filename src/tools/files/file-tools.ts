@@ -1,9 +1,10 @@
 // What the file tools share: the parts they are given, path resolution, and the question to the gate.
+import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import type { Gate, Intent } from "../../core/gate.ts";
 import type { Redactor } from "../../core/redactor.ts";
-import { type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { gateContext, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import type { FileAccess } from "./file-access.ts";
 import type { FileMemory } from "./file-memory.ts";
 import type { Searcher } from "./line-search.ts";
@@ -40,6 +41,11 @@ export interface FileToolParts {
   readonly home?: string;
   /** Why the content of a file is never part of a search result; null when it may be. `home`: of the backend. */
   protection?(path: string, about: { readonly guest: boolean; readonly home?: string }): Promise<string | null>;
+  /** Where tools leave output that is too large for the window. */
+  readonly spillDir?: string;
+  /** The workspace of files that are elsewhere. */
+  readonly cwd?: string;
+  readonly remote?: boolean;
   /** Before a file is changed: takes a checkpoint where they are enabled. */
   beforeChange?(path: string, context: ToolContext): Promise<void>;
 }
@@ -59,6 +65,8 @@ export async function located<A>(
     files,
     ...(search ? { search } : {}),
     ...(home ? { home } : {}),
+    ...(cwd ? { cwd } : {}),
+    ...(remote ? { remote } : {}),
     ...(beforeChange && !remote ? { beforeChange } : {}),
   };
   return [here, args, cwd ? { ...context, cwd, workspace: cwd } : context];
@@ -71,10 +79,23 @@ export function resolvePath(parts: FileToolParts, path: string, cwd: string): st
   return resolve(cwd, path);
 }
 
-/** Text from outside the workspace was written by somebody else: it taints the turn. */
-export function trustOf(path: string, cwd: string): "own" | "untrusted" {
-  const inside = relative(cwd, path);
-  return inside.startsWith("..") || isAbsolute(inside) ? "untrusted" : "own";
+/** Text from outside the workspace was written by somebody else. Spilled output is judged with the call that made it. */
+export async function trustOf(
+  parts: FileToolParts,
+  path: string,
+  context: ToolContext,
+): Promise<Pick<ToolResult, "trust" | "origin">> {
+  const below = (root: string, place: string) => {
+    const inside = relative(root, place);
+    return inside === "" || (!/^\.\.(?:[\\/]|$)/.test(inside) && !isAbsolute(inside));
+  };
+  const real = (place: string) => realpath(place).catch(() => place);
+  const root = parts.cwd ?? context.workspace ?? context.cwd;
+  // A link inside the workspace may lead out of it.
+  const [realRoot, realPath] = parts.remote ? [root, path] : [await real(root), await real(path)];
+  if (below(realRoot, realPath)) return { trust: "own" };
+  if (parts.spillDir !== undefined && below(await real(parts.spillDir), realPath)) return { trust: "own" };
+  return { trust: "untrusted", origin: `${path}, which lies outside the workspace` };
 }
 
 /** The refusal to return, or undefined when the gate lets the call pass. */
@@ -84,7 +105,6 @@ export async function refused(
   toolName: string,
   context: ToolContext,
 ): Promise<ToolResult | undefined> {
-  const { sessionId, human, tainted, signal } = context;
-  const verdict = await parts.gate.check(intent, { sessionId, toolName, human, tainted, signal });
+  const verdict = await parts.gate.check(intent, gateContext(toolName, context));
   return verdict.allowed ? undefined : toolError(verdict.message, { status: verdict.status, rule: verdict.rule });
 }

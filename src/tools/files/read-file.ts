@@ -128,7 +128,7 @@ async function run(
   if ("failed" in result && result.failed) return result as ToolResult;
   const whole = wish.offset === 1 && (result as JsonObject).truncated === false;
   parts.memory.sawFile(context.conversationId, path, info, whole);
-  return { ...jsonResult(result as JsonObject), trust: trustOf(path, context.cwd) };
+  return { ...jsonResult(result as JsonObject), ...(await trustOf(parts, path, context)) };
 }
 
 export function readFileTool(parts: FileToolParts): Tool {

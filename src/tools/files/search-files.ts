@@ -179,7 +179,7 @@ async function run(parts: FileToolParts, args: SearchArgs, context: ToolContext)
     ? await searchNames(parts, args, root, context)
     : await searchContent(parts, args, root, context);
   if ("failed" in answer && answer.failed) return answer as ToolResult;
-  return { ...jsonResult(answer as JsonObject), trust: trustOf(root, context.cwd) };
+  return { ...jsonResult(answer as JsonObject), ...(await trustOf(parts, root, context)) };
 }
 
 export function searchFilesTool(parts: FileToolParts): Tool {

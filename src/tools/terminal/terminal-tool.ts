@@ -5,7 +5,15 @@ import type { Hooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { Type } from "../../core/schema.ts";
-import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import {
+  defineTool,
+  gateContext,
+  jsonResult,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  toolError,
+} from "../../core/tool.ts";
 import { stripAnsi } from "./ansi.ts";
 import { askForPath } from "./ask-for-path.ts";
 import type { Backend } from "./backend.ts";
@@ -53,13 +61,14 @@ interface PlacedArgs extends TerminalArgs {
 
 const PROGRESS_MS = 200;
 
-async function gateRefusal(
+/** The refusal to return, or where text from outside comes from that the output may hold. */
+async function askGate(
   parts: TerminalParts,
   args: PlacedArgs,
   backend: Backend,
   context: ToolContext,
-): Promise<ToolResult | undefined> {
-  const { sessionId, human, tainted, signal, workspace } = context;
+): Promise<{ readonly refusal?: ToolResult; readonly outside?: string }> {
+  const { workspace } = context;
   const intent = {
     kind: "command",
     command: args.command,
@@ -68,9 +77,9 @@ async function gateRefusal(
     background: args.background ?? false,
     ...(workspace && !backend.remote ? { workspace } : {}),
   } as const;
-  const verdict = await parts.gate.check(intent, { sessionId, toolName: "terminal", human, tainted, signal });
-  if (verdict.allowed) return undefined;
-  return toolError(verdict.message, { status: verdict.status, exit_code: -1, rule: verdict.rule });
+  const verdict = await parts.gate.check(intent, gateContext("terminal", context));
+  if (verdict.allowed) return verdict.outside === undefined ? {} : { outside: verdict.outside };
+  return { refusal: toolError(verdict.message, { status: verdict.status, exit_code: -1, rule: verdict.rule }) };
 }
 
 function argumentProblem(parts: TerminalParts, args: TerminalArgs): ToolResult | undefined {
@@ -202,9 +211,12 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   const place = workFolder(args.workdir, backend);
   if ("problem" in place) return toolError(place.problem);
   const placed = { ...args, cwd: place.cwd };
-  const refusal = await gateRefusal(parts, placed, backend, context);
+  const { refusal, outside } = await askGate(parts, placed, backend, context);
   if (refusal) return refusal;
-  return args.background ? background(parts, placed, backend, context) : foreground(parts, placed, backend, context);
+  const work = args.background ? background : foreground;
+  const result = await work(parts, placed, backend, context);
+  // A background command taints when it starts: what it prints later reaches the conversation by several ways.
+  return outside === undefined ? result : { ...result, trust: "untrusted", origin: outside };
 }
 
 export function terminalTool(parts: TerminalParts): Tool {

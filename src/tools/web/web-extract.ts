@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
-import { defineTool, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { defineTool, gateContext, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import type { WebPage, WebProvider } from "../../core/web.ts";
 import { condense, RAW_CHARS, REFUSED_CHARS } from "./condense.ts";
 import { withoutDataImages } from "./data-images.ts";
@@ -23,11 +23,7 @@ async function refusal(state: WebState, url: string, context: ToolContext): Prom
   const verdict = await state.parts.check(url);
   if (!verdict.ok)
     return { ok: false, url, error: verdict.reason, ...(verdict.blocked ? { blocked: verdict.blocked } : {}) };
-  const { sessionId, human, tainted, signal } = context;
-  const gate = await state.parts.gate.check(
-    { kind: "fetch", url },
-    { sessionId, toolName: "web_extract", human, tainted, signal },
-  );
+  const gate = await state.parts.gate.check({ kind: "fetch", url }, gateContext("web_extract", context));
   return gate.allowed ? null : { ok: false, url, error: gate.message };
 }
 
@@ -147,7 +143,11 @@ async function extract(state: WebState, given: readonly string[], context: ToolC
   );
   const failed = results.every((result) => result.error !== null);
   const foreign = results.some((result) => result.error === null);
-  return { content: JSON.stringify({ results }), failed, ...(foreign ? { trust: "untrusted" } : {}) };
+  return {
+    content: JSON.stringify({ results }),
+    failed,
+    ...(foreign ? { trust: "untrusted", origin: `the page ${urls[0]}` } : {}),
+  };
 }
 
 export function webExtractTool(state: WebState): Tool {
