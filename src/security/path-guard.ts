@@ -93,8 +93,7 @@ async function writeRules(places: Places, workspace?: string): Promise<PathRule[
       `it is a start-up or credential file; ${USE_TERMINAL}`,
       (path) =>
         startupPlace(path, places) === "file" ||
-        (secretPlace(path, places) !== null && within(places.hermesHomes, path) === null) ||
-        inSecretFolder(path, places),
+        (secretPlace(path, places) !== null && within(places.hermesHomes, path) === null),
     ),
     below("socket", "deny", "it is the socket of a container engine", await realRoots("", SOCKETS)),
     rule(
@@ -119,12 +118,6 @@ async function writeRules(places: Places, workspace?: string): Promise<PathRule[
       /\/\.git\/(?:hooks\/|config$)/.test(comparable(path).split(sep).join("/")),
     ),
   ];
-}
-
-/** Below `.ssh` and the like nothing is written, also not the files there that may be read. */
-function inSecretFolder(path: string, places: Places): boolean {
-  const home = within(places.userHomes, path);
-  return home !== null && /^\.(?:ssh|aws)(?:\/|$)/.test(home);
 }
 
 const DEVICE =

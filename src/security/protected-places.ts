@@ -120,7 +120,7 @@ export function secretFiles(places: Places): string[] {
 
 /** Shells, sessions and programs read these when they start. */
 const STARTUP_FILES =
-  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zshenv|zlogin|zlogout|zprofile|gitconfig|config\/fish\/config\.fish)$|^(?:\.config\/(?:autostart|systemd|gh)|\.kube|\.docker|library\/launch(?:agents|daemons))(?:\/|$)/;
+  /^\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zshenv|zlogin|zlogout|zprofile|gitconfig|config\/fish\/config\.fish)$|^(?:\.ssh|\.aws|\.gnupg|\.config\/(?:autostart|systemd|gh)|\.kube|\.docker|library\/launch(?:agents|daemons))(?:\/|$)/;
 /** The same kind of place, but also where people keep their own scripts and settings. */
 const STARTUP_MORE =
   /^\.(?:bash_aliases|inputrc|xprofile|xinitrc|xsession(?:rc)?|xsessionrc|pam_environment|vimrc|gvimrc|exrc|emacs|tmux\.conf|screenrc|gdbinit|lldbinit|curlrc|wgetrc|condarc|mailcap|yarnrc(?:\.yml)?|envrc|login|cshrc|tcshrc|kshrc)$|^(?:\.config\/(?:git|fish|environment\.d|pip|nvim|zsh|plasma-workspace)|\.vim|\.emacs\.d|\.zsh|\.oh-my-zsh|\.local\/(?:bin|share\/(?:systemd|applications|dbus-1))|bin|\.cargo\/(?:bin|config\.toml)|\.bashrc\.d|\.profile\.d)(?:\/|$)/;

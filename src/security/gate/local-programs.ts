@@ -9,7 +9,7 @@ export const STATE_PROGRAMS = list(`
   killall jobs wait fg bg disown sleep seq yes export set unset shopt declare typeset local readonly let trap exit return
   shift break continue read mapfile readarray getopts umask ulimit mkdir rmdir rm unlink touch chmod chown chgrp truncate
   basename dirname realpath readlink stat file mktemp sync clear reset tput times enable builtin exec eval env printenv
-  nice nohup time timeout stdbuf setsid ionice taskset lsof ss pstree history expr bc dc factor tmux screen pbcopy nvm umask
+  nice nohup time timeout stdbuf setsid ionice taskset lsof ss pstree history expr bc dc factor tmux screen pbcopy nvm ssh-keygen ssh-add
 `);
 
 /** They pass on what is in the files that they are given: local when those lie in the workspace. */

@@ -24,6 +24,9 @@ const MAX_BASES = 6;
 const SAMPLES = [".ssh", ".aws", ".gnupg", ".azure", ".hermes", ".bashrc", ".profile", ".zshrc", ".bash_profile"];
 const HOME_SAMPLES = ["config.yaml", "SOUL.md", "memories", "memories/MEMORY.md", "state.db", "cron/jobs.json"];
 
+/** git runs what lies there. */
+const GIT_HOOKS = /\/\.git\/(?:hooks(?:\/|$)|config$)/i;
+
 /** A word and the paths inside it: `f=@key`, `s r /path`, `open('/path')`. */
 function pieces(text: string): string[] {
   if (text.length > 20_000) return [text.slice(0, 20_000)];
@@ -96,6 +99,15 @@ function linkedSecret(path: string, places: Places): boolean {
   }
 }
 
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing, or a name below a file.
+    return false;
+  }
+}
+
 /** Every absolute path that the words may mean. */
 function candidates(texts: readonly string[], invocation: Invocation, world: ShellWorld): string[] {
   const all = texts.flatMap(pieces).slice(0, MAX_PIECES);
@@ -105,7 +117,7 @@ function candidates(texts: readonly string[], invocation: Invocation, world: She
   const bases = [
     ...new Set(all.filter((text) => isRooted(text) && text.length < 300).map((text) => absolute(text, invocation.cwd))),
   ];
-  const folders = bases.filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory()).slice(0, MAX_BASES);
+  const folders = bases.filter(isFolder).slice(0, MAX_BASES);
   return [
     ...all.filter((text) => !text.startsWith("-")).map((text) => absolute(text, invocation.cwd)),
     ...all
@@ -135,7 +147,7 @@ export function namedPlaces(texts: readonly string[], invocation: Invocation, wo
       found.home.add(path);
       if (path.includes(UNKNOWN) && !(within(places.hermesHomes, path) ?? "").includes("/")) found.secrets.add(path);
     }
-    if (startupPlace(path, places) !== null) found.startup.add(path);
+    if (startupPlace(path, places) !== null || GIT_HOOKS.test(path)) found.startup.add(path);
   };
   for (const path of new Set(candidates(texts, invocation, world))) {
     judge(path);

@@ -19,7 +19,7 @@ const KEY_USERS = set(
 );
 /** They only print what they read. */
 const READERS = set(
-  "cat head tail less more bat nl wc grep egrep fgrep rg uniq cut tr diff cmp md5sum sha1sum sha256sum sha512sum cksum xxd od hexdump strings column tac rev base64 fold",
+  "cat head tail bat nl wc grep egrep fgrep rg cut tr diff cmp md5sum sha1sum sha256sum sha512sum cksum od hexdump strings column tac rev base64 fold",
 );
 /** What they run is judged by itself. */
 const TRANSPARENT = set(
@@ -52,6 +52,9 @@ function readsOnly(invocation: Invocation): boolean {
   const program = programOf(invocation);
   const texts = argTexts(invocation);
   if (READERS.has(program) || namesOnly(invocation)) return true;
+  if (program === "less" || program === "more") return !texts.some((text) => /^-\w*[oO]|^--log-file/i.test(text));
+  if (program === "uniq" || program === "xxd")
+    return operands(invocation).length < 2 && !texts.some((text) => /^-\w*r/.test(text));
   if (program === "sort") return !texts.some((text) => /^-\w*o|^--o/.test(text));
   if (program === "jq" || program === "yq") return !texts.some((text) => /^-\w*i|^--in/.test(text));
   if (program === "sed")
@@ -86,10 +89,12 @@ function hasReadOnlySql(texts: readonly string[]): boolean {
 }
 
 /** Copies out of a place: only the last word is written. */
-function copiesOut(invocation: Invocation, world: ShellWorld, hits: (texts: readonly string[]) => boolean): boolean {
+function copiesOut(invocation: Invocation, hits: (texts: readonly string[]) => boolean): boolean {
   if (programOf(invocation) !== "cp" || hasFlag(invocation, "t", "--target-directory")) return false;
-  const last = operands(invocation).at(-1)?.text ?? "";
-  return !hits([last]) && world !== undefined;
+  const words = operands(invocation).map((word) => word.text);
+  const last = words.at(-1) ?? "";
+  const made = words.slice(0, -1).map((text) => `${last}/${text.split("/").pop() ?? ""}`);
+  return !hits([last, ...made]);
 }
 
 const MANY = /^(?:tar|zip|rsync|scp|7z|7za|cpio|dump|restic|borg|rclone)$/;
@@ -175,7 +180,7 @@ function homeChanged(invocation: Invocation, world: ShellWorld): readonly string
   if (written.length > 0) return written;
   if (programOf(invocation) === "hermes" || isTransparent(invocation) || readsOnly(invocation)) return [];
   const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, world).home.length > 0;
-  if (copiesOut(invocation, world, hits)) return [];
+  if (copiesOut(invocation, hits)) return [];
   const named = argumentPlaces(invocation, world).home;
   if (named.length > 0) return named;
   const inside =
@@ -184,25 +189,19 @@ function homeChanged(invocation: Invocation, world: ShellWorld): readonly string
   return inside && invocation.name.text !== "" ? [invocation.cwd] : [];
 }
 
+/** They use such files as they are meant to be used, or other rules judge what they do to them. */
+const STARTUP_USERS = set("mkdir chmod source . hermes code which");
+const GIT_WRITES = /^(?:-o|--output|--output-directory|--work-tree)/;
+
 function startupChanged(invocation: Invocation, world: ShellWorld): readonly string[] {
   const written = namedPlaces(redirectTexts(invocation, false), invocation, world).startup;
   if (written.length > 0) return written;
   const program = programOf(invocation);
-  if (
-    readsOnly(invocation) ||
-    isTransparent(invocation) ||
-    /^(?:mkdir|chmod|source|\.|hermes|code|vim?|nano|which|git)$/.test(program) ||
-    SHELLS.test(program)
-  ) {
-    if (program !== "git" && !/^vim?$/.test(program)) return [];
-    if (
-      program === "git" &&
-      !argTexts(invocation).some((text) => /^(?:-o|--output|--output-directory|--work-tree)/.test(text))
-    )
-      return [];
-  }
+  if (readsOnly(invocation) || isTransparent(invocation)) return [];
+  if (STARTUP_USERS.has(program) || SHELLS.test(program) || (KEY_USERS.has(program) && program !== "mv")) return [];
+  if (program === "git" && !argTexts(invocation).some((text) => GIT_WRITES.test(text))) return [];
   const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, world).startup.length > 0;
-  if (copiesOut(invocation, world, hits)) return [];
+  if (copiesOut(invocation, hits)) return [];
   // A program that lies in such a folder is run, not changed: its name is not among the words.
   return argumentPlaces(invocation, world).startup;
 }
