@@ -2,6 +2,7 @@
 // the text, or a summary of it, is still in the window.
 import type { Message } from "../core/message.ts";
 import type { SessionStore } from "../core/session.ts";
+import type { ToolResult } from "../core/tool.ts";
 
 /** Tools whose results other people wrote: pages, search results, servers of others. */
 const FOREIGN = /^(?:web_|browser_|mcp_|x_search)/;
@@ -12,6 +13,12 @@ const keyOf = (conversationId: string) => `outside:${conversationId}`;
 function foreignTool(log: readonly Message[]): string | undefined {
   const found = log.find((message) => message.role === "tool" && FOREIGN.test(message.tool_name));
   return found?.role === "tool" ? `the result of ${found.tool_name}` : undefined;
+}
+
+/** Whether a result is other people's text: by its own word, else by the kind of tool. A web tool that failed read nothing. */
+export function isForeign(name: string, result: Pick<ToolResult, "trust" | "failed">): boolean {
+  if (result.trust !== undefined) return result.trust === "untrusted";
+  return FOREIGN.test(name) && !(result.failed && name.startsWith("web_"));
 }
 
 export class OutsideText {

@@ -8,6 +8,7 @@ import type { Cost, Usage } from "../core/usage.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
 import { Deadline, patientHuman } from "./deadline.ts";
+import { isForeign } from "./outside-text.ts";
 import type { ConversationParts } from "./parts.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import { redactArguments } from "./redact-message.ts";
@@ -228,7 +229,7 @@ export async function runCall(prepared: PreparedCall, scope: CallScope): Promise
   const startedAt = performance.now();
   const result = await produce(home, prepared, scope);
   const durationMs = performance.now() - startedAt;
-  if (result.trust === "untrusted") {
+  if (isForeign(name, result)) {
     scope.tainted = true;
     await scope.readOutside?.(result.origin ?? `the result of ${name}`);
   }

@@ -1,8 +1,10 @@
 // The gate: every command, program, file, address and durable change is judged here, by one order of decisions.
+import { resolve } from "node:path";
 import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
 import type { ApprovalRequest } from "../../core/human.ts";
 import type { PathGuard, PathRequest } from "../path-guard.ts";
+import { expandHome } from "../real-path.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
@@ -156,7 +158,7 @@ class Gatekeeper implements SecurityGate {
     const world = {
       userHome: this.#options.userHome,
       hermesHome: this.#options.hermesHome,
-      cwd: intent.cwd,
+      cwd: resolve(context.workspace ?? "/", expandHome(intent.cwd, this.#options.userHome)),
       // On another machine the workspace is another folder: there the folder of the command is used.
       ...(context.workspace && !(intent.kind === "command" && intent.backend !== "local")
         ? { workspace: context.workspace }
@@ -351,7 +353,9 @@ function afterOutside(subject: Case): Case {
   const origin = subject.context.origin ?? "text from outside";
   const told = (effect: Effect): Effect =>
     HOME_RULES.has(effect.rule) ? { ...effect, reason: `${effect.reason} after reading ${origin}` } : effect;
-  return { ...subject, effects: subject.effects.map(told) };
+  // The name of the rule in the key tells those who answer for the owner that nobody may say yes by rule.
+  const key = `exact [tainted_home] in session: ${subject.action}`;
+  return { ...subject, key, effects: subject.effects.map(told) };
 }
 
 function requestOf(subject: Case, choices: ApprovalRequest["choices"]): ApprovalRequest {

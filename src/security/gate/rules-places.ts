@@ -6,6 +6,8 @@ import { argumentPlaces, namedPlaces, placesFor, redirectTexts } from "./named-p
 import type { ShellRule } from "./rule.ts";
 import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
+import { isGuardedFile } from "./vital-paths.ts";
+import { writeTargets } from "./write-targets.ts";
 
 const set = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -256,7 +258,11 @@ export const PLACE_RULES: readonly ShellRule[] = [
     category: "protected_file",
     level: "dangerous",
     reason: "changes a start-up file or what programs run by name",
-    match: (invocation, world) => some([...startupChanged(invocation, world), ...unpackedHome(invocation, world)]),
+    match: (invocation, world) => {
+      // Plain writes have a rule of their own, under which people keep approvals.
+      if (writeTargets(invocation, world).some((path) => isGuardedFile(path, world))) return null;
+      return some([...startupChanged(invocation, world), ...unpackedHome(invocation, world)]);
+    },
   },
 ];
 
