@@ -2,6 +2,7 @@
 import { secretPlace, within } from "../protected-places.ts";
 import { isBelow } from "../real-path.ts";
 import type { Category, Effect } from "./effects.ts";
+import { STATE_PROGRAMS } from "./local-programs.ts";
 import { argumentPlaces, namedPlaces, placesFor, redirectTexts } from "./named-places.ts";
 import type { ShellRule } from "./rule.ts";
 import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld } from "./shell-types.ts";
@@ -176,11 +177,15 @@ function onlyNamesInside(invocation: Invocation): boolean {
   return NAMES_ONLY.has(program);
 }
 
+/** The ones among the plain programs that change files. */
+const CHANGERS = set("rm rmdir unlink touch truncate mkdir chmod chown chgrp mktemp tmux screen");
+
 /** Paths in Hermes' homes that the command may change. */
 function homeChanged(invocation: Invocation, world: ShellWorld): readonly string[] {
   const written = namedPlaces(redirectTexts(invocation, false), invocation, world).home;
   if (written.length > 0) return written;
   if (programOf(invocation) === "hermes" || isTransparent(invocation) || readsOnly(invocation)) return [];
+  if (STATE_PROGRAMS.has(programOf(invocation)) && !CHANGERS.has(programOf(invocation))) return [];
   const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, world).home.length > 0;
   if (copiesOut(invocation, hits)) return [];
   const named = argumentPlaces(invocation, world).home;
