@@ -187,7 +187,12 @@ class Gatekeeper implements SecurityGate {
       rule: context.tainted ? `tainted_${what}` : `consent_${what}`,
       category: "durable",
       level: "dangerous",
-      reason: [because, context.tainted ? `would ${does} after reading ${context.origin ?? "text from outside"}` : ""]
+      reason: [
+        because,
+        context.tainted
+          ? `would ${does} after reading text from outside${context.origin ? ` (${context.origin})` : ""}`
+          : "",
+      ]
         .filter(Boolean)
         .join("; "),
       targets: [intent.kind === "send" ? intent.to : what],
@@ -350,9 +355,11 @@ class Gatekeeper implements SecurityGate {
 
 /** The same question, with where the text of the conversation came from. */
 function afterOutside(subject: Case): Case {
-  const origin = subject.context.origin ?? "text from outside";
+  const origin = subject.context.origin ? ` (${subject.context.origin})` : "";
   const told = (effect: Effect): Effect =>
-    HOME_RULES.has(effect.rule) ? { ...effect, reason: `${effect.reason} after reading ${origin}` } : effect;
+    HOME_RULES.has(effect.rule)
+      ? { ...effect, reason: `${effect.reason} after reading text from outside${origin}` }
+      : effect;
   // The name of the rule in the key tells those who answer for the owner that nobody may say yes by rule.
   const key = `exact [tainted_home] in session: ${subject.action}`;
   return { ...subject, key, effects: subject.effects.map(told) };

@@ -161,10 +161,12 @@ export function namedPlaces(texts: readonly string[], invocation: Invocation, wo
   return { secrets: [...found.secrets], home: [...found.home], startup: [...found.startup] };
 }
 
+/** Files that redirections read or write; copies of descriptors such as `>&2` are none. */
 export function redirectTexts(invocation: Invocation, reading: boolean): string[] {
-  return invocation.redirects.flatMap(({ operator, target }) =>
-    operator.startsWith("<") === reading ? [target.text] : operator === "<>" ? [target.text] : [],
-  );
+  return invocation.redirects.flatMap(({ operator, target }) => {
+    if (operator.endsWith("&") && /^(?:\d+|-)$/.test(target.text)) return [];
+    return operator === "<>" || operator.startsWith("<") === reading ? [target.text] : [];
+  });
 }
 
 const argumentsNamed = new WeakMap<Invocation, NamedPlaces>();

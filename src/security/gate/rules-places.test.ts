@@ -82,7 +82,7 @@ dd of=$HOME/.hermes/SOUL.md if=notes.txt
   it("asks in a shell or with a workdir inside the home", () => {
     expect(rules("echo x >> SOUL.md", { cwd: hermesHome })).toContain("hermes_home");
     expect(rules("make install", { cwd: hermesHome })).toContain("hermes_home");
-    expect(rules("sleep 0.5; echo done; exit 4", { cwd: hermesHome })).toEqual([]);
+    expect(rules("sleep 0.5; echo done >&2; exit 4", { cwd: hermesHome })).toEqual([]);
   });
 
   it("protects the root home and the other profiles from a profile", () => {
