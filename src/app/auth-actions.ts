@@ -7,9 +7,11 @@ import { broughtKeys } from "../providers/brought.ts";
 import { CATALOG, nearestProvider } from "../providers/catalog.ts";
 import { Credentials, type EntryView } from "../providers/credentials.ts";
 import type { VariableKey } from "../providers/endpoint.ts";
-import { isUsableSecret } from "../providers/key-hosts.ts";
+import { placeOf, variableKeys } from "../providers/endpoint-keys.ts";
+import { keyProblem } from "../providers/key-check.ts";
+import { isLocalUrl } from "../providers/key-hosts.ts";
 import type { ProviderSpec } from "../providers/provider-spec.ts";
-import { findProvider, variableKeys } from "../providers/resolve.ts";
+import { findProvider } from "../providers/resolve.ts";
 import { type CustomEndpoint, type ProviderSettings, readProviderSettings } from "../providers/settings.ts";
 import type { Home } from "./home.ts";
 import { withPluginModels } from "./plugin-models.ts";
@@ -44,7 +46,7 @@ export interface AuthActions {
   check(provider: string): Promise<{ provider: string; label: string }>;
 }
 
-function placeOf(word: string, settings: ProviderSettings): Place {
+function keyPlaceOf(word: string, settings: ProviderSettings): Place {
   const found = findProvider(word, settings);
   if (!found) {
     const guess = nearestProvider(word);
@@ -72,9 +74,12 @@ function requireKeys(place: Place): Place {
  * The address that is in force for the provider: Hermes Agent v0.14 knows no other for a key from the file. With several
  * places of the provider the key is not bound to one of them.
  */
-function addressOf({ spec, named }: Place, env: Home["env"]): { baseUrl?: string } {
-  if (named || spec.extraHosts) return {};
-  const baseUrl = spec.urlVars?.map((name) => env[name]).find((url) => url) ?? spec.baseUrl;
+function addressOf({ spec, named }: Place, settings: ProviderSettings, env: Home["env"]): { baseUrl?: string } {
+  if (named) return { baseUrl: named.baseUrl };
+  if (spec.extraHosts) return {};
+  const { provider, baseUrl: written } = settings.model;
+  const own = provider !== "" && findProvider(provider, settings)?.spec.id === spec.id;
+  const baseUrl = placeOf(spec, own ? written : "", env).url;
   return baseUrl === "" ? {} : { baseUrl };
 }
 
@@ -108,33 +113,35 @@ export async function openAuth(home: Home): Promise<AuthActions> {
   });
   return {
     check: async (word) => {
-      const place = requireKeys(placeOf(word, settings));
+      const place = requireKeys(keyPlaceOf(word, settings));
       return { provider: place.pool, label: place.label };
     },
     add: async (word, key) => {
-      const place = requireKeys(placeOf(word, settings));
-      if (!isUsableSecret(key.value)) throw new UserError("that is not a key: it is too short or a placeholder");
+      const place = requireKeys(keyPlaceOf(word, settings));
+      const address = addressOf(place, settings, home.env);
+      const problem = keyProblem(key.value, isLocalUrl(address.baseUrl ?? ""));
+      if (problem) throw new UserError(`that is not a key: ${problem}`, { cure: "Nothing was stored." });
       const added = await credentials.add(place.pool, {
         ...key,
-        ...addressOf(place, home.env),
+        ...address,
         value: key.value.trim(),
       });
       return { provider: place.pool, label: added.label };
     },
     list: async (word) => {
-      if (word !== undefined) return [await listOne(placeOf(word, settings))];
+      if (word !== undefined) return [await listOne(keyPlaceOf(word, settings))];
       const usable = settings.endpoints.filter((endpoint) => endpoint.baseUrl !== "");
-      const named = usable.map((endpoint) => placeOf(`custom:${endpoint.slug}`, settings));
+      const named = usable.map((endpoint) => keyPlaceOf(`custom:${endpoint.slug}`, settings));
       const places = [...CATALOG.map((spec) => ({ pool: spec.id, label: spec.label, spec })), ...named];
       const lists = await Promise.all(places.map(listOne));
       return lists.filter((list) => list.entries.length > 0);
     },
     remove: async (word, target) => {
-      const place = placeOf(word, settings);
+      const place = keyPlaceOf(word, settings);
       const entry = pickEntry((await listOne(place)).entries, target, place);
       await credentials.remove(place.pool, entry.id, entry.source);
       return { label: entry.label, source: entry.source };
     },
-    reset: async (word) => credentials.reset(placeOf(word, settings).pool),
+    reset: async (word) => credentials.reset(keyPlaceOf(word, settings).pool),
   };
 }

@@ -6,7 +6,10 @@ import { endpointReady } from "../providers/brought.ts";
 import { CATALOG } from "../providers/catalog.ts";
 import type { Models } from "../providers/connect.ts";
 import { identityOf } from "../providers/endpoint.ts";
-import { findProvider, type ModelAsk, resolveEndpoint, variableKeys } from "../providers/resolve.ts";
+import { variableKeys } from "../providers/endpoint-keys.ts";
+import { sameOrigin } from "../providers/key-hosts.ts";
+import { findProvider, type ModelAsk, resolveEndpoint } from "../providers/resolve.ts";
+import type { ProviderSettings } from "../providers/settings.ts";
 import type { Home } from "./home.ts";
 import { withLedger } from "./ledger.ts";
 import { openModels } from "./models.ts";
@@ -177,6 +180,19 @@ export interface ModelChange {
   readonly warning: string | null;
 }
 
+/** `model.api_key` belongs to the address it was written for. Another provider or address must not inherit it. */
+function refuseToMoveKey(ask: ModelAsk, { model }: ProviderSettings): void {
+  if (model.apiKey === "" && model.keyVar === "") return;
+  const otherProvider = Boolean(ask.provider) && ask.provider !== model.provider;
+  const otherAddress = Boolean(ask.baseUrl) && !sameOrigin(ask.baseUrl ?? "", model.baseUrl);
+  if (!otherProvider && !otherAddress) return;
+  const name = model.apiKey === "" ? "model.key_env" : "model.api_key";
+  throw new UserError(`${name} holds the key of ${model.baseUrl || model.provider || "the old provider"}`, {
+    cure: `Nothing was changed. To keep that key, move it with its address to providers.NAME in config.yaml; then run \`hermes config unset ${name}\` and this command again.`,
+    exitCode: 2,
+  });
+}
+
 /** Writes `model.default`, and `model.provider` and `model.base_url` when they are given. Checks the names first. */
 export async function setModel(home: Home, ask: ModelAsk & { readonly model: string }): Promise<ModelChange> {
   const settings = openSettings(home);
@@ -188,6 +204,7 @@ export async function setModel(home: Home, ask: ModelAsk & { readonly model: str
       exitCode: 2,
     });
   }
+  refuseToMoveKey(ask, models.settings);
   const { raw } = await settings.load();
   const written = raw.model !== null && typeof raw.model === "object";
   const before = models.settings.model;

@@ -14,6 +14,7 @@ export function openModels(home: Home, config: object, ledger: UsageLedger, opti
     settings: readProviderSettings(config as JsonObject, home.env),
     env: home.env,
     authPath: join(home.path, "auth.json"),
+    envPath: join(home.path, ".env"),
     ...(home.root === home.path ? {} : { globalAuthPath: join(home.root, "auth.json") }),
     windowCachePath: join(home.path, "context_length_cache.yaml"),
     ledger,

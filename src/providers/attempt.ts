@@ -63,7 +63,7 @@ const FREE: Cost = { usd: 0, status: "estimated", source: "none" };
 /** Sign-in tokens of the maker are sent as bearer tokens, to the maker's own host only. */
 function authStyle(plan: AttemptPlan): Pick<TransportCall["endpoint"], "authStyle"> {
   const { spec, transport } = plan.endpoint;
-  const { value } = plan.lease;
+  const value = plan.lease.value ?? "";
   if (spec.id === "azure-foundry") return { authStyle: "api-key" };
   if (spec.id !== "anthropic" || transport !== "anthropic_messages") return {};
   const signIn = (value.startsWith("sk-ant-") && !value.startsWith("sk-ant-api")) || value.startsWith("eyJ");

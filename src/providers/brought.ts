@@ -1,6 +1,7 @@
 // Endpoints that plugins bring: where their keys come from, and whether they can be called.
 import type { VariableKey } from "./endpoint.ts";
-import { isUsableSecret } from "./key-hosts.ts";
+import { isUsableKey } from "./key-check.ts";
+import { isLocalUrl } from "./key-hosts.ts";
 import type { CustomEndpoint } from "./settings.ts";
 
 export interface KeyPlaces {
@@ -14,7 +15,9 @@ export function broughtKeys(named: CustomEndpoint, places: KeyPlaces): VariableK
   if (!named.plugin || named.keyVar === "") return [];
   const value = places.env[named.keyVar];
   const suppressed = places.suppressed?.[`custom:${named.slug}`]?.includes(`env:${named.keyVar}`);
-  return isUsableSecret(value) && !suppressed ? [{ variable: named.keyVar, value: value.trim() }] : [];
+  return isUsableKey(value, isLocalUrl(named.baseUrl)) && !suppressed
+    ? [{ variable: named.keyVar, value: value.trim() }]
+    : [];
 }
 
 /** True when the endpoint has a key, or wants none. */

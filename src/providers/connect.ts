@@ -2,6 +2,7 @@
 import { type Failure, UserError } from "../core/failure.ts";
 import type { TransportName } from "../core/provider.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import { auxiliaryAsk } from "./auxiliary-ask.ts";
 import { ProviderClient } from "./client.ts";
 import { Credentials } from "./credentials.ts";
 import { discoverLocal, type ProbeTarget } from "./discover.ts";
@@ -16,6 +17,8 @@ export interface ModelsOptions {
   readonly env: { readonly [name: string]: string | undefined };
   /** `auth.json` and `context_length_cache.yaml` live here. */
   readonly authPath: string;
+  /** The `.env` of the home, for messages. */
+  readonly envPath?: string;
   readonly globalAuthPath?: string;
   readonly windowCachePath: string | null;
   readonly ledger: UsageLedger;
@@ -34,6 +37,10 @@ export interface Connected {
 
 export const OFFLINE_NOTE =
   "No model is configured: the built-in offline model answers. Connect a real one with `hermes auth add openrouter` (or another provider), or start Ollama.";
+
+function asError({ message, cure }: Failure): UserError {
+  return new UserError(message, cure ? { cure } : {});
+}
 
 /** The models of one home. One per process; providers made from it share facts, keys and ledger. */
 export class Models {
@@ -64,9 +71,10 @@ export class Models {
 
   /** Configuration, variables and stored keys as resolution wants them. Read once; `refresh` reads them again. */
   context(): Promise<ResolveContext> {
+    const { settings, env, envPath } = this.#options;
     this.#context ??= this.credentials
       .overview()
-      .then((overview) => ({ settings: this.#options.settings, env: this.#options.env, ...overview }));
+      .then((overview) => ({ settings, env, ...(envPath ? { envPath } : {}), ...overview }));
     return this.#context;
   }
 
@@ -104,38 +112,35 @@ export class Models {
     });
   }
 
-  /** The endpoint for the ask. Nothing asked and nothing configured: a local server, else offline, with a note. */
+  /** The endpoint for the ask. Only where no model is asked for or configured: a local server, else offline, with a note. */
   async resolve(ask: ModelAsk): Promise<{ endpoint: Endpoint; notes: string[] } | { failure: Failure }> {
     const context = await this.context();
     const resolution = resolveEndpoint(ask, context);
     if (resolution.ok) return { endpoint: resolution.endpoint, notes: [] };
-    const { model } = this.settings;
-    const chosen = ask.provider || ask.apiKey || ask.baseUrl || (model.provider !== "" && model.provider !== "auto");
-    if (chosen || this.#options.env.HERMES_INFERENCE_PROVIDER) return { failure: resolution.failure };
-    return this.#unconfigured(ask, context);
-  }
-
-  async #unconfigured(
-    ask: ModelAsk,
-    context: ResolveContext,
-  ): Promise<{ endpoint: Endpoint; notes: string[] } | { failure: Failure }> {
-    const { probeTargets } = this.#options;
-    const server = await discoverLocal(probeTargets ? { targets: probeTargets } : {});
+    if (!resolution.noProvider) return { failure: resolution.failure };
     const wanted = ask.model || this.settings.model.model;
-    if (server) {
-      const { provider, baseUrl } = server;
-      const found = resolveEndpoint({ provider, baseUrl, model: wanted || server.model }, context);
-      if (found.ok)
-        return {
-          endpoint: found.endpoint,
-          notes: [`No provider is configured: using ${found.endpoint.model} on ${server.label} at ${baseUrl}.`],
-        };
-    }
+    const found = await this.#onThisMachine(wanted, context);
+    if (found) return found;
+    if (wanted !== "") return { failure: resolution.failure };
     const offline = resolveEndpoint({ provider: "offline", model: "offline" }, context);
     return offline.ok ? { endpoint: offline.endpoint, notes: [OFFLINE_NOTE] } : { failure: offline.failure };
   }
 
-  /** The fallbacks that can be used; the others are named in the notes. */
+  async #onThisMachine(wanted: string, context: ResolveContext) {
+    const { probeTargets } = this.#options;
+    const server = await discoverLocal(probeTargets ? { targets: probeTargets } : {});
+    if (!server) return undefined;
+    const { provider, baseUrl } = server;
+    const found = resolveEndpoint({ provider, baseUrl, model: wanted || server.model }, context);
+    if (!found.ok) return undefined;
+    const { endpoint } = found;
+    return {
+      endpoint,
+      notes: [`No provider is configured: using ${endpoint.model} on ${server.label} at ${baseUrl}.`],
+    };
+  }
+
+  /** The fallbacks that can be used; the others are named in the notes. A key that cannot be used is an error. */
   async fallbacks(): Promise<{ endpoints: Endpoint[]; notes: string[] }> {
     const context = await this.context();
     const endpoints: Endpoint[] = [];
@@ -143,15 +148,27 @@ export class Models {
     for (const choice of this.settings.fallbacks) {
       const found = resolveEndpoint(choice, context);
       if (found.ok) endpoints.push(found.endpoint);
+      else if (found.failure.kind === "auth") throw asError(found.failure);
       else notes.push(`Fallback ${choice.provider}/${choice.model} is left out: ${found.failure.message}`);
     }
     return { endpoints, notes };
+  }
+
+  /** A side task fails quietly, so a key of it that cannot be used is said before the conversation begins. */
+  async #checkSideKeys(): Promise<void> {
+    const context = await this.context();
+    for (const task of Object.values(this.settings.auxiliary)) {
+      const ask = auxiliaryAsk(task);
+      const found = ask && (ask.apiKey || ask.keyVar) ? resolveEndpoint(ask, context) : undefined;
+      if (found && !found.ok && found.failure.kind === "auth") throw asError(found.failure);
+    }
   }
 
   /** Opens a provider for a conversation. A primary without a key gives way to the first fallback that has one. */
   async connect(ask: ModelAsk = {}): Promise<Connected> {
     const resolved = await this.resolve(ask);
     const { endpoints, notes } = await this.fallbacks();
+    await this.#checkSideKeys();
     if ("endpoint" in resolved) {
       return {
         provider: this.client(resolved.endpoint, endpoints),
@@ -161,7 +178,7 @@ export class Models {
     }
     const { failure } = resolved;
     const [first, ...rest] = endpoints;
-    if (!first) throw new UserError(failure.message, failure.cure ? { cure: failure.cure } : {});
+    if (!first || failure.kind === "auth") throw asError(failure);
     const note = `${failure.message}: using the fallback ${first.provider}/${first.model}.`;
     return { provider: this.client(first, rest), endpoint: first, notes: [note, ...notes] };
   }

@@ -3,15 +3,17 @@ import { createHash, randomBytes } from "node:crypto";
 import { type AuthEntry, type AuthFile, readAuthFile, updateAuthFile } from "./auth-file.ts";
 import { restsUntil } from "./cool-down.ts";
 import type { EndpointKeys, VariableKey } from "./endpoint.ts";
-import { hostOf, isUsableSecret, PLACEHOLDER_KEY } from "./key-hosts.ts";
+import { isUsableKey } from "./key-check.ts";
+import { isLocalUrl, sameOrigin } from "./key-hosts.ts";
 
 export const STRATEGIES = ["fill_first", "round_robin", "least_used", "random"] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
 /** A key for one call. It names its entry, so that what happens to it is written to that entry and no other. */
 export interface Lease {
-  readonly value: string;
-  /** `argument`, `placeholder`, `env:<VAR>`, or the source of the entry. */
+  /** Null where the server is called without a key. */
+  readonly value: string | null;
+  /** `argument`, `none`, `env:<VAR>`, or the source of the entry. */
   readonly source: string;
   /** Null for a key that is not in any pool. */
   readonly entry: { readonly pool: string; readonly id: string } | null;
@@ -48,6 +50,16 @@ export interface EntryView {
   readonly hint: string;
 }
 
+/** The state of a key that no provider has refused. */
+const NOT_REFUSED = {
+  last_status: null,
+  last_status_at: null,
+  last_error_code: null,
+  last_error_reason: null,
+  last_error_message: null,
+  last_error_reset_at: null,
+};
+
 /** The same for every process, so that state of a variable's key can be shared without writing the key down. */
 function variableEntryId(variable: string): string {
   return createHash("sha256").update(`env:${variable}`).digest("hex").slice(0, 6);
@@ -79,11 +91,16 @@ function withVariable(stored: AuthEntry | undefined, key: VariableKey, priority:
   };
 }
 
+/** Only an entry for a server on this machine or network may be short. */
+function isUsableEntry(entry: AuthEntry): boolean {
+  return isUsableKey(entry.access_token, isLocalUrl(entry.base_url ?? ""));
+}
+
 /** Stored entries and keys from variables together, best first. Variables that are gone or suppressed are left out. */
 function merge(auth: AuthFile, pool: string, variables: readonly VariableKey[]): AuthEntry[] {
   const stored = auth.credential_pool[pool] ?? [];
   const suppressed = new Set(auth.suppressed_sources[pool] ?? []);
-  const merged = stored.filter((entry) => !entry.source.startsWith("env:") && isUsableSecret(entry.access_token));
+  const merged = stored.filter((entry) => !entry.source.startsWith("env:") && entry.access_token !== "");
   let last = Math.max(0, ...stored.map((entry) => entry.priority));
   for (const key of variables) {
     const source = `env:${key.variable}`;
@@ -152,6 +169,8 @@ export class Credentials {
   /** What resolution needs to know: which lists hold a usable key, and which provider was signed in last. */
   async overview(): Promise<{
     pooled: Set<string>;
+    pooledFor: { readonly [pool: string]: readonly string[] };
+    unusable: { readonly [pool: string]: string };
     activeProvider: string | null;
     suppressed: AuthFile["suppressed_sources"];
   }> {
@@ -159,14 +178,22 @@ export class Credentials {
     const { globalPath } = this.#options;
     const shared = globalPath && globalPath !== this.#options.path ? await readAuthFile(globalPath) : undefined;
     const pooled = new Set<string>();
+    const pooledFor: { [pool: string]: string[] } = {};
+    const unusable: { [pool: string]: string } = {};
     for (const store of shared ? [shared, auth] : [auth]) {
       for (const [pool, entries] of Object.entries(store.credential_pool)) {
-        if (entries.some((entry) => !entry.source.startsWith("env:") && isUsableSecret(entry.access_token)))
+        const own = entries.filter((entry) => !entry.source.startsWith("env:") && entry.access_token !== "");
+        const usable = own.filter((entry) => isUsableEntry(entry));
+        if (usable.length > 0) {
           pooled.add(pool);
+          pooledFor[pool] = usable.map((entry) => entry.base_url ?? "");
+        } else if (own[0]) unusable[pool] = own[0].label;
       }
     }
     return {
       pooled,
+      pooledFor,
+      unusable,
       activeProvider: auth.active_provider ?? shared?.active_provider ?? null,
       suppressed: auth.suppressed_sources,
     };
@@ -206,13 +233,15 @@ export class Credentials {
     }
     const bare = pool === null ? keys.variables.find((key) => !tried.has(key.variable)) : undefined;
     if (bare) return { value: bare.value, source: `env:${bare.variable}`, entry: null };
-    return keys.optional && tried.size === 0 ? { value: PLACEHOLDER_KEY, source: "placeholder", entry: null } : null;
+    return keys.optional && tried.size === 0 ? { value: null, source: "none", entry: null } : null;
   }
 
   async #candidates(pool: string, variables: readonly VariableKey[], baseUrl: string): Promise<AuthEntry[]> {
     const { auth } = await this.#read(pool);
-    const host = hostOf(baseUrl);
-    return merge(auth, pool, variables).filter((entry) => !entry.base_url || hostOf(entry.base_url) === host);
+    const local = isLocalUrl(baseUrl);
+    return merge(auth, pool, variables).filter(
+      (entry) => isUsableKey(entry.access_token, local) && (!entry.base_url || sameOrigin(entry.base_url, baseUrl)),
+    );
   }
 
   /** True when another key than the tried ones is rested and ready. */
@@ -245,7 +274,7 @@ export class Credentials {
       if (!stored && !(create && lease.source.startsWith("env:"))) return { result: undefined, write: false };
       const variable = lease.source.slice("env:".length);
       const entry =
-        stored ?? storedTwin(auth, place.pool, withVariable(undefined, { variable, value: lease.value }, 1));
+        stored ?? storedTwin(auth, place.pool, withVariable(undefined, { variable, value: lease.value ?? "" }, 1));
       change(entry);
       return { result: undefined, write: true };
     });
@@ -263,7 +292,7 @@ export class Credentials {
         entry.last_error_reason = refusal.reason;
         entry.last_error_message = refusal.message.slice(0, 300);
         entry.last_error_reset_at = refusal.resetAt === undefined ? null : refusal.resetAt / 1000;
-        if (entry.source.startsWith("env:")) entry.token_fingerprint = fingerprint(lease.value);
+        if (entry.source.startsWith("env:")) entry.token_fingerprint = fingerprint(lease.value ?? "");
       },
       true,
     );
@@ -276,12 +305,7 @@ export class Credentials {
       (entry) => {
         entry.request_count = (entry.request_count ?? 0) + 1;
         if (!ok || entry.last_status !== "exhausted") return;
-        entry.last_status = "ok";
-        entry.last_status_at = this.#now() / 1000;
-        entry.last_error_code = null;
-        entry.last_error_reason = null;
-        entry.last_error_message = null;
-        entry.last_error_reset_at = null;
+        Object.assign(entry, NOT_REFUSED, { last_status: "ok", last_status_at: this.#now() / 1000 });
       },
       false,
     );
@@ -330,12 +354,7 @@ export class Credentials {
         priority: list.length === 0 ? 0 : Math.max(...list.map((other) => other.priority)) + 1,
         source: "manual",
         access_token: key.value,
-        last_status: null,
-        last_status_at: null,
-        last_error_code: null,
-        last_error_reason: null,
-        last_error_message: null,
-        last_error_reset_at: null,
+        ...NOT_REFUSED,
         ...(key.baseUrl ? { base_url: key.baseUrl } : {}),
         request_count: 0,
       };
@@ -367,14 +386,7 @@ export class Credentials {
       for (const entry of auth.credential_pool[pool] ?? []) {
         if (entry.last_status !== "exhausted") continue;
         changed++;
-        Object.assign(entry, {
-          last_status: null,
-          last_status_at: null,
-          last_error_code: null,
-          last_error_reason: null,
-          last_error_message: null,
-          last_error_reset_at: null,
-        });
+        Object.assign(entry, NOT_REFUSED);
       }
       return { result: changed, write: changed > 0 };
     });

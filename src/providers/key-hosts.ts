@@ -1,28 +1,5 @@
-// Which key may go to which host. The one place that decides it.
+// Which key may go to which address. A key belongs to one scheme, host and port; this is the one place that decides.
 import type { ProviderSpec } from "./provider-spec.ts";
-
-/** Sent where a server wants some key and needs none. */
-export const PLACEHOLDER_KEY = "no-key-required";
-
-const PLACEHOLDER_WORDS = new Set([
-  "none",
-  "null",
-  "changeme",
-  "placeholder",
-  "your-api-key",
-  "your_api_key",
-  "xxxx",
-  "dummy",
-  "todo",
-]);
-
-/** False for what is too short to be a secret or stands in for one. */
-export function isUsableSecret(value: string | undefined): value is string {
-  const trimmed = value?.trim() ?? "";
-  return (
-    trimmed.length >= 4 && !PLACEHOLDER_WORDS.has(trimmed.toLowerCase()) && !/^(your|<)[-_ a-z]*key/i.test(trimmed)
-  );
-}
 
 /** The host name in lower case, without port; undefined for what is no http(s) address. */
 export function hostOf(url: string): string | undefined {
@@ -33,6 +10,20 @@ export function hostOf(url: string): string | undefined {
     .toLowerCase()
     .replace(/^\[|\]$/g, "")
     .replace(/\.$/, "");
+}
+
+/** Scheme, host and port; undefined for what is no http(s) address. */
+export function originOf(url: string): string | undefined {
+  const host = hostOf(url);
+  if (host === undefined) return undefined;
+  const { protocol, port } = new URL(url);
+  return `${protocol}//${host}:${port || (protocol === "https:" ? "443" : "80")}`;
+}
+
+/** True when both addresses have the same scheme, host and port, so that a key for one may go to the other. */
+export function sameOrigin(a: string, b: string): boolean {
+  const origin = originOf(a);
+  return origin !== undefined && origin === originOf(b);
 }
 
 function isPrivateV4(host: string): boolean {
@@ -50,7 +41,7 @@ function isPrivateV4(host: string): boolean {
 export function isLocalUrl(url: string): boolean {
   const host = hostOf(url);
   if (host === undefined) return false;
-  if (host === "localhost" || host.endsWith(".localhost") || host === "::1") return true;
+  if (host === "localhost" || /\.(localhost|local)$/.test(host) || host === "::1") return true;
   if (/^(fe[89ab]|f[cd])[0-9a-f]*:/.test(host)) return true;
   if (/\.(docker|containers|lima)\.internal$/.test(host)) return true;
   return isPrivateV4(host);
@@ -74,19 +65,29 @@ export function hostsOf(spec: ProviderSpec): readonly string[] {
   return own === undefined ? (spec.extraHosts ?? []) : [own, ...(spec.extraHosts ?? [])];
 }
 
+/** True for the provider's own address: the one in the catalog, or one of its hosts over https on the usual port. */
+export function isOwnAddress(spec: ProviderSpec, url: string): boolean {
+  if (sameOrigin(url, spec.baseUrl)) return true;
+  const host = hostOf(url);
+  return host !== undefined && originOf(url) === `https://${host}:443` && hostAllowed(host, hostsOf(spec));
+}
+
 /** Where a base URL came from: the catalog, the provider's own variable, or the configuration beside the provider's name. */
 export type UrlSource = "catalog" | "variable" | "config";
 
+export interface Place {
+  readonly url: string;
+  readonly source: UrlSource;
+}
+
 /**
- * May the provider's keys (variables and pool) go to this URL? To its own hosts over https always. Elsewhere only
- * where the person paired the two: by the provider's own URL variable, or with a server on their own network.
+ * May the provider's keys (variables and pool) go to this URL? To its own addresses always. Elsewhere only to the one
+ * address that was configured for this provider: by its own URL variable, or as `model.base_url` on the own network.
  */
-export function providerKeysMayGo(spec: ProviderSpec, url: string, source: UrlSource): boolean {
-  const host = hostOf(url);
-  if (host === undefined) return false;
-  if (hostAllowed(host, hostsOf(spec))) return url.toLowerCase().startsWith("https:") || isLocalUrl(url);
-  if (spec.strictHosts) return false;
-  return source === "variable" || (source === "config" && isLocalUrl(url));
+export function providerKeysMayGo(spec: ProviderSpec, url: string, configured: Place): boolean {
+  if (isOwnAddress(spec, url)) return true;
+  if (spec.strictHosts || !sameOrigin(url, configured.url)) return false;
+  return configured.source === "variable" || (configured.source === "config" && isLocalUrl(url));
 }
 
 /** OPENAI_API_KEY has long been used for OpenRouter keys too: its shape tells whose it is. */

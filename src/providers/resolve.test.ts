@@ -65,10 +65,14 @@ describe("which provider", () => {
   });
 
   test("nothing configured, short secrets and placeholders are told apart from a key", () => {
-    for (const env of [{}, { OPENROUTER_API_KEY: "abc" }, { OPENROUTER_API_KEY: "your-api-key" }] as Env[]) {
-      const found = resolve({}, {}, env);
-      expect(found.ok ? "" : found.failure.kind).toBe("not_configured");
+    const nothing = resolve({}, {}, {});
+    expect(nothing).toMatchObject({ ok: false, noProvider: true, failure: { kind: "not_configured" } });
+    for (const key of ["abc", "your-api-key", "YOUR_OPENROUTER_KEY", "sk-or-v1-xxxx", "sk-…", "<key>", "se cret-123"]) {
+      const found = resolve({}, {}, { OPENROUTER_API_KEY: key });
+      expect(found.ok ? key : found.failure).toMatchObject({ kind: "auth" });
+      expect(found.ok ? key : found.failure.message).toContain("OPENROUTER_API_KEY");
     }
+    expect(endpointOf({}, {}, { OPENROUTER_API_KEY: "sk-or-v1-0a1b2c3d4e5f" }).provider).toBe("openrouter");
   });
 
   test("unknown names get a guess; sign-ins that are missing say what to use", () => {

@@ -5,17 +5,19 @@ import { apiMode } from "./api-mode.ts";
 import { broughtKeys, endpointReady } from "./brought.ts";
 import { CATALOG, nearestProvider, providerByAlias, providerById } from "./catalog.ts";
 import type { Endpoint, EndpointKeys, VariableKey } from "./endpoint.ts";
-import { ATTRIBUTION, openRouterExtras } from "./gateway-extras.ts";
 import {
-  hostAllowed,
-  hostOf,
-  hostsOf,
-  isLocalUrl,
-  isUsableSecret,
-  providerKeysMayGo,
-  type UrlSource,
-  variableServes,
-} from "./key-hosts.ts";
+  givenKey,
+  type KeySources,
+  keysByAddress,
+  missingKey,
+  notConfigured,
+  placeOf,
+  pooledAt,
+  unusableAutoKey,
+  variableKeys,
+} from "./endpoint-keys.ts";
+import { ATTRIBUTION, openRouterExtras } from "./gateway-extras.ts";
+import { hostOf, isLocalUrl, type Place, providerKeysMayGo, sameOrigin } from "./key-hosts.ts";
 import { nativeName } from "./native-name.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 import { type CustomEndpoint, type ModelChoice, type ProviderSettings, slugOf } from "./settings.ts";
@@ -28,38 +30,33 @@ export interface ModelAsk {
   readonly apiKey?: string;
   readonly keyVar?: string;
   readonly transport?: TransportName;
+  /** Where in config.yaml this was written, for messages. */
+  readonly path?: string;
 }
 
-export interface ResolveContext {
+export interface ResolveContext extends KeySources {
   readonly settings: ProviderSettings;
-  readonly env: { readonly [name: string]: string | undefined };
   /** `active_provider` of auth.json. */
   readonly activeProvider?: string | null;
-  /** Lists of auth.json that hold a usable key. */
-  readonly pooled?: ReadonlySet<string>;
-  /** `suppressed_sources` of auth.json: variables whose key the person removed. */
-  readonly suppressed?: { readonly [provider: string]: readonly string[] };
 }
 
 export type Resolution =
   | { readonly ok: true; readonly endpoint: Endpoint }
-  | { readonly ok: false; readonly failure: Failure };
+  /** `noProvider`: nothing says which provider to use, and no key is set. */
+  | { readonly ok: false; readonly failure: Failure; readonly noProvider?: true };
 
 function refuse(message: string, cure: string): Resolution {
-  return { ok: false, failure: { kind: "not_configured", message, cure } };
+  return { ok: false, failure: notConfigured(message, cure) };
 }
 
-/** The variables of the catalog entry that hold a usable key of that provider. */
-export function variableKeys(spec: ProviderSpec, context: Pick<ResolveContext, "env" | "suppressed">): VariableKey[] {
-  const { env } = context;
-  const suppressed = context.suppressed?.[spec.id] ?? [];
-  const found: VariableKey[] = [];
-  for (const variable of spec.keyVars ?? []) {
-    const value = env[variable];
-    if (suppressed.includes(`env:${variable}`)) continue;
-    if (isUsableSecret(value) && variableServes(spec, variable, value)) found.push({ variable, value: value.trim() });
-  }
-  return found;
+/** The address of an alias, and the key written beside it. */
+function keyedAddress({ baseUrl, apiKey, keyVar, path }: ModelChoice): ModelAsk {
+  return {
+    baseUrl,
+    ...(apiKey ? { apiKey } : {}),
+    ...(keyVar ? { keyVar } : {}),
+    ...(path ? { path } : {}),
+  };
 }
 
 function expandAlias(ask: ModelAsk, settings: ProviderSettings): ModelAsk {
@@ -69,7 +66,7 @@ function expandAlias(ask: ModelAsk, settings: ProviderSettings): ModelAsk {
     ...ask,
     model: alias.model,
     ...(ask.provider || alias.provider === "" ? {} : { provider: alias.provider }),
-    ...(ask.baseUrl || alias.baseUrl === "" ? {} : { baseUrl: alias.baseUrl }),
+    ...(ask.baseUrl || alias.baseUrl === "" ? {} : keyedAddress(alias)),
   };
 }
 
@@ -136,42 +133,13 @@ export function autoProvider(ask: ModelAsk, context: ResolveContext): string | u
   return candidates.length === 1 ? `custom:${candidates[0]?.slug}` : undefined;
 }
 
-interface Place {
-  readonly url: string;
-  readonly source: UrlSource;
-}
-
 /** Google and Kimi publish more than one address for the same key. */
-function adjustUrl(spec: ProviderSpec, place: Place, keys: readonly VariableKey[]): Place {
+function adjustUrl(spec: ProviderSpec, place: Place, key: VariableKey | undefined): Place {
   if (spec.id === "gemini" && /\/v1(beta)?\/?$/.test(place.url))
     return { ...place, url: `${place.url.replace(/\/$/, "")}/openai` };
-  if (spec.id === "kimi-coding" && place.source === "catalog" && keys[0]?.value.startsWith("sk-kimi-"))
+  if (spec.id === "kimi-coding" && place.source === "catalog" && key?.value.startsWith("sk-kimi-"))
     return { ...place, url: "https://api.kimi.com/coding" };
   return place;
-}
-
-function placeOf(spec: ProviderSpec, configured: string, env: ResolveContext["env"]): Place {
-  if (configured !== "") return { url: configured, source: "config" };
-  for (const variable of spec.urlVars ?? []) {
-    const value = env[variable]?.trim();
-    if (value) return { url: value, source: "variable" };
-  }
-  return { url: spec.baseUrl, source: "catalog" };
-}
-
-/** Keys of catalog providers whose own host this URL names: a custom endpoint at api.openai.com may use OPENAI_API_KEY. */
-function keysByHost(url: string, context: ResolveContext): VariableKey[] {
-  const host = hostOf(url);
-  if (host === undefined || isLocalUrl(url) || !url.toLowerCase().startsWith("https:")) return [];
-  return CATALOG.filter((spec) => !spec.local && !spec.instead && hostAllowed(host, hostsOf(spec))).flatMap((spec) =>
-    variableKeys(spec, context),
-  );
-}
-
-function explicitKey(choice: { apiKey?: string; keyVar?: string }, env: ResolveContext["env"]): string | undefined {
-  if (isUsableSecret(choice.apiKey)) return choice.apiKey.trim();
-  const value = choice.keyVar ? env[choice.keyVar] : undefined;
-  return isUsableSecret(value) ? value.trim() : undefined;
 }
 
 interface Draft {
@@ -223,24 +191,32 @@ function resolveNamed(named: CustomEndpoint, spec: ProviderSpec, ask: ModelAsk, 
     );
   if (model === "")
     return refuse(`No model is named for "${named.name}"`, `Set providers.${named.slug}.model, or pass -m MODEL.`);
-  const sameHost = !ask.baseUrl || hostOf(ask.baseUrl) === hostOf(named.baseUrl);
-  const written = named.plugin ? { apiKey: named.apiKey } : named;
-  const fixed = explicitKey(ask, context.env) ?? (sameHost ? explicitKey(written, context.env) : undefined);
   const url = ask.baseUrl || named.baseUrl;
-  if (!fixed && sameHost && !endpointReady(named, context))
+  const own = sameOrigin(url, named.baseUrl);
+  const written = named.plugin ? { apiKey: named.apiKey, path: named.path } : named;
+  const given = givenKey(ask, url, context) ?? (own ? givenKey(written, url, context) : undefined);
+  if (given && "failure" in given) return { ok: false, failure: given.failure };
+  if (!given && own && !endpointReady(named, context))
     return refuse(
       `No key for ${named.name}`,
       `Run \`hermes auth add ${named.slug}\`, or set ${named.keyVar} in the environment or in .env.`,
     );
+  const pool = `custom:${named.slug}`;
+  const variables = [...(own ? broughtKeys(named, context) : []), ...keysByAddress(url, context)];
+  if (!given && variables.length === 0 && context.pooled?.has(pool) && !pooledAt(pool, url, context))
+    return refuse(
+      `The key of ${named.name} in auth.json was added for another address than ${url} and is not sent there`,
+      `Add a key for this address: hermes auth add ${named.slug}`,
+    );
   const explicit = ask.transport ?? named.transport;
   const keys: EndpointKeys = {
-    ...(fixed ? { fixed } : {}),
-    pool: sameHost ? `custom:${named.slug}` : null,
-    variables: [...(sameHost ? broughtKeys(named, context) : []), ...keysByHost(url, context)],
+    ...(given ? { fixed: given.value } : {}),
+    pool: own ? pool : null,
+    variables,
     optional: true,
   };
   const draft: Draft = {
-    provider: `custom:${named.slug}`,
+    provider: pool,
     label: named.name,
     spec,
     model,
@@ -269,26 +245,20 @@ function modelFor(spec: ProviderSpec, ask: ModelAsk, settings: ProviderSettings)
   return (own ? model.model : "") || spec.defaultModel || (spec.local ? "" : model.model);
 }
 
-function missingKey(spec: ProviderSpec, place: Place, withheld: boolean): Resolution {
-  if (spec.instead)
-    return refuse(`${spec.label}: this way to sign in is not available yet`, `Instead, ${spec.instead}.`);
-  const variable = spec.keyVars?.[0] ?? "a key";
-  if (withheld)
-    return refuse(
-      `The ${spec.label} key is not sent to ${hostOf(place.url) ?? place.url}: it was not made for that host`,
-      `If that is what you want, put the key beside the address: model.api_key (or model.key_env: ${variable}) in config.yaml.`,
-    );
-  return refuse(
-    `No key for ${spec.label}`,
-    `Run \`hermes auth add ${spec.id}\`, or set ${variable} in the environment or in .env.`,
-  );
+/** The key written down for this call, else the one of the configuration when the call goes to the address beside it. */
+function keyFor(ask: ModelAsk, at: { place: Place; configured: Place; config?: ModelChoice }, context: ResolveContext) {
+  const { place, configured, config } = at;
+  const given = givenKey(ask, place.url, context);
+  if (given || !config || !sameOrigin(place.url, configured.url)) return given;
+  return givenKey(config, place.url, context);
 }
 
 function resolveSpec(spec: ProviderSpec, ask: ModelAsk, context: ResolveContext): Resolution {
   const { settings, env } = context;
   const config = configFor(spec, ask, settings);
-  const found = variableKeys(spec, context);
-  const place = adjustUrl(spec, placeOf(spec, ask.baseUrl || config?.baseUrl || "", env), found);
+  const first = variableKeys(spec, context)[0];
+  const configured = adjustUrl(spec, placeOf(spec, config?.baseUrl ?? "", env), first);
+  const place = ask.baseUrl ? adjustUrl(spec, { url: ask.baseUrl, source: "config" }, first) : configured;
   if (
     spec.transport !== "offline" &&
     spec.auth !== "aws" &&
@@ -300,21 +270,22 @@ function resolveSpec(spec: ProviderSpec, ask: ModelAsk, context: ResolveContext)
       `${spec.label} needs an address`,
       `Set model.base_url${spec.urlVars ? ` or ${spec.urlVars[0]}` : ""} to an http(s) URL.`,
     );
-  // A key from the configuration belongs to the address beside it; another address needs its own.
-  const configKey =
-    config && (!ask.baseUrl || hostOf(ask.baseUrl) === hostOf(config.baseUrl)) ? explicitKey(config, env) : undefined;
-  const fixed = explicitKey(ask, env) ?? configKey;
-  const allowed = providerKeysMayGo(spec, place.url, place.source);
-  const variables = [...(allowed ? found : []), ...(spec.id === "custom" ? keysByHost(place.url, context) : [])];
-  const pooled = allowed && (context.pooled?.has(spec.id) ?? false);
+  const given = keyFor(ask, { place, configured, ...(config ? { config } : {}) }, context);
+  if (given && "failure" in given) return { ok: false, failure: given.failure };
+  const allowed = providerKeysMayGo(spec, place.url, configured);
+  const variables = [
+    ...(allowed ? variableKeys(spec, context, place.url) : []),
+    ...(spec.id === "custom" ? keysByAddress(place.url, context) : []),
+  ];
+  const pooled = allowed && pooledAt(spec.id, place.url, context);
   const model = nativeName(spec.id, modelFor(spec, ask, settings));
-  if (!fixed && !pooled && variables.length === 0 && spec.auth !== "none")
-    return missingKey(spec, place, found.length > 0 || (context.pooled?.has(spec.id) ?? false));
+  if (!given && !pooled && variables.length === 0 && spec.auth !== "none")
+    return { ok: false, failure: missingKey(spec, place.url, context) };
   if (model === "")
     return refuse(`No model is chosen for ${spec.label}`, "Set `model.default` in config.yaml, or pass -m MODEL.");
   const explicit = ask.transport ?? config?.transport;
   const keys: EndpointKeys = {
-    ...(fixed ? { fixed } : {}),
+    ...(given ? { fixed: given.value } : {}),
     pool: allowed ? spec.id : null,
     variables,
     optional: spec.auth === "none",
@@ -333,6 +304,23 @@ function resolveSpec(spec: ProviderSpec, ask: ModelAsk, context: ResolveContext)
   return { ok: true, endpoint: finish(draft, settings) };
 }
 
+/** `auto` found no provider: because a key cannot be used, because nobody said whose a key is, or because there is none. */
+function nothingFound(context: ResolveContext): Resolution {
+  const unusable = unusableAutoKey(context);
+  if (unusable) return { ok: false, failure: unusable };
+  const { apiKey, keyVar, model } = context.settings.model;
+  if (apiKey !== "" || keyVar !== "")
+    return refuse(
+      `model.${apiKey === "" ? "key_env" : "api_key"} is set in config.yaml, but not which provider the key is for`,
+      "Set model.provider, or model.base_url for a server of your own.",
+    );
+  const failure = notConfigured(
+    model === "" ? "No model provider is configured" : `The model ${model} is configured, but no provider for it`,
+    "Run `hermes auth add PROVIDER`, set a key such as OPENROUTER_API_KEY, or start Ollama.",
+  );
+  return { ok: false, failure, noProvider: true };
+}
+
 /** Resolves the ask against configuration, variables and stored keys. Trouble comes back as a failure with its cure. */
 export function resolveEndpoint(asked: ModelAsk, context: ResolveContext): Resolution {
   const { settings, env } = context;
@@ -349,10 +337,7 @@ export function resolveEndpoint(asked: ModelAsk, context: ResolveContext): Resol
           "A key was given without saying whose it is",
           "Pass --provider too, so that the key goes to the right host.",
         );
-      return refuse(
-        "No model provider is configured",
-        "Run `hermes auth add PROVIDER`, set a key such as OPENROUTER_API_KEY, or start Ollama.",
-      );
+      return nothingFound(context);
     }
     word = auto;
   }

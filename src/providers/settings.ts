@@ -10,6 +10,8 @@ export interface CustomEndpoint {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly keyVar: string;
+  /** Its section in config.yaml, for messages. */
+  readonly path?: string;
   readonly transport?: TransportName;
   readonly model: string;
   readonly contextLength?: number;
@@ -33,6 +35,8 @@ export interface ModelChoice {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly keyVar: string;
+  /** Its section in config.yaml, for messages. */
+  readonly path?: string;
   readonly transport?: TransportName;
 }
 
@@ -166,8 +170,9 @@ function transportOf(map: JsonObject): { transport?: TransportName } {
   return found ? { transport: found } : {};
 }
 
-function choice(map: JsonObject): ModelChoice {
+function choice(map: JsonObject, path: string): ModelChoice {
   return {
+    path,
     provider: text(map, "provider"),
     model: text(map, "default", "model", "name"),
     baseUrl: text(map, "base_url", "baseUrl", "url", "api"),
@@ -199,12 +204,13 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-function endpoint(name: string, raw: JsonObject): CustomEndpoint {
+function endpoint(name: string, raw: JsonObject, path: string): CustomEndpoint {
   const shown = text(raw, "name") || name;
   const models = raw.models;
   const listed = Array.isArray(models) ? models.find((id): id is string => typeof id === "string") : undefined;
   return {
     name: shown,
+    path,
     slug: slugOf(name || shown),
     baseUrl: text(raw, "base_url", "baseUrl", "url", "api"),
     apiKey: text(raw, "api_key", "apiKey"),
@@ -223,8 +229,10 @@ function endpoint(name: string, raw: JsonObject): CustomEndpoint {
 
 function endpointsOf(raw: JsonObject): CustomEndpoint[] {
   const found: CustomEndpoint[] = [];
-  for (const [name, value] of Object.entries(mapOf(raw.providers))) found.push(endpoint(name, mapOf(value)));
-  for (const value of listOf(raw.custom_providers)) found.push(endpoint("", mapOf(value)));
+  for (const [name, value] of Object.entries(mapOf(raw.providers)))
+    found.push(endpoint(name, mapOf(value), `providers.${name}`));
+  for (const [index, value] of listOf(raw.custom_providers).entries())
+    found.push(endpoint("", mapOf(value), `custom_providers.${index}`));
   return found.filter((entry) => entry.slug !== "");
 }
 
@@ -234,10 +242,11 @@ function aliasesOf(raw: JsonObject, model: JsonObject): { [name: string]: ModelC
     if (typeof value !== "string") continue;
     const slash = value.indexOf("/");
     const head = slash > 0 ? value.slice(0, slash) : "";
-    aliases[name.toLowerCase()] = { ...choice({ provider: head, model: value.slice(slash + 1) }) };
+    aliases[name.toLowerCase()] = choice({ provider: head, model: value.slice(slash + 1) }, `model.aliases.${name}`);
   }
   for (const [name, value] of Object.entries(mapOf(raw.model_aliases))) {
-    aliases[name.toLowerCase()] = typeof value === "string" ? choice({ model: value }) : choice(mapOf(value));
+    const map = typeof value === "string" ? { model: value } : mapOf(value);
+    aliases[name.toLowerCase()] = choice(map, `model_aliases.${name}`);
   }
   return aliases;
 }
@@ -246,7 +255,11 @@ function fallbacksOf(raw: JsonObject): ModelChoice[] {
   const modern = listOf(raw.fallback_providers);
   const legacy = raw.fallback_model;
   const entries = modern.length > 0 ? modern : Array.isArray(legacy) ? legacy : legacy === undefined ? [] : [legacy];
-  return entries.map((entry) => choice(mapOf(entry))).filter((entry) => entry.provider !== "" && entry.model !== "");
+  const name = modern.length > 0 ? "fallback_providers" : "fallback_model";
+  const path = (index: number) => (name === "fallback_model" && !Array.isArray(legacy) ? name : `${name}.${index}`);
+  return entries
+    .map((entry, index) => choice(mapOf(entry), path(index)))
+    .filter((entry) => entry.provider !== "" && entry.model !== "");
 }
 
 function timeOf(model: JsonObject, env: Env): TimeLimits {
@@ -271,7 +284,7 @@ function auxiliaryOf(raw: JsonObject): { [task: string]: AuxiliarySettings } {
     const map = mapOf(value);
     const extraBody = mapOf(map.extra_body);
     tasks[task] = {
-      ...choice(map),
+      ...choice(map, `auxiliary.${task}`),
       ...defined<AuxiliarySettings>({
         timeoutMs: seconds(map, "timeout"),
         contextLength: positive(map, "context_length"),
@@ -313,7 +326,7 @@ export function readProviderSettings(raw: JsonObject, env: Env = {}): ProviderSe
   const routing = mapOf(raw.provider_routing);
   const strategies = Object.entries(mapOf(raw.credential_pool_strategies));
   return {
-    model: choice(model),
+    model: choice(model, "model"),
     aliases: aliasesOf(raw, model),
     endpoints: endpointsOf(raw),
     fallbacks: fallbacksOf(raw),

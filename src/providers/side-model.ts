@@ -2,11 +2,12 @@
 import type { Failure } from "../core/failure.ts";
 import { type Content, textOf } from "../core/message.ts";
 import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/provider.ts";
+import { auxiliaryAsk } from "./auxiliary-ask.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Models } from "./connect.ts";
 import { type Endpoint, sameModel } from "./endpoint.ts";
 import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
-import type { AuxiliarySettings, ProviderSettings } from "./settings.ts";
+import type { ProviderSettings } from "./settings.ts";
 
 /** Seconds per task; anything not named here gets 30. */
 export const TASK_SECONDS: { readonly [task: string]: number } = {
@@ -36,22 +37,6 @@ export interface SideOverride {
   readonly timeoutMs?: number;
 }
 
-/** What a task's settings say about the model: null for `auto`. */
-function askOf(settings: AuxiliarySettings | undefined): ModelAsk | null {
-  if (!settings) return null;
-  const { provider, model, baseUrl, apiKey, keyVar, transport } = settings;
-  const named = provider !== "" && provider !== "auto" && provider !== "main";
-  if (!named && baseUrl === "") return null;
-  return {
-    provider: named ? (provider === "codex" ? "openai-codex" : provider) : "custom",
-    ...(model ? { model } : {}),
-    ...(baseUrl ? { baseUrl } : {}),
-    ...(apiKey ? { apiKey } : {}),
-    ...(keyVar ? { keyVar } : {}),
-    ...(transport ? { transport } : {}),
-  };
-}
-
 function contentOf({ prompt, images }: SideRequest): Content {
   if (!images || images.length === 0) return prompt;
   return [{ type: "text", text: prompt }, ...images.map((url) => ({ type: "image_url" as const, image_url: { url } }))];
@@ -72,7 +57,7 @@ export class SideModels implements SideModel {
   async #candidates(task: string, override?: ModelAsk): Promise<{ endpoints: Endpoint[] } | { failure: Failure }> {
     const { settings } = this.#models;
     const configured = settings.auxiliary[task];
-    const ask = override ?? askOf(configured);
+    const ask = override ?? auxiliaryAsk(configured);
     const context = await this.#models.context();
     if (ask) {
       const found = resolveEndpoint(ask.model || ask.provider === "custom" ? ask : this.#withAuxModel(ask), context);
