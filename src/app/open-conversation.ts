@@ -205,6 +205,7 @@ async function assemble(
     resumed: wish.resume !== undefined,
     pictures: picturesFor(services.config, identity, side),
     caching: caching.enabled ? `Prompt caching: ${caching.label}` : null,
+    modelNotices: connected.notes,
     notices: [
       ...connected.notes,
       ...(notice ? [notice] : []),

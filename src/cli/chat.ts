@@ -107,6 +107,7 @@ async function ask(
     for (const notice of opened.notices) terminal.err(terminal.style("dim", terminal.forErr(notice)));
     terminal.err(terminal.style("bold", `> ${terminal.forErr(app.redact(wish.text))}`));
   }
+  if (only || json) for (const notice of opened.modelNotices) terminal.err(notice);
   const printer = new EventPrinter(terminal, {
     quiet: only,
     stream: !only && (app.config.display.streaming || terminal.interactive),

@@ -55,6 +55,8 @@ export interface OpenedConversation {
   readonly pictures: Pictures;
   /** How the model was chosen, degraded settings, warnings: for the person, before the first prompt. */
   readonly notices: readonly string[];
+  /** Those of the notices that say who answers instead of the configured model: scripts are told too. */
+  readonly modelNotices: readonly string[];
   /** The fixed prompt by part, in tokens. */
   readonly promptParts: readonly { readonly name: string; readonly tokens: number }[];
 }
