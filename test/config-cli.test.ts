@@ -44,6 +44,32 @@ describe("hermes config set", () => {
     expect(text()).toBe("my:\n  own: 12\n");
   });
 
+  it.each([
+    ["LAB_KEY", "sk-lab-0123456789abcdef"],
+    ["OPENROUTER_APIKEY", "sk-or-v1-0123456789abcdef"],
+    ["DB_PASSWORD", "correct horse"],
+    ["APP_SECRET", "abc"],
+    ["MY_CREDENTIALS", "abc"],
+    ["LABKEY", "sk-lab-0123456789abcdef"],
+  ])("puts %s into .env, never into config.yaml, also when forced", async (name, value) => {
+    for (const flags of [[], ["--force"]]) {
+      const answer = await run("set", name, value, ...flags);
+      expect([answer.code, answer.stdout]).toEqual([0, expect.stringContaining("(.env)")]);
+      expect(answer.stdout + answer.stderr).not.toContain(value);
+      expect(readFileSync(join(home, ".env"), "utf8")).toContain(value);
+      expect(readdirSync(home)).toEqual([".env"]);
+    }
+    expect((await run("unset", name)).code).toBe(0);
+    expect(readFileSync(join(home, ".env"), "utf8")).toBe("");
+  });
+
+  it("puts a variable that key_env names into .env under exactly that name, and guesses what a typo meant", async () => {
+    writeFileSync(file, "providers:\n  lab: {base_url: 'http://127.0.0.1:9/v1', key_env: labAccess}\n");
+    expect((await run("set", "labAccess", "some words")).code).toBe(0);
+    expect(readFileSync(join(home, ".env"), "utf8")).toBe('labAccess="some words"\n');
+    expect((await run("set", "OPENROUTER_APIKEY", "x")).stderr).toContain("did you mean OPENROUTER_API_KEY?");
+  });
+
   it("puts secrets into .env and never prints them", async () => {
     const key = "sk-or-v1-0123456789abcdef";
     const answer = await run("set", "openrouter_api_key", key);

@@ -120,10 +120,11 @@ describe("the environment", () => {
     expect(warnings[0]).not.toContain("abc");
   });
 
-  it("goes on without an unreadable .env", () => {
+  it("says that .env cannot be read", () => {
     mkdirSync(join(root, ".env"));
-    const { warnings } = openHome([], host());
-    expect(warnings).toEqual([expect.stringContaining(".env could not be read")]);
+    const { home, warnings } = openHome([], host());
+    expect(warnings).toEqual([expect.stringContaining(".env cannot be read: it is a folder")]);
+    expect(home.envError).toBe(warnings[0]);
   });
 
   it.each([

@@ -19,6 +19,8 @@ export interface Home {
   readonly managedBy: string | null;
   /** HOME for child processes, when the home brings its own. */
   readonly childHome: string | null;
+  /** Why `.env` could not be read: what it sets is missing from `env`. */
+  readonly envError?: string;
 }
 
 /** What the machine says: the real process by default, plain data in tests. */
@@ -51,21 +53,32 @@ function choose(host: Host, flag: string | undefined): { path: string; root: str
   return { path: profileHome(root, active, join(root, "active_profile")), root, profile: active };
 }
 
-function readEnvFile(path: string, warnings: string[]): Map<string, string> {
+const ENV_ERRORS: { readonly [code: string]: string } = {
+  EACCES: "you may not read it",
+  EPERM: "you may not read it",
+  EISDIR: "it is a folder",
+};
+
+interface EnvFile {
+  readonly values: Map<string, string>;
+  readonly error?: string;
+}
+
+function readEnvFile(path: string, warnings: string[]): EnvFile {
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== "ENOENT") warnings.push(`${path} could not be read and is left out (${code ?? message})`);
-    return new Map();
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return { values: new Map() };
+    return { values: new Map(), error: `${path} cannot be read: ${ENV_ERRORS[code] ?? message}` };
   }
   const values = parseEnvFile(decodeEnvFile(bytes));
   const cleaned = cleanSecrets(values);
   if (cleaned.length > 0) {
     warnings.push(`${path}: characters that cannot be part of a key were left out of ${cleaned.join(", ")}`);
   }
-  return values;
+  return { values };
 }
 
 function managerName(word: string): string | null {
@@ -93,7 +106,7 @@ export function rereadEnv(home: Home): string[] {
   const env = home.env as { [name: string]: string | undefined };
   const now: { [name: string]: string | undefined } = {
     ...source.host,
-    ...Object.fromEntries(readEnvFile(source.path, [])),
+    ...Object.fromEntries(readEnvFile(source.path, []).values),
     HERMES_HOME: home.path,
   };
   const changed = [...new Set([...Object.keys(env), ...Object.keys(now)])].filter((name) => env[name] !== now[name]);
@@ -112,9 +125,11 @@ export function openHome(
   const { name, rest } = takeProfileFlag(argv);
   const chosen = choose(host, name);
   const warnings: string[] = [];
+  const file = readEnvFile(join(chosen.path, ".env"), warnings);
+  if (file.error !== undefined) warnings.push(file.error);
   const env = {
     ...host.env,
-    ...Object.fromEntries(readEnvFile(join(chosen.path, ".env"), warnings)),
+    ...Object.fromEntries(file.values),
     HERMES_HOME: chosen.path,
   };
   sources.set(env, { host: host.env, path: join(chosen.path, ".env") });
@@ -125,6 +140,7 @@ export function openHome(
     cwd: host.cwd,
     managedBy: managedBy(chosen.path, env),
     childHome: statSync(ownHome, { throwIfNoEntry: false })?.isDirectory() ? ownHome : null,
+    ...(file.error === undefined ? {} : { envError: file.error }),
   };
   return { home, rest, warnings };
 }

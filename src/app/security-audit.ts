@@ -286,8 +286,16 @@ const ORDER: readonly AuditSeverity[] = ["high", "medium", "low", "info"];
 
 /** Looks at the home, its settings and the environment. Changes nothing. */
 export async function securityAudit(home: Home): Promise<AuditReport> {
-  const { config, raw } = await openSettings(home).load();
+  const { config, raw, blocking } = await openSettings(home).look();
   const findings = [
+    ...blocking.map(
+      ({ message }): AuditFinding => ({
+        id: "broken_config",
+        severity: "high",
+        what: message.replace(/; (?:using [^;]*|left out)$/, ""),
+        cure: "hermes config edit",
+      }),
+    ),
     ...switchFindings(config as unknown as Tree),
     ...environmentFindings(home.env),
     ...configFindings((raw ?? {}) as Tree),

@@ -3,10 +3,11 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { decodeEnvFile, parseEnvFile } from "../config/env-file.ts";
 import { envPath, setEnvValue } from "../config/env-write.ts";
-import { configPath, loadConfig } from "../config/load.ts";
+import { configPath } from "../config/load.ts";
 import { API_SERVER_SETTINGS, DEFAULT_HOST, DEFAULT_PORT } from "../platforms/api-server/settings.ts";
 import type { Home } from "./home.ts";
 import { settingsOf } from "./platform-settings.ts";
+import { openSettings } from "./settings.ts";
 
 const KEY = "API_SERVER_KEY";
 
@@ -24,7 +25,7 @@ async function keptKey(home: Home): Promise<string | undefined> {
 }
 
 async function settings(home: Home): Promise<(name: string) => string | undefined> {
-  const { config } = await loadConfig({ home });
+  const { config } = await openSettings(home).load();
   return settingsOf({ home, config }, "api_server", API_SERVER_SETTINGS).setting;
 }
 

@@ -4,9 +4,9 @@ import { coerceForNode } from "../config/coerce.ts";
 import { describeAllowed, describeFound } from "../config/describe.ts";
 import { isEnvName } from "../config/env-file.ts";
 import { mirrorName } from "../config/env-layer.ts";
-import { belongsInEnvFile, isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
+import { belongsInEnvFile, isSecretEnvName, knownEnvNames, nearestEnvName } from "../config/env-names.ts";
 import { removeEnvValue, setEnvValue } from "../config/env-write.ts";
-import { isSecretKey, maskSecret, maskTree } from "../config/mask.ts";
+import { isSecretKey, looksSecret, maskSecret, maskTree } from "../config/mask.ts";
 import { splitPath } from "../config/path.ts";
 import { findNode } from "../config/schema/config.ts";
 import type { Node } from "../config/schema/fields.ts";
@@ -20,6 +20,8 @@ export interface ChangeOutcome {
   /** What was written; secrets masked. */
   readonly value: unknown;
   readonly file: "config.yaml" | ".env";
+  /** What the person may have meant instead. */
+  readonly hint?: string;
 }
 
 interface Change {
@@ -69,18 +71,48 @@ function placeFor(path: string, raw: Raw): string[] {
   return keys;
 }
 
-async function changeEnv(home: Home, name: string, text: string): Promise<ChangeOutcome> {
+async function changeEnv(home: Home, name: string, text: string, readBy: boolean): Promise<ChangeOutcome> {
   await setEnvValue(home, name, text);
-  return { key: name, value: isSecretEnvName(name) ? maskSecret(text) : text, file: ".env" };
+  const masked = isSecretEnvName(name) || looksSecret(text) || readBy;
+  const meant = readBy ? undefined : nearestEnvName(name);
+  return {
+    key: name,
+    value: masked ? maskSecret(text) : text,
+    file: ".env",
+    ...(meant ? { hint: `Hermes itself does not read ${name}; did you mean ${meant}?` } : {}),
+  };
 }
 
-function isEnvVariable(path: string): boolean {
-  return isEnvName(path) && (belongsInEnvFile(path) || knownEnvNames.has(path));
+/** Every variable that the configuration names as the place of a key. */
+function variablesNamedIn(tree: unknown): Set<string> {
+  const found = new Set<string>();
+  const walk = (value: unknown) => {
+    if (value === null || typeof value !== "object") return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner !== "string") walk(inner);
+      else if (/^(?:key_env|api_key_env|keyEnv|apiKeyEnv)$/.test(key)) found.add(inner);
+      else for (const match of inner.matchAll(/\$\{(\w+)\}/g)) found.add(match[1] ?? "");
+    }
+  };
+  walk(tree);
+  return found;
+}
+
+/** The name under which this path is kept in `.env`; undefined for a setting of config.yaml. */
+function envNameOf(path: string, raw: Raw, text = ""): { name: string; readBy: boolean } | undefined {
+  if (!isEnvName(path) || findNode([path]).node !== undefined) return undefined;
+  if (variablesNamedIn(raw).has(path)) return { name: path, readBy: true };
+  const upper = path.toUpperCase();
+  const secretValue = /^[A-Z][A-Z0-9_]*$/.test(path) && looksSecret(text);
+  return belongsInEnvFile(path) || knownEnvNames.has(path) || secretValue ? { name: upper, readBy: false } : undefined;
 }
 
 /** Takes one key out of its file, so that the default counts again; the mirror in `.env` goes with it. */
-export async function removeSetting(home: Home, path: string): Promise<void> {
-  if (isEnvVariable(path)) return removeEnvValue(home, path.toUpperCase());
+export async function removeSetting(home: Home, raw: Raw, path: string): Promise<void> {
+  const written = /^[A-Z][A-Z0-9_]*$/.test(path) ? { name: path } : undefined;
+  const variable = envNameOf(path, raw) ?? written;
+  if (variable) await removeEnvValue(home, variable.name);
+  if (variable && !Object.hasOwn(raw, path)) return;
   await removeConfigValue(home, splitPath(path));
   const mirror = mirrorName(path);
   if (mirror !== undefined) await removeEnvValue(home, mirror);
@@ -88,7 +120,8 @@ export async function removeSetting(home: Home, path: string): Promise<void> {
 
 export async function changeSetting(home: Home, raw: Raw, change: Change): Promise<ChangeOutcome> {
   const { path, text, force } = change;
-  if (isEnvVariable(path)) return changeEnv(home, path.toUpperCase(), text);
+  const variable = envNameOf(path, raw, text);
+  if (variable) return changeEnv(home, variable.name, text, variable.readBy);
   const keys = placeFor(path, raw);
   if (keys.length === 0)
     throw new UserError("no key was given", { cure: "See: hermes config set --help", exitCode: 2 });

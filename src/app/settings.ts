@@ -34,8 +34,13 @@ export interface SettingsCheck {
 export interface Settings {
   readonly path: string;
   readonly envPath: string;
-  /** The effective configuration; never throws at the user. */
+  /**
+   * The effective configuration, for whoever acts on it. Throws UserError when config.yaml or .env cannot be read, or a
+   * setting of security or of the model is wrong: the defaults must not stand in for what the person decided.
+   */
   load(overrides?: { readonly [key: string]: unknown }): Promise<LoadedConfig>;
+  /** The same for showing and repairing it: never throws, the defaults stand in for what cannot be read. */
+  look(): Promise<LoadedConfig>;
   /** The value at a dotted path; secrets masked unless `reveal`. Throws UserError for a path that does not exist. */
   get(path: string, options?: { reveal?: boolean }): Promise<unknown>;
   /** Sets one key from text, checked first; secrets go to `.env`. Throws UserError and changes nothing when it is wrong. */
@@ -94,20 +99,44 @@ async function pluginFolders(home: Home): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
 }
 
+/** Throws when the configuration must not be acted on. */
+export function requireUsable(home: Home, { blocking }: LoadedConfig): void {
+  const [first] = blocking;
+  const cure = "Nothing was started. Correct it with `hermes config edit`; `hermes config check` says what is left.";
+  if (first?.path === "") throw new UserError(`${first.message} (${configPath(home)})`, { cure });
+  if (home.envError !== undefined)
+    throw new UserError(home.envError, { cure: "Nothing was started. Make it readable." });
+  if (!first) return;
+  const lines = blocking.map(({ message, line }) => {
+    const what = message.replace(/; (?:using [^;]*|left out)$/, "");
+    return line === undefined ? what : `${what} (line ${line} of config.yaml)`;
+  });
+  throw new UserError(
+    `the configuration has a mistake that could change what may be done or who answers: ${lines.join("; ")}`,
+    { cure },
+  );
+}
+
 export function openSettings(home: Home): Settings {
   const cache: ConfigCache = {};
-  const load: Settings["load"] = (overrides) => loadConfig({ home, cache, ...(overrides ? { overrides } : {}) });
+  const look: Settings["look"] = () => loadConfig({ home, cache });
+  const load: Settings["load"] = async (overrides) => {
+    const loaded = await loadConfig({ home, cache, ...(overrides ? { overrides } : {}) });
+    requireUsable(home, loaded);
+    return loaded;
+  };
   return {
     path: configPath(home),
     envPath: envPath(home),
     load,
-    get: async (path, options) => lookUp(home, await load(), path, options?.reveal ?? false),
-    set: async (path, text, options) => changeSetting(home, (await load()).raw, { path, text, ...options }),
-    unset: (path) => removeSetting(home, path),
-    rows: async () => listRows(await load()),
+    look,
+    get: async (path, options) => lookUp(home, await look(), path, options?.reveal ?? false),
+    set: async (path, text, options) => changeSetting(home, (await look()).raw, { path, text, ...options }),
+    unset: async (path) => removeSetting(home, (await look()).raw, path),
+    rows: async () => listRows(await look()),
     secrets: () => listSecrets(home),
     check: async () => {
-      const { warnings, config } = await load();
+      const { warnings, config } = await look();
       return { problems: warnings, version: config._config_version, newest: CONFIG_VERSION };
     },
     prepareEdit: async () => {

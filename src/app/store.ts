@@ -14,7 +14,7 @@ export interface OpenStoreOptions {
 
 async function indexLayout(home: Home): Promise<"inline" | "compact"> {
   const { openSettings } = await import("./settings.ts");
-  return (await openSettings(home).load()).config.sessions.index;
+  return (await openSettings(home).look()).config.sessions.index;
 }
 
 /** Where transcripts of sessions lie beside the database; removed together with their session. */

@@ -19,7 +19,7 @@ export interface UsageReport {
 }
 
 export async function usageReport(home: Home, options: { days: number; by: UsageGrouping }): Promise<UsageReport> {
-  const { config } = await openSettings(home).load();
+  const { config } = await openSettings(home).look();
   const { budget } = readProviderSettings(config as unknown as JsonObject, home.env);
   const midnight = new Date();
   midnight.setHours(0, 0, 0, 0);

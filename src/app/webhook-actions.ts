@@ -1,6 +1,5 @@
 // What `hermes webhook` does: routes added, listed, removed and tried.
 import { randomBytes } from "node:crypto";
-import { loadConfig } from "../config/load.ts";
 import { UserError } from "../core/failure.ts";
 import { NO_AUTH, ROUTE_NAME, readRoute, routeProblem } from "../platforms/webhook/route.ts";
 import { DEFAULT_PORT, WEBHOOK_SETTINGS } from "../platforms/webhook/settings.ts";
@@ -14,6 +13,7 @@ import {
 } from "../platforms/webhook/subscriptions.ts";
 import type { Home } from "./home.ts";
 import { settingsOf } from "./platform-settings.ts";
+import { openSettings } from "./settings.ts";
 
 export interface WebhookWish extends Omit<Subscription, "secret" | "created_at"> {
   readonly name: string;
@@ -39,7 +39,7 @@ function requireName(name: string): void {
 
 /** Where the routes of this home are served, by its settings. */
 export async function webhookRoot(home: Home): Promise<string> {
-  const { config } = await loadConfig({ home });
+  const { config } = await openSettings(home).load();
   const { setting } = settingsOf({ home, config }, "webhook", WEBHOOK_SETTINGS);
   const asked = setting("WEBHOOK_HOST") ?? "127.0.0.1";
   const host = asked === "0.0.0.0" || asked === "::" ? "127.0.0.1" : asked;

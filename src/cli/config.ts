@@ -89,7 +89,10 @@ const get: CliCommand = {
   maxPositionals: 1,
   run: async (context) => {
     const key = requireArgument(context, 0, "get KEY");
-    const value = await openSettings(context.home).get(key, { reveal: Boolean(context.values.reveal) });
+    const settings = openSettings(context.home);
+    const { blocking } = await settings.look();
+    for (const { message } of blocking) context.terminal.err(`warning: ${message}`);
+    const value = await settings.get(key, { reveal: Boolean(context.values.reveal) });
     if (context.values.json) printJson(context.terminal, value);
     else context.terminal.out(typeof value === "object" ? JSON.stringify(value, null, 2) : String(value));
     return 0;
@@ -114,6 +117,7 @@ const set: CliCommand = {
     const outcome = await openSettings(context.home).set(key, text, { force: Boolean(context.values.force) });
     if (context.values.json) printJson(context.terminal, outcome);
     else context.terminal.out(`${outcome.key} = ${asText(outcome.value)}  (${outcome.file})`);
+    if (outcome.hint && !context.values.json) context.terminal.err(`warning: ${outcome.hint}`);
     return 0;
   },
 };

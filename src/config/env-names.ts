@@ -1,4 +1,5 @@
 // Environment variables that the product knows, as data: needed to split joined lines of `.env` and to route secrets.
+import { nearest } from "../lib/nearest.ts";
 
 /** `<NAME>_API_KEY` and `<NAME>_BASE_URL` exist for each of these. */
 const KEYED_PROVIDERS = [
@@ -126,13 +127,23 @@ export const knownEnvNames: ReadonlySet<string> = new Set([
   ...words(SETTINGS),
 ]);
 
+const SECRET_ENDING = /_(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/;
+
 /** True when the value of this variable must be kept out of sight. */
 export function isSecretEnvName(name: string): boolean {
-  return secretNames.has(name) || /(_API_KEY|_TOKEN|_SECRET|_KEY|_PASSWORD)$/.test(name);
+  return secretNames.has(name) || SECRET_ENDING.test(name);
 }
 
-/** True when `config set NAME` means the `.env` file: a known secret, a key or token by its ending, or an SSH setting. */
+/** True when `config set NAME` means the `.env` file: a known secret, what ends like one, or an SSH setting. */
 export function belongsInEnvFile(name: string): boolean {
   const upper = name.toUpperCase();
-  return secretNames.has(upper) || /(_API_KEY|_TOKEN)$/.test(upper) || upper.startsWith("TERMINAL_SSH");
+  return isSecretEnvName(upper) || upper.startsWith("TERMINAL_SSH");
+}
+
+/** The variable that the product reads and that this one, which it does not read, was most likely meant to be. */
+export function nearestEnvName(name: string): string | undefined {
+  if (knownEnvNames.has(name)) return undefined;
+  const plain = (text: string) => text.replaceAll("_", "");
+  const same = [...secretNames].find((known) => plain(known) === plain(name));
+  return same ?? nearest(name, [...secretNames]);
 }

@@ -1,12 +1,13 @@
 // The effective configuration: runtime overrides > environment > config.yaml > defaults.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { checkTree } from "./check.ts";
+import { checkTree, suggestKey } from "./check.ts";
 import { envLayer } from "./env-layer.ts";
 import type { Env } from "./expand.ts";
 import { liftLegacy } from "./legacy.ts";
 import { mergeTrees, withAt } from "./path.ts";
 import type { Config } from "./schema/config.ts";
+import { isGraveMistake } from "./security-paths.ts";
 import { structureWarnings } from "./structure.ts";
 import { keepTree, keptTree, stampOf, type Tree } from "./tree-cache.ts";
 import type { ConfigWarning } from "./warning.ts";
@@ -19,7 +20,7 @@ export interface ConfigHome {
 }
 
 /** What a load needs of the file; the places of keys only when there is something to say about them. */
-interface FileTree extends Pick<ParsedYaml, "tree" | "problem"> {
+interface FileTree extends Pick<ParsedYaml, "tree" | "problem" | "warnings"> {
   locate(path: readonly string[]): Promise<ReturnType<ParsedYaml["locate"]>>;
 }
 
@@ -32,6 +33,8 @@ export interface ConfigCache {
 export interface LoadedConfig {
   readonly config: Config;
   readonly warnings: readonly ConfigWarning[];
+  /** Those of the warnings with which nothing may be started: the file cannot be read, or a setting of security or of the model is wrong. */
+  readonly blocking: readonly ConfigWarning[];
   /** config.yaml as it is written: not merged, not expanded. Empty when there is none or it is broken. */
   readonly raw: { readonly [key: string]: unknown };
   /** Dotted paths that a variable of the environment set. */
@@ -52,6 +55,7 @@ function fromTree(path: string, tree: Tree): FileTree {
   return {
     tree,
     problem: undefined,
+    warnings: [],
     locate: async (keys) => {
       parsed ??= parse(path);
       return (await parsed).locate(keys);
@@ -59,8 +63,26 @@ function fromTree(path: string, tree: Tree): FileTree {
   };
 }
 
+/** A folder, a pipe or a socket in the place of the file; reading a pipe would wait for ever. */
+function refuseOddFile(path: string): void {
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (!info || info.isFile() || info.isCharacterDevice()) return;
+  throw Object.assign(new Error("not a file"), { code: info.isDirectory() ? "EISDIR" : "ENOTSUP" });
+}
+
+const READ_ERRORS: { readonly [code: string]: string } = {
+  EACCES: "you may not read it",
+  EPERM: "you may not read it",
+  EISDIR: "it is a folder",
+  ENOTSUP: "it is not a regular file",
+  ENOTDIR: "the home is not a folder",
+  ELOOP: "it is a symbolic link that points to itself",
+  EIO: "the disk reports an error",
+};
+
 async function readFile(home: string, cache: ConfigCache): Promise<FileTree | undefined> {
   const path = configPath({ path: home });
+  refuseOddFile(path);
   const stamp = stampOf(path);
   if (stamp === undefined) {
     delete cache.stamp;
@@ -72,7 +94,7 @@ async function readFile(home: string, cache: ConfigCache): Promise<FileTree | un
   else {
     const parsed = await parse(path);
     cache.file = { ...parsed, locate: async (keys) => parsed.locate(keys) };
-    if (!parsed.problem) await keepTree(home, stamp, parsed.tree);
+    if (!parsed.problem && parsed.warnings.length === 0) await keepTree(home, stamp, parsed.tree);
   }
   cache.stamp = stamp;
   return cache.file;
@@ -86,7 +108,7 @@ async function readOrWarn(home: string, cache: ConfigCache): Promise<{ file?: Fi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    const text = `config.yaml cannot be read (${code}); using the defaults`;
+    const text = `config.yaml cannot be read: ${READ_ERRORS[code] ?? code}`;
     return { problem: { kind: "unreadable", path: "", message: text } };
   }
 }
@@ -97,7 +119,13 @@ async function placed(warning: ConfigWarning, file: FileTree | undefined): Promi
   return place ? { ...warning, ...place } : warning;
 }
 
-/** Never throws: whatever is wrong with the file becomes a warning, and the defaults stand in. */
+function isBlocking(warning: ConfigWarning): boolean {
+  if (warning.path === "") return true;
+  const meant = warning.kind === "unknown_key" ? suggestKey(warning.path.split(".")) : undefined;
+  return isGraveMistake(warning, meant);
+}
+
+/** Never throws: whatever is wrong with the file becomes a warning, and the defaults stand in. See `blocking`. */
 export async function loadConfig(options: {
   home: ConfigHome;
   overrides?: { readonly [key: string]: unknown };
@@ -116,9 +144,11 @@ export async function loadConfig(options: {
   const config = checked.value as Config;
   const all = [...legacy, ...checked.warnings, ...structureWarnings(config)];
   const found = await Promise.all(all.map((each) => placed(each, file)));
+  const warnings = [...(problem ? [problem] : []), ...found, ...(file?.warnings ?? []), ...environment.warnings];
   return {
     config,
-    warnings: [...(problem ? [problem] : []), ...found, ...environment.warnings],
+    warnings,
+    blocking: warnings.filter(isBlocking),
     raw,
     fromEnvironment: environment.values.map(({ path }) => path.join(".")),
   };

@@ -1,5 +1,6 @@
 // config.yaml as text, as a document that keeps comments, and as a plain tree with line numbers.
 import type { Document, ErrorCode, LineCounter, ParsedNode } from "yaml";
+import { mustBeUnique } from "./security-paths.ts";
 import type { ConfigWarning } from "./warning.ts";
 
 /** The package is CommonJS: in a bundle, an import of it has only a default. */
@@ -19,6 +20,8 @@ export interface ParsedYaml {
   /** The plain tree; empty when the text is broken or not a map. */
   readonly tree: { readonly [key: string]: unknown };
   readonly problem: ConfigWarning | undefined;
+  /** Keys outside security that are given twice: the last one counts. */
+  readonly warnings: readonly ConfigWarning[];
   /** Where a key stands in the text. */
   locate(path: readonly string[]): Place | undefined;
 }
@@ -32,6 +35,7 @@ const REASONS: Partial<Record<ErrorCode, string>> = {
   MULTILINE_IMPLICIT_KEY: "a key runs over several lines; is a colon missing?",
   UNEXPECTED_TOKEN: "something unexpected stands here",
   BAD_ALIAS: "a reference (*name) has no anchor",
+  RESOURCE_EXHAUSTION: "it is nested too deeply",
   MULTIPLE_DOCS: "the file holds several documents (---)",
   BAD_DQ_ESCAPE: 'a backslash in "…" is not a known escape; use single quotes',
 };
@@ -83,9 +87,56 @@ function toTree(document: YamlDocument): { tree: { [key: string]: unknown }; rea
   return { tree: value as { [key: string]: unknown } };
 }
 
+interface Twice {
+  readonly path: readonly string[];
+  readonly offset: number;
+  /** Inside a map with an anchor: other places may use it. */
+  readonly shared: boolean;
+}
+
+/** Every key that a map gives more than once. */
+function keysGivenTwice(yaml: Yaml, document: YamlDocument): Twice[] {
+  const found: Twice[] = [];
+  const walk = (node: unknown, path: readonly string[], anchored: boolean) => {
+    const shared = anchored || (yaml.isCollection(node) && node.anchor !== undefined);
+    if (yaml.isSeq(node))
+      for (const [index, item] of node.items.entries()) walk(item, [...path, String(index)], shared);
+    if (!yaml.isMap(node)) return;
+    const seen = new Set<string>();
+    for (const { key, value } of node.items) {
+      const name = String(yaml.isScalar(key) ? key.value : key);
+      const place = [...path, name];
+      if (seen.has(name) && name !== "<<")
+        found.push({ path: place, offset: (yaml.isNode(key) && key.range?.[0]) || 0, shared });
+      seen.add(name);
+      walk(value, place, shared);
+    }
+  };
+  walk(document.contents, [], false);
+  return found;
+}
+
+const TOO_LARGE = "it is larger than 8 MB";
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+
+function syntaxProblem(reason: string, place?: Place): ConfigWarning {
+  const where = place ? `line ${place.line}, column ${place.column}: ` : "";
+  return { kind: "syntax", path: "", message: `config.yaml cannot be read: ${where}${reason}`, ...place };
+}
+
 /** Reads YAML 1.1, as Hermes v0.14 does: `yes` and `off` are flags. Never throws; dates stay text, long ids stay exact. */
 export async function parseYaml(text: string): Promise<ParsedYaml> {
   const yaml = await loadYaml();
+  try {
+    return parseWith(yaml, text.length > MAX_CHARACTERS ? "" : text, text.length > MAX_CHARACTERS);
+  } catch (error) {
+    // The stack of the parser is as deep as the text.
+    if (!(error instanceof RangeError)) throw error;
+    return { ...parseWith(yaml, "", false), problem: syntaxProblem(REASONS.RESOURCE_EXHAUSTION ?? "") };
+  }
+}
+
+function parseWith(yaml: Yaml, text: string, tooLarge: boolean): ParsedYaml {
   const lines = new yaml.LineCounter();
   const document = yaml.parseDocument(text, {
     version: "1.1",
@@ -96,24 +147,32 @@ export async function parseYaml(text: string): Promise<ParsedYaml> {
     lineCounter: lines,
     customTags: (tags) => tags.filter((tag) => typeof tag === "string" || tag.tag !== "tag:yaml.org,2002:timestamp"),
   });
-  const locate = locator(yaml, document, lines);
+  const placeAt = (offset: number): Place => {
+    const { line, col: column } = lines.linePos(offset);
+    return { line, column };
+  };
+  const base = { document, Document: yaml.Document, locate: locator(yaml, document, lines), warnings: [] };
+  if (tooLarge) return { ...base, tree: {}, problem: syntaxProblem(TOO_LARGE) };
   const error = document.errors[0];
   if (error) {
-    const { line, col: column } = lines.linePos(error.pos[0]);
     const reason = REASONS[error.code] ?? "this is not valid YAML";
-    const message = `config.yaml cannot be read: line ${line}, column ${column}: ${reason}; using the defaults`;
-    return {
-      document,
-      Document: yaml.Document,
-      tree: {},
-      problem: { kind: "syntax", path: "", message, line, column },
-      locate,
-    };
+    return { ...base, tree: {}, problem: syntaxProblem(reason, placeAt(error.pos[0])) };
+  }
+  const twice = keysGivenTwice(yaml, document);
+  const unsafe = twice.find(({ path, shared }) => shared || mustBeUnique(path));
+  if (unsafe) {
+    const reason = `${unsafe.path.join(".")} is given twice; keep one of them`;
+    return { ...base, tree: {}, problem: syntaxProblem(reason, placeAt(unsafe.offset)) };
   }
   const { tree, reason } = toTree(document);
-  const problem: ConfigWarning | undefined =
-    reason === undefined
-      ? undefined
-      : { kind: "syntax", path: "", message: `config.yaml is left out: ${reason}; using the defaults` };
-  return { document, Document: yaml.Document, tree, problem, locate };
+  const warnings = twice.map(({ path, offset }): ConfigWarning => {
+    const name = path.join(".");
+    return {
+      kind: "structure",
+      path: name,
+      message: `${name} is given twice; the last one counts`,
+      ...placeAt(offset),
+    };
+  });
+  return { ...base, tree, warnings, problem: reason === undefined ? undefined : syntaxProblem(reason) };
 }
