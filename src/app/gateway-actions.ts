@@ -1,7 +1,7 @@
 // What `hermes gateway …` does from outside: find the running gateway, ask it, stop it, install it as a service.
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rm } from "node:fs/promises";
 import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import type { JsonObject } from "../core/message.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import type { Home } from "./home.ts";
+import { privateDatabase } from "./home-layout.ts";
 
 /** Exit codes of `hermes gateway run`; 75 asks a service manager to start it again. */
 export const EXIT = { ok: 0, failed: 1, alreadyRunning: 3, restart: 75 } as const;
@@ -29,6 +30,7 @@ function lockPath(home: Home): string {
 /** Held by the kernel for as long as the process lives; null when another gateway has it. */
 export async function lockGateway(home: Home): Promise<GatewayLock | null> {
   const { takeKernelLock } = await import("../store/runtime/leases.ts");
+  privateDatabase(home, "gateway.lock.db");
   return takeKernelLock(lockPath(home));
 }
 
@@ -39,6 +41,7 @@ export async function lockGateway(home: Home): Promise<GatewayLock | null> {
 export async function lockOutbox(home: Home, waitMs = 0): Promise<GatewayLock | null> {
   const { takeKernelLock } = await import("../store/runtime/leases.ts");
   const deadline = Date.now() + waitMs;
+  privateDatabase(home, "outbox.lock.db");
   for (;;) {
     const lock = takeKernelLock(join(home.path, "outbox.lock"));
     if (lock || Date.now() >= deadline) return lock;
@@ -46,11 +49,16 @@ export async function lockOutbox(home: Home, waitMs = 0): Promise<GatewayLock | 
   }
 }
 
-/** The lock decides, not a file with a number in it. */
+/** The lock decides, not a file with a number in it. Where the lock cannot be tried, the gateway itself is asked. */
 export async function isGatewayRunning(home: Home): Promise<boolean> {
-  const lock = await lockGateway(home);
-  lock?.release();
-  return lock === null;
+  if (!existsSync(`${lockPath(home)}.db`)) return false;
+  try {
+    const lock = await lockGateway(home);
+    lock?.release();
+    return lock === null;
+  } catch {
+    return (await askGateway(home, "status")) !== null;
+  }
 }
 
 /** A Unix socket in the home; in the temporary folder where the home's path is too long for one. */

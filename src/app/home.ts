@@ -3,6 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { cleanSecrets, decodeEnvFile, parseEnvFile } from "../config/env-file.ts";
+import { requireHomeFolder } from "./home-folder.ts";
+import { tightenFiles } from "./home-layout.ts";
 import { activeProfile, profileHome, rootOf, takeProfileFlag } from "./profile.ts";
 
 export interface Home {
@@ -46,6 +48,8 @@ function choose(host: Host, flag: string | undefined): { path: string; root: str
   const given = host.env.HERMES_HOME?.trim();
   const home = given ? resolve(host.cwd, given.replace(/^~(?=$|[/\\])/, host.homedir)) : plain;
   const root = rootOf(home, plain);
+  requireHomeFolder(root);
+  if (home !== root) requireHomeFolder(home);
   if (flag !== undefined) return { path: profileHome(root, flag, ""), root, profile: flag };
   if (basename(dirname(home)) === "profiles") return { path: home, root, profile: basename(home) };
   const active = activeProfile(root);
@@ -117,6 +121,9 @@ export function rereadEnv(home: Home): string[] {
   return changed;
 }
 
+/** Read by every command, so that they are looked at by every command. */
+const SECRET_FILES = [".env", "auth.json", "config.yaml"];
+
 /** Chooses the home and the profile, applies `.env`, and gives back the words that are not ours. */
 export function openHome(
   argv: readonly string[],
@@ -134,11 +141,13 @@ export function openHome(
   };
   sources.set(env, { host: host.env, path: join(chosen.path, ".env") });
   const ownHome = join(chosen.path, "home");
+  const manager = managedBy(chosen.path, env);
+  tightenFiles({ path: chosen.path, env, managedBy: manager }, SECRET_FILES);
   const home: Home = {
     ...chosen,
     env,
     cwd: host.cwd,
-    managedBy: managedBy(chosen.path, env),
+    managedBy: manager,
     childHome: statSync(ownHome, { throwIfNoEntry: false })?.isDirectory() ? ownHome : null,
     ...(file.error === undefined ? {} : { envError: file.error }),
   };

@@ -1,8 +1,8 @@
 // The usage ledger of a home: its file is opened at the first question, so that a run without a model call never does.
-import { join } from "node:path";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Home } from "./home.ts";
+import { privateDatabase } from "./home-layout.ts";
 
 export interface OpenedLedger {
   readonly ledger: UsageLedger;
@@ -10,13 +10,13 @@ export interface OpenedLedger {
 }
 
 export async function openLedger(home: Home): Promise<OpenedLedger> {
-  const [{ openRuntimeDb }, { createUsageLedger }] = await Promise.all([
+  const [{ openRuntimeDbOrView }, { createUsageLedger }] = await Promise.all([
     import("../store/runtime-db.ts"),
     import("../store/runtime/usage-ledger.ts"),
   ]);
   const opened: { close(): void }[] = [];
   const ledger = createUsageLedger(() => {
-    const db = openRuntimeDb(join(home.path, "runtime.db"));
+    const db = openRuntimeDbOrView(privateDatabase(home, "runtime.db"));
     opened.push(db);
     return db;
   });

@@ -10,6 +10,7 @@ import type { App, ConversationWish } from "./app.ts";
 import { toolNames } from "./conversation-settings.ts";
 import type { Cron, CronBook } from "./cron-book.ts";
 import type { Home } from "./home.ts";
+import { privateDatabase } from "./home-layout.ts";
 import type { Services } from "./services.ts";
 
 export interface BookSources {
@@ -81,7 +82,7 @@ export async function openCronBook(sources: BookSources, now: () => number = Dat
   const folder = join(home.path, "cron");
   const output = join(folder, "output");
   const file = new JobFile(folder, () => zone);
-  const ledger = createCronLedger(() => openRuntimeDbOrView(join(home.path, "runtime.db")));
+  const ledger = createCronLedger(() => openRuntimeDbOrView(privateDatabase(home, "runtime.db")));
   const owners = processOwner();
   const { scriptsFolder } = await import("../cron/script.ts");
   const checks = {

@@ -6,6 +6,7 @@ import type { Platform, PlatformContext } from "../core/platform.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
 import type { Home } from "./home.ts";
+import { privateDatabase } from "./home-layout.ts";
 import { openPairing, type Pairing } from "./pairing.ts";
 import { settingsOf } from "./platform-settings.ts";
 import { allPlatforms } from "./platforms.ts";
@@ -87,7 +88,7 @@ async function setHomeChannel(
 export async function openGateway(home: Home, options: OpenGatewayOptions = {}): Promise<OpenedGateway> {
   const host = options.host ?? "worker";
   const { openMailbox } = await import("../store/open-mailbox.ts");
-  const { mailbox, ledger } = await openMailbox(join(home.path, "runtime.db"), host, (error) =>
+  const { mailbox, ledger } = await openMailbox(privateDatabase(home, "runtime.db"), host, (error) =>
     options.onNotice?.(`spending could not be recorded: ${error instanceof Error ? error.message : String(error)}`),
   );
   const app = await openApp(home, {

@@ -1,10 +1,10 @@
 // The API server of a home: the agent behind it, its key, its settings. Alone, or as a platform of the gateway.
-import { join } from "node:path";
 import type { AgentDoor } from "../core/agent-door.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { ResponseStore } from "../core/response-store.ts";
 import type { App } from "./app.ts";
+import { privateDatabase } from "./home-layout.ts";
 import { jobDesk } from "./job-desk.ts";
 import { settingsOf } from "./platform-settings.ts";
 import { ensureApiKey } from "./server-actions.ts";
@@ -35,7 +35,7 @@ function doorOf(app: App): AgentDoor {
 
 async function openResponses(app: App): Promise<ResponseStore> {
   const { openResponseStore } = await import("../store/response-store.ts");
-  return openResponseStore(join(app.home.path, "response_store.db"));
+  return openResponseStore(privateDatabase(app.home, "response_store.db"));
 }
 
 function approvalMs(app: App): number {

@@ -1,5 +1,5 @@
 // A SQLite file for a plugin: inside the home, durable, shared politely with other processes.
-import { mkdirSync, realpathSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { PluginDatabase } from "../core/plugin.ts";
@@ -20,7 +20,10 @@ function placeOf(home: string, path: string): string {
 }
 
 export function openPluginDatabase(home: string, path: string): PluginDatabase {
-  const db = openDatabase(placeOf(home, path), { busyTimeoutMs: BUSY_MS });
+  const place = placeOf(home, path);
+  // SQLite would make it by the umask; its side files take over the mode.
+  closeSync(openSync(place, "a", 0o600));
+  const db = openDatabase(place, { busyTimeoutMs: BUSY_MS });
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   return {

@@ -1,5 +1,4 @@
 // Messages to chats without a gateway: through the same outbox, by a sender that signs in, sends and signs out.
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../core/failure.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
@@ -7,6 +6,7 @@ import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
 import type { Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
 import type { App } from "./app.ts";
 import { deliveryRows, JOB_KEYS } from "./delivery-rows.ts";
+import { privateDatabase } from "./home-layout.ts";
 import { settingsOf } from "./platform-settings.ts";
 import { sendRow } from "./send-row.ts";
 
@@ -41,7 +41,7 @@ function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: A
 
 async function withMailbox<T>(app: App, work: (mailbox: Mailbox) => Promise<T>): Promise<T> {
   const { openMailbox } = await import("../store/open-mailbox.ts");
-  const { mailbox } = await openMailbox(join(app.home.path, "runtime.db"), "in-process");
+  const { mailbox } = await openMailbox(privateDatabase(app.home, "runtime.db"), "in-process");
   try {
     return await work(mailbox);
   } finally {

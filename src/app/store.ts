@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { SessionStore } from "../core/session.ts";
 import type { Home } from "./home.ts";
+import { privateDatabase } from "./home-layout.ts";
 
 export interface OpenStoreOptions {
   /** `worker` for long-running processes: their event loop never waits for the disk. */
@@ -29,8 +30,8 @@ export function stateDbPath(home: Home): string {
 export async function openHomeStore(home: Home, options: OpenStoreOptions = {}): Promise<SessionStore> {
   const { openSessionStore } = await import("../store/open.ts");
   return openSessionStore({
-    path: stateDbPath(home),
-    runtimePath: join(home.path, "runtime.db"),
+    path: privateDatabase(home, "state.db"),
+    runtimePath: privateDatabase(home, "runtime.db"),
     host: options.host ?? "in-process",
     indexLayout: options.indexLayout ?? (await indexLayout(home)),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),

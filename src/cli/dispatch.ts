@@ -8,10 +8,14 @@ import { Terminal } from "./terminal.ts";
 
 const DEFAULT_COMMAND = "chat";
 
-function report(terminal: Terminal, error: unknown): number {
-  if (error instanceof UserError) {
-    terminal.err(`${terminal.style("red", "error:")} ${error.message}${error.cure ? `\n${error.cure}` : ""}`);
-    return error.exitCode;
+async function report(terminal: Terminal, error: unknown, home: string): Promise<number> {
+  const explained =
+    error instanceof UserError ? error : (await import("../app/system-error.ts")).explainSystemError(error, home);
+  if (explained) {
+    terminal.err(
+      `${terminal.style("red", "error:")} ${explained.message}${explained.cure ? `\n${explained.cure}` : ""}`,
+    );
+    return explained.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.err(`${terminal.style("red", "unexpected error:")} ${text}`);
@@ -64,11 +68,13 @@ export async function dispatch(argv: readonly string[], surfaces?: Surfaces): Pr
       return process.stderr;
     },
   });
+  let place = "the home";
   try {
     const { home, rest, warnings } = openHome(argv);
+    place = home.path;
     for (const warning of warnings) terminal.err(`warning: ${warning}`);
     return await runLine({ home, terminal, ...(surfaces ? { surfaces } : {}) }, rest);
   } catch (error) {
-    return report(terminal, error);
+    return report(terminal, error, place);
   }
 }

@@ -57,11 +57,7 @@ async function tryTake(path: string, owner: Owner): Promise<boolean> {
   const draft = `${path}.${owner.token}`;
   const handle = await open(draft, "wx", 0o600);
   try {
-    await handle.writeFile(JSON.stringify(owner));
-  } finally {
-    await handle.close();
-  }
-  try {
+    await handle.writeFile(JSON.stringify(owner)).finally(() => handle.close());
     await link(draft, path);
     return true;
   } catch (error) {

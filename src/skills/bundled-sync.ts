@@ -57,7 +57,7 @@ function replaceFolder(from: string, to: string): void {
   const draft = `${to}.new`;
   const backup = `${to}.bak`;
   rmSync(draft, { recursive: true, force: true });
-  mkdirSync(dirname(to), { recursive: true });
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   cpSync(from, draft, { recursive: true });
   const existed = existsSync(to);
   if (existed) renameSync(to, backup);

@@ -1,9 +1,10 @@
 // Opens runtime.db: our own file for what state.db has no place for. Never needed to read a conversation.
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { RUNTIME_MIGRATIONS } from "./runtime/migrations.ts";
 import { type Database, immediate, openDatabase } from "./sqlite/driver.ts";
 import { sqliteCode } from "./sqlite/error-code.ts";
+import { meansFull } from "./sqlite/volume.ts";
 
 /** Two processes that start together wait for each other's migration. */
 const OPEN_WAIT_MS = 2000;
@@ -75,24 +76,27 @@ export function openRuntimeDb(path: string, options: RuntimeDbOptions = {}): Dat
 
 function mayNotWrite(error: unknown): boolean {
   const code = sqliteCode(error) ?? (error as { code?: unknown } | undefined)?.code;
-  return typeof code === "string" && /^(?:SQLITE_(?:READONLY|CANTOPEN)|EACCES$|EROFS$|EPERM$)/.test(code);
+  return (
+    typeof code === "string" && /^(?:SQLITE_(?:READONLY|CANTOPEN)|EACCES$|EROFS$|EPERM$|ENOSPC$|EDQUOT$)/.test(code)
+  );
 }
 
 /** What the file holds, or nothing where there is none; nothing can be written. */
 function viewRuntimeDb(path: string): Database {
-  if (existsSync(path)) return openDatabase(path, { snapshot: true });
+  const info = statSync(path, { throwIfNoEntry: false });
+  if (info?.isFile() && info.size > 0) return openDatabase(path, { snapshot: true });
   const empty = openDatabase(":memory:");
   migrate(empty);
   empty.pragma("query_only = 1");
   return empty;
 }
 
-/** As `openRuntimeDb`; in a home that may only be read, a view of the file. */
+/** As `openRuntimeDb`; in a home that may only be read, or on a full disk, a view of the file. */
 export function openRuntimeDbOrView(path: string): Database {
   try {
     return openRuntimeDb(path);
   } catch (error) {
-    if (!mayNotWrite(error)) throw error;
+    if (!mayNotWrite(error) && !meansFull(path, error)) throw error;
     return viewRuntimeDb(path);
   }
 }

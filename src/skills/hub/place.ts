@@ -23,7 +23,7 @@ async function ownFolder(parent: string, name: string, mode?: number): Promise<s
 
 /** The skills folder with links resolved; it is made when missing. */
 export async function realSkillsDir(skillsDir: string): Promise<string> {
-  await mkdir(skillsDir, { recursive: true });
+  await mkdir(skillsDir, { recursive: true, mode: 0o700 });
   return realpathSync(skillsDir);
 }
 

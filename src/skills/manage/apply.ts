@@ -19,7 +19,7 @@ async function writeOne(path: string, text: string): Promise<void> {
 
 /** A new skill appears at once: it is built beside its place and moved there. */
 async function create(plan: Plan): Promise<void> {
-  await mkdir(dirname(plan.dir), { recursive: true });
+  await mkdir(dirname(plan.dir), { recursive: true, mode: 0o700 });
   const draft = await mkdtemp(join(dirname(plan.dir), ".draft-"));
   try {
     for (const [file, text] of plan.files) {

@@ -1,6 +1,5 @@
 // One connection to state.db: writes in order and retried on locks, recovery from read-only and full volumes.
-import { statfsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { statSync } from "node:fs";
 import { UserError } from "../../core/failure.ts";
 import { risingClock } from "./clock.ts";
 import { Contention } from "./contention.ts";
@@ -10,11 +9,11 @@ import { sqliteCode } from "./error-code.ts";
 import { guardIndex } from "./index-health.ts";
 import { textOfError } from "./journal.ts";
 import { canWrite, openStateDatabase } from "./open-database.ts";
+import { meansFull } from "./volume.ts";
 
 const CHECKPOINT_EVERY = 50;
 /** A busy process moves the log into the file when it has a quiet moment, or after so many transactions all the same. */
 const QUIET = { ms: 100, mostWrites: 1_000, pages: 8_000 };
-const FULL_BELOW_BYTES = 256 * 1024;
 
 export interface ConnectionOptions {
   readonly path: string;
@@ -193,12 +192,9 @@ export class Connection {
 
   #explain(error: unknown): unknown {
     const code = sqliteCode(error);
-    if (code === "SQLITE_FULL" || (code?.startsWith("SQLITE_IOERR") && volumeIsFull(this.path))) {
+    if (meansFull(this.path, error)) {
       this.#volume = "full";
-      return new UserError(`The disk that holds ${this.path} is full; this could not be saved.`, {
-        cure: "Free some space and try again. Nothing that was saved before is affected.",
-        cause: error,
-      });
+      return this.#fullError(error);
     }
     if (code?.startsWith("SQLITE_READONLY")) {
       this.#volume = "read_only";
@@ -207,7 +203,16 @@ export class Connection {
     return error;
   }
 
+  #fullError(cause?: unknown): UserError {
+    return new UserError(`The disk that holds ${this.path} is full; this could not be saved.`, {
+      cure: "Free some space and try again. Nothing that was saved before is affected.",
+      cause,
+    });
+  }
+
   #readOnlyError(cause?: unknown): UserError {
+    // Opened for reading although it may be written: the disk did not take the side files.
+    if (!this.#options.readOnly && canWrite(this.path)) return this.#fullError(cause);
     return new UserError(`${this.path} is read-only; nothing can be saved.`, {
       cure: "Make the file and its folder writable; the store recovers by itself.",
       cause,
@@ -234,8 +239,9 @@ export class Connection {
     this.#volume = db.readOnly ? "read_only" : "ok";
     if (!db.readOnly) return;
     this.#fingerprint = fingerprint(this.path);
-    if (!wasReadOnly && !this.#options.readOnly)
-      this.#notice(`${this.path} is read-only: sessions can be read and searched, but not saved.`);
+    if (wasReadOnly || this.#options.readOnly) return;
+    const why = canWrite(this.path) ? "cannot be written (the disk is full, or will not take it)" : "is read-only";
+    this.#notice(`${this.path} ${why}: sessions can be read and searched, but not saved.`);
   }
 
   #refreshReadOnly(): void {
@@ -279,13 +285,4 @@ function closedError(path: string): Error {
 function fingerprint(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat ? `${stat.size} ${stat.mtimeMs}` : "";
-}
-
-function volumeIsFull(path: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(dirname(path));
-    return bavail * bsize < FULL_BELOW_BYTES;
-  } catch {
-    return false;
-  }
 }

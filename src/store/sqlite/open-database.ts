@@ -8,6 +8,7 @@ import { ensureIndex } from "./index-health.ts";
 import { applyJournalMode, textOfError } from "./journal.ts";
 import { migrate } from "./migrate.ts";
 import { missingColumns } from "./schema.ts";
+import { meansFull } from "./volume.ts";
 
 export interface OpenStateOptions {
   readonly path: string;
@@ -37,6 +38,11 @@ export function canWrite(path: string): boolean {
 
 function fileExists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** A file that was made, but never written to, holds nothing to read. */
+function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Side files that were made while the file was read-only took over its mode, and would keep it unwritable. */
@@ -69,6 +75,12 @@ export function explainOpenError(path: string, error: unknown): unknown {
         cause: error,
       },
     );
+  }
+  if (meansFull(path, error)) {
+    return new UserError(`${path} cannot be opened: the disk is full.`, {
+      cure: "Free some space and try again. Nothing that was saved before is affected.",
+      cause: error,
+    });
   }
   if (meansReadOnly(error)) {
     return new UserError(`${path} cannot be opened or created: ${textOfError(error)}.`, {
@@ -112,7 +124,7 @@ function openReadOnly(options: OpenStateOptions): Database {
       failure = error;
     }
     db.close();
-    if (!meansReadOnly(failure)) break;
+    if (!meansReadOnly(failure) && !meansFull(options.path, failure)) break;
   }
   throw failure;
 }
@@ -123,6 +135,10 @@ export function openStateDatabase(options: OpenStateOptions): Database {
   const folder = dirname(path);
   try {
     const exists = fileExists(path);
+    if (exists && !statSync(path).isFile())
+      throw new UserError(`${path} is not a file, but the session database is expected there.`, {
+        cure: "Move it away; a new, empty database is made in its place.",
+      });
     if (options.readOnly && !exists) {
       throw new UserError(`${path} does not exist.`, { cure: "Check the path." });
     }
@@ -132,7 +148,8 @@ export function openStateDatabase(options: OpenStateOptions): Database {
     try {
       return openWritable(options);
     } catch (error) {
-      if (!meansReadOnly(error) || !fileExists(path)) throw error;
+      const unwritable = meansReadOnly(error) || meansFull(path, error);
+      if (!unwritable || !hasContent(path)) throw error;
       return openReadOnly(options);
     }
   } catch (error) {

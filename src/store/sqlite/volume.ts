@@ -1,0 +1,22 @@
+// What the disk under a database can take.
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { sqliteCode } from "./error-code.ts";
+
+const FULL_BELOW_BYTES = 256 * 1024;
+
+function volumeIsFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < FULL_BELOW_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+/** SQLite says "full" of a write, but "I/O error" or "cannot open" of the side files that it cannot make. */
+export function meansFull(path: string, error: unknown): boolean {
+  const code = sqliteCode(error);
+  if (code === "SQLITE_FULL") return true;
+  return code !== undefined && /^SQLITE_(?:IOERR|CANTOPEN)/.test(code) && volumeIsFull(path);
+}
