@@ -52,7 +52,11 @@ describe("the audit", () => {
     file(".env", "A=b\n", 0o644);
     file("auth.json", "{}", 0o666);
     chmodSync(path, 0o755);
-    const { ok, findings } = await securityAudit(open());
+    const home = open();
+    // Opening the home closed them.
+    chmodSync(join(path, ".env"), 0o644);
+    chmodSync(join(path, "auth.json"), 0o666);
+    const { ok, findings } = await securityAudit(home);
     expect(ok).toBe(false);
     expect(findings).toEqual(
       expect.arrayContaining([

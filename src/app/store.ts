@@ -23,10 +23,6 @@ export function sessionsDir(home: Home): string {
   return join(home.path, "sessions");
 }
 
-export function stateDbPath(home: Home): string {
-  return join(home.path, "state.db");
-}
-
 export async function openHomeStore(home: Home, options: OpenStoreOptions = {}): Promise<SessionStore> {
   const { openSessionStore } = await import("../store/open.ts");
   return openSessionStore({

@@ -49,7 +49,9 @@ async function isAbandoned(path: string, staleMs: number): Promise<boolean> {
   if (!info) return false;
   if (Date.now() - info.mtimeMs > staleMs) return true;
   const owner = await readOwner(path);
-  return owner !== undefined && owner.host === hostname() && !isAlive(owner.pid);
+  if (owner === undefined || owner.host !== hostname() || isAlive(owner.pid)) return false;
+  // An owner that released its lock and ended since it was read left nothing behind: what is there now is another's.
+  return (await readOwner(path))?.token === owner.token;
 }
 
 /** Writes the owner to a private file and links it into place: the lock is never seen without its owner. */
