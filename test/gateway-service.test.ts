@@ -127,8 +127,8 @@ it("says at once why it does not start in the background", { timeout: 60_000 }, 
   mkdirSync(join(home.path, "runtime.db"));
   const start = await run("gateway", "start");
   expect(start.code).toBe(1);
-  expect(start.stderr).toContain("unable to open database file");
-  expect(readFileSync(join(home.path, "logs", "gateway-errors.log"), "utf8")).toContain("unable to open");
+  expect(start.stderr).toContain("runtime.db is not a file");
+  expect(readFileSync(join(home.path, "logs", "gateway-errors.log"), "utf8")).toContain("runtime.db is not a file");
 });
 
 it("runs without a plugin that cannot be loaded, and says so", { timeout: 60_000 }, async () => {

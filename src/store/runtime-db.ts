@@ -1,6 +1,7 @@
 // Opens runtime.db: our own file for what state.db has no place for. Never needed to read a conversation.
 import { existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { UserError } from "../core/failure.ts";
 import { RUNTIME_MIGRATIONS } from "./runtime/migrations.ts";
 import { type Database, immediate, openDatabase } from "./sqlite/driver.ts";
 import { sqliteCode } from "./sqlite/error-code.ts";
@@ -62,6 +63,10 @@ function setAside(path: string): string {
  */
 export function openRuntimeDb(path: string, options: RuntimeDbOptions = {}): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw new UserError(`${path} is not a file, but a database is expected there.`, {
+      cure: "Move it away; a new, empty database is made in its place.",
+    });
   try {
     return openOnce(path);
   } catch (error) {
