@@ -156,8 +156,9 @@ export class FakeTelegram {
     this.#push({ edited_message: { message_id: id, date, edit_date: date, chat, from, text } });
   }
 
+  /** A negative chat number is a group. */
   press(userId: number, message: FakeMessage, data: string): void {
-    const chat = { id: Number(message.chatId), type: "private" };
+    const chat = { id: Number(message.chatId), type: message.chatId.startsWith("-") ? "group" : "private" };
     const from = { id: userId, is_bot: false, first_name: `User ${userId}` };
     const about = { message_id: message.id, date: 1, chat, text: message.text };
     this.#push({ callback_query: { id: `q${this.#nextUpdate}`, from, data, chat_instance: "1", message: about } });

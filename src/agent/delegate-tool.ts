@@ -121,7 +121,7 @@ function specFor(task: Task, settings: DelegationSettings, context: ToolContext)
     role,
     depth,
     maxTurns: settings.maxIterations,
-    human: nobody,
+    human: context.human.role === undefined ? nobody : { ...nobody, role: context.human.role },
     denyTool: childDenial(role),
   };
 }

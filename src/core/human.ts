@@ -1,10 +1,13 @@
 // The person at a surface. Each surface supplies one; cron jobs and subagents get one that denies.
+import type { Role } from "./role.ts";
 
 export interface ApprovalRequest {
   /** What will happen, in words: the command, the file, the address. */
   readonly action: string;
   /** Why the gate stopped it. */
   readonly reason: string;
+  /** The parts of the action that the gate stopped, as far as they are known: a long action hides them. */
+  readonly flagged?: readonly string[];
   /** Stable key of the intent: what an allow-list entry remembers. */
   readonly intent: string;
   /** Choices that make sense here; `always` is left out for one-off risks. */
@@ -17,7 +20,12 @@ export type ApprovalChoice = "once" | "session" | "always" | "deny";
 export type ApprovalAnswer =
   | { readonly choice: ApprovalChoice }
   /** Nobody answered in time, or nobody is there: a recorded denial. */
-  | { readonly choice: "deny"; readonly unattended: true };
+  | {
+      readonly choice: "deny";
+      readonly unattended: true;
+      /** Why nobody answered, for the model, as a sentence; absent when the time ran out. */
+      readonly why?: string;
+    };
 
 export interface ClarifyRequest {
   readonly question: string;
@@ -25,6 +33,8 @@ export interface ClarifyRequest {
 }
 
 export interface Human {
+  /** The rights of the person whose turn it is; an owner's when absent. Read it at each use: a chat may be shared. */
+  readonly role?: Role;
   /** False where no person can answer: then dangerous means denied. */
   readonly present: boolean;
   /** Where the questions appear, for those who watch approvals: `gateway`; the terminal when absent. */
@@ -49,9 +59,10 @@ export const nobody: Human = {
 };
 
 /** Whether somebody is there, and what happens when not: for those who wrap a person's answers. */
-export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "unasked"> {
+export function presenceOf(human: Human): Pick<Human, "role" | "present" | "surface" | "absence" | "unasked"> {
   return {
     present: human.present,
+    ...(human.role === undefined ? {} : { role: human.role }),
     ...(human.surface === undefined ? {} : { surface: human.surface }),
     ...(human.absence === undefined ? {} : { absence: human.absence }),
     unasked: (request) => human.unasked?.(request),

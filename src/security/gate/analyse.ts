@@ -41,6 +41,8 @@ const DISASTER: readonly [RegExp, string][] = [
 
 class Analyser {
   readonly effects: Effect[] = [];
+  readonly invocations: Invocation[] = [];
+  readable = true;
   readonly #world: ShellWorld;
   readonly #parse: ParseShell;
   readonly #deadline: number;
@@ -69,6 +71,7 @@ class Analyser {
     const world = { ...this.#world, cwd };
     const walk = new ShellWalk(world, this.#parse, variables, this.#deadline);
     const result = walk.run(normal);
+    if (walk.variables.size > variables.size) this.readable = false;
     if (result.forkBomb) this.#add("fork_bomb", "service", "hardline", "multiplies until the machine stops");
     if (result.broken) this.#unreadable(normal, "cannot be read by the shell grammar");
     for (const invocation of result.invocations) {
@@ -82,6 +85,7 @@ class Analyser {
   }
 
   #invocation(invocation: Invocation, depth: number, variables: ReadonlyMap<string, string | undefined>): void {
+    this.invocations.push(invocation);
     this.effects.push(...applyRules(SHELL_RULES, invocation, this.#world));
     if (depth > MAX_DEPTH) return;
     const inner = innerOf(invocation);
@@ -144,6 +148,7 @@ class Analyser {
   }
 
   #unreadable(text: string, why: string): void {
+    this.readable = false;
     for (const [pattern, rule] of DISASTER)
       if (pattern.test(text)) this.#add(rule, "deletion", "hardline", "looks like it destroys the system");
     if (ALARMING.test(text)) this.#add("unreadable", "unreadable", "dangerous", why);
@@ -193,7 +198,8 @@ function unique(effects: readonly Effect[]): Effect[] {
 export function analyseCommand(command: string, world: ShellWorld, parse: ParseShell): Analysis {
   const analyser = new Analyser(world, parse, command.length);
   analyser.script(command, 0);
-  return { effects: unique(analyser.effects), normal: comparisonText(command) };
+  const { invocations, readable } = analyser;
+  return { effects: unique(analyser.effects), normal: comparisonText(command), invocations, readable };
 }
 
 /** The effects of a program in Python or JavaScript, with the shell commands inside it. */
@@ -207,5 +213,6 @@ export function analyseProgram(
   const found = codeEffects(language, code, world);
   for (const script of found.scripts) analyser.script(script, 1);
   for (const argv of found.commands) analyser.argv(argv, world.cwd, 1);
-  return { effects: unique([...found.effects, ...analyser.effects]), normal: code.trim() };
+  const { invocations, readable } = analyser;
+  return { effects: unique([...found.effects, ...analyser.effects]), normal: code.trim(), invocations, readable };
 }

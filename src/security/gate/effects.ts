@@ -1,4 +1,5 @@
 // What a command does that matters: the currency of rules, denials and allow-lists.
+import type { Invocation } from "./shell-types.ts";
 
 /** `hardline` is never allowed, `dangerous` needs consent, `note` matters only when a like thing was denied. */
 export type Level = "hardline" | "dangerous" | "note";
@@ -21,6 +22,7 @@ export type Category =
   | "shutdown"
   | "unreadable"
   | "address"
+  | "guest"
   | "durable";
 
 export interface Effect {
@@ -31,12 +33,18 @@ export interface Effect {
   readonly reason: string;
   /** Absolute paths or names it acts on; empty when they are not known. */
   readonly targets: readonly string[];
+  /** The command that has the effect, where it is one of several: for the question to the person. */
+  readonly command?: string;
 }
 
 export interface Analysis {
   readonly effects: readonly Effect[];
   /** The normalised text: what an allow-list entry compares. */
   readonly normal: string;
+  /** Every command that would run, also inside others. */
+  readonly invocations: readonly Invocation[];
+  /** The grammar could read all of it, and it sets no variables. */
+  readonly readable: boolean;
 }
 
 /** The worst level, or null when nothing was found. */

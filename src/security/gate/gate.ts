@@ -3,12 +3,14 @@ import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
 import type { ApprovalRequest } from "../../core/human.ts";
 import type { PathGuard } from "../path-guard.ts";
+import { expandHome, realPathOf } from "../real-path.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
 import { askPerson, type Judge, judged } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, worstOf } from "./effects.ts";
+import { type GuestWorld, guestCommandEffects, guestProgramEffects, isAbove, isForbidden } from "./guest.ts";
 import { loadShellParser } from "./shell-parser.ts";
 
 export interface GatePolicy {
@@ -61,6 +63,13 @@ interface Case {
   readonly action: string;
 }
 
+/** Of a guest's commands, only an owner decides about these, whatever the mode. */
+const OWNERS_ONLY: ReadonlySet<Effect["category"]> = new Set(["self", "credentials"]);
+
+function isGuest({ human }: GateContext): boolean {
+  return human.role === "guest";
+}
+
 const NO_VARIANTS = "Do not retry it, also not by another tool, spelling or interpreter; say what you need instead.";
 const UNDECIDED = "Not run: the work was stopped before anybody answered.";
 
@@ -106,7 +115,7 @@ class Gatekeeper implements SecurityGate {
     if (intent.kind === "fetch") return this.#checkFetch(intent.url);
     if (intent.kind === "durable" || intent.kind === "send") return this.#checkTainted(intent, context);
     if (intent.kind === "read" || intent.kind === "write") return this.#checkPath(intent, context);
-    const analysis = await this.#analyse(intent);
+    const analysis = await this.#analyse(intent, context);
     const key = intentKey(
       analysis.effects,
       intent.cwd,
@@ -116,12 +125,27 @@ class Gatekeeper implements SecurityGate {
     return this.#decide({ intent, context, effects: analysis.effects, key, action });
   }
 
-  async #analyse(intent: Extract<Intent, { kind: "command" | "code" }>): Promise<Analysis> {
+  async #analyse(intent: Extract<Intent, { kind: "command" | "code" }>, context: GateContext): Promise<Analysis> {
     const parse = await loadShellParser();
     const world = { userHome: this.#options.userHome, hermesHome: this.#options.hermesHome, cwd: intent.cwd };
-    return intent.kind === "command"
-      ? analyseCommand(intent.command, world, parse)
-      : analyseProgram(intent.language, intent.code, world, parse);
+    const analysis =
+      intent.kind === "command"
+        ? analyseCommand(intent.command, world, parse)
+        : analyseProgram(intent.language, intent.code, world, parse);
+    // What runs in a container cannot reach the home.
+    if (!isGuest(context) || (intent.kind === "command" && CONTAINERS.has(intent.backend))) return analysis;
+    const { invocations, readable } = analysis;
+    const guest = await this.#guestWorld(intent.cwd);
+    const more =
+      intent.kind === "command"
+        ? await guestCommandEffects({ text: intent.command, cwd: intent.cwd, invocations, readable }, guest)
+        : await guestProgramEffects(intent.code, intent.cwd, guest);
+    return { ...analysis, effects: [...analysis.effects, ...more] };
+  }
+
+  async #guestWorld(cwd: string): Promise<GuestWorld> {
+    const { userHome, hermesHome } = this.#options;
+    return { userHome, hermesHome, cwd, realHome: await realPathOf(hermesHome, "/") };
   }
 
   #checkFetch(url: string): Verdict {
@@ -132,7 +156,7 @@ class Gatekeeper implements SecurityGate {
 
   /** Injected text must not become durable or leave: in a tainted turn only a person can say yes, whatever the mode. */
   async #checkTainted(intent: Extract<Intent, { kind: "durable" | "send" }>, context: GateContext): Promise<Verdict> {
-    const because = intent.kind === "durable" ? intent.because : undefined;
+    const because = intent.kind === "durable" ? (intent.because ?? guestReason(intent, context)) : undefined;
     if (!context.tainted && because === undefined) return { allowed: true, how: "harmless" };
     const what = intent.kind === "send" ? "message" : intent.what;
     const does = intent.kind === "send" ? `write to ${intent.to}` : `change ${what}`;
@@ -155,6 +179,10 @@ class Gatekeeper implements SecurityGate {
   }
 
   async #checkPath(intent: Extract<Intent, { kind: "read" | "write" }>, context: GateContext): Promise<Verdict> {
+    if (isGuest(context)) {
+      const refused = await this.#guestPath(intent, context);
+      if (refused) return refused;
+    }
     const guard = this.#options.pathGuard;
     const verdict =
       intent.kind === "write" ? await guard.write(intent.path, intent.cwd) : await guard.read(intent.path, intent.cwd);
@@ -172,6 +200,25 @@ class Gatekeeper implements SecurityGate {
     }
     const key = intentKey([effect], intent.cwd, `${intent.kind} ${verdict.realPath}`);
     return this.#decide({ intent, context, effects: [effect], key, action: `${intent.kind} ${verdict.realPath}` });
+  }
+
+  /** Files in the home of Hermes are the owner's; so is a search in a folder that contains it. */
+  async #guestPath(
+    intent: Extract<Intent, { kind: "read" | "write" }>,
+    context: GateContext,
+  ): Promise<Verdict | undefined> {
+    const world = await this.#guestWorld(intent.cwd);
+    const path = await realPathOf(expandHome(intent.path.trim(), world.userHome), intent.cwd);
+    const above = context.toolName === "search_files" && isAbove(path, world);
+    if (!above && !isForbidden(path, world)) return undefined;
+    const reason = above
+      ? `${path} contains the home of Hermes, which is the owner's; name a folder inside it`
+      : `${path} is in the home of Hermes, which is the owner's`;
+    const category = intent.kind === "write" ? "protected_file" : "credentials";
+    this.#denials.record(context.sessionId, "", [
+      { rule: "guest_home", category, level: "dangerous", reason, targets: [path] },
+    ]);
+    return { allowed: false, status: "blocked", rule: "guest_home", message: `Blocked: ${reason}. ${NO_VARIANTS}` };
   }
 
   async #decide(subject: Case): Promise<Verdict> {
@@ -197,10 +244,9 @@ class Gatekeeper implements SecurityGate {
           "Blocked: sudo may not read a password that is guessed or piped in. Use plain sudo; Hermes asks the person, or takes SUDO_PASSWORD.",
       };
     if (worstOf(effects) !== "dangerous") return { allowed: true, how: "harmless" };
-    if (policy.yolo || policy.mode === "off" || this.#yolo.has(context.sessionId))
-      return { allowed: true, how: "mode_off" };
+    if (this.#asksNobody(context, effects)) return { allowed: true, how: "mode_off" };
     if (this.#allow.allows(context.sessionId, key, effects)) return { allowed: true, how: "allow_list" };
-    if (policy.mode === "smart" && this.#options.judge) {
+    if (policy.mode === "smart" && this.#options.judge && !isGuest(context)) {
       const opinion = await judged(this.#options.judge, subject.action, reasonOf(effects), {
         timeoutMs: this.#options.judgeTimeoutMs ?? 30_000,
         signal: context.signal,
@@ -212,6 +258,14 @@ class Gatekeeper implements SecurityGate {
       if (opinion === "deny") return this.#refuse(subject, "the safety check of the smart mode said no.");
     }
     return this.#ask(subject, ["once", "session", "always", "deny"]);
+  }
+
+  /** Approvals are off: for everything of an owner, for a guest except what only owners decide. */
+  #asksNobody(context: GateContext, effects: readonly Effect[]): boolean {
+    const { yolo, mode } = this.#options.policy();
+    const off = yolo || mode === "off";
+    if (!isGuest(context)) return off || this.#yolo.has(context.sessionId);
+    return off && !effects.some(({ category, level }) => level !== "note" && OWNERS_ONLY.has(category));
   }
 
   /** The same question is asked once, although several calls wait for its answer. */
@@ -241,7 +295,9 @@ class Gatekeeper implements SecurityGate {
       const silence = "unattended" in answer;
       const refused = this.#refuse(
         subject,
-        silence ? "nobody answered in time; that counts as a no." : "the person said no.",
+        silence
+          ? (answer.why ?? "nobody answered in time; that counts as a no.")
+          : `the ${isGuest(context) ? "owner" : "person"} said no.`,
       );
       // Whoever goes on with this work later may ask again: nobody has said no.
       return silence && context.signal.aborted ? { ...refused, message: UNDECIDED } : refused;
@@ -262,7 +318,16 @@ class Gatekeeper implements SecurityGate {
 
 function requestOf(subject: Case, choices: ApprovalRequest["choices"]): ApprovalRequest {
   const { action, effects, key, context } = subject;
-  return { action, reason: reasonOf(effects), intent: key, choices, toolName: context.toolName };
+  const stopping = effects.filter(({ level, command }) => level !== "note" && command !== undefined);
+  const flagged = [...new Set(stopping.map(({ command }) => command ?? ""))];
+  const parts = flagged.length > 0 ? { flagged } : {};
+  return { action, reason: reasonOf(effects), intent: key, choices, toolName: context.toolName, ...parts };
+}
+
+/** A skill or a setting of the home is everybody's: a guest's change of it needs the owner. */
+function guestReason(intent: Extract<Intent, { kind: "durable" }>, context: GateContext): string | undefined {
+  if (!isGuest(context) || intent.what === "memory" || intent.what === "cron") return undefined;
+  return `would change ${intent.what === "skill" ? "a skill" : "the configuration"} for everybody on behalf of a guest`;
 }
 
 function reasonOf(effects: readonly Effect[]): string {
