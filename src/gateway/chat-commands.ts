@@ -37,6 +37,11 @@ function text(lines: readonly string[]): string {
   return lines.join("\n");
 }
 
+/** Of the first line only: below it a letter may have a signature or the quoted question. */
+function firstWords(args: string): string[] {
+  return (args.split("\n")[0] ?? "").toLowerCase().split(/\s+/);
+}
+
 /** The id that a question names, among the words of /approve and /deny. */
 function questionId(words: readonly string[]): string | undefined {
   return words.find((word) => /^[\da-f]{8}$/.test(word));
@@ -64,12 +69,12 @@ function decided(count: string | number, what: string): string {
 }
 
 const approve: Own = (args, place) => {
-  const words = args.toLowerCase().split(/\s+/);
+  const words = firstWords(args);
   const choice: ApprovalChoice = words.includes("always") ? "always" : words.includes("session") ? "session" : "once";
   return decided(decide(choice, words, place), "Approved");
 };
 
-const deny: Own = (args, place) => decided(decide("deny", args.toLowerCase().split(/\s+/), place), "Denied");
+const deny: Own = (args, place) => decided(decide("deny", firstWords(args), place), "Denied");
 
 const whoami: Own = (_, { office, row, key }) => {
   const { source } = row.event;

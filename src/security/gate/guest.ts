@@ -24,6 +24,10 @@ const UNPLAIN_OPTIONS: { readonly [program: string]: RegExp } = {
   test: /^-v/,
   "[": /^-v/,
   printf: /^-v/,
+  // Follows links on its way.
+  grep: /^-[a-zA-Z]*R|^--de/,
+  egrep: /^-[a-zA-Z]*R|^--de/,
+  fgrep: /^-[a-zA-Z]*R|^--de/,
   tree: /^--from/,
 };
 /** Options by which it goes through folders. */
@@ -35,6 +39,9 @@ const UNPLAIN_TEXT = /[$`(){}\\!]|\[\[|<<|\r|[^\t\n -~\u00a0-\uffff]/;
 
 /** Files that people sent, and large results of tools: a conversation gets their names, which cannot be guessed. */
 const OPEN_FILES = /^cache\/(?:(?:images|audio|videos|documents)\/[^/]+|tool-results\/[^/]+\/[^/]+)$/;
+
+/** Such a file, spelled out in a text; where its path really leads is judged with the words. */
+const OPEN_MENTION = /[^\s'"`;|&<>()]*\/cache\/(?:(?:images|audio|videos|documents)|tool-results\/[\w-]+)\/[\w.-]+/g;
 
 interface Homes {
   readonly hermesHome: string;
@@ -75,7 +82,8 @@ function pathWords({ name, args, redirects }: Invocation): string[] {
 }
 
 /** Does the text spell out a place in the home? For programs and for words inside words. */
-function mentions(text: string, world: GuestWorld): boolean {
+function mentions(given: string, world: GuestWorld): boolean {
+  const text = given.replaceAll(OPEN_MENTION, " ");
   const spelled = text.toLowerCase();
   const names = [world.hermesHome, world.realHome].map((home) => home.toLowerCase());
   if (/\bhermes_home\b|(?:^|[/~'"\s=])\.hermes(?:[/'"\s]|$)/.test(spelled)) return true;
