@@ -1,9 +1,21 @@
 // The open questions of all chats: an owner answers those of guests from another chat, and nobody else's press counts.
 import type { ApprovalChoice } from "../core/human.ts";
-import { type Answerer, NOT_YOURS_TO_ANSWER, type Prompts } from "./prompts.ts";
+
+/** Who presses a button or sends a command about a question. */
+export interface Answerer {
+  readonly owner: boolean;
+}
+
+export const NOT_YOURS_TO_ANSWER = "This question is not yours to answer.";
+
+/** The questions of one chat. */
+interface ChatQuestions {
+  press(data: string, by: Answerer): string | null;
+  answer(id: string, choice: string): boolean;
+}
 
 interface Open {
-  readonly prompts: Prompts;
+  readonly prompts: ChatQuestions;
   readonly kind: "approval" | "clarify";
 }
 

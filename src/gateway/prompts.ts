@@ -5,7 +5,7 @@ import type { Button } from "../core/platform.ts";
 import type { Role } from "../core/role.ts";
 import { joinSignals } from "../lib/joined-signal.ts";
 import { approvalText, type QuestionText, visibleLine } from "./approval-text.ts";
-import type { OpenQuestions } from "./open-questions.ts";
+import { type Answerer, NOT_YOURS_TO_ANSWER, type OpenQuestions } from "./open-questions.ts";
 
 type Buttons = readonly (readonly Button[])[];
 type Change = (text: string) => void;
@@ -50,13 +50,6 @@ interface Question {
   readonly of: "turn" | "beside";
   resolve(answer: string | null): void;
 }
-
-/** Who presses a button or sends a command about a question. */
-export interface Answerer {
-  readonly owner: boolean;
-}
-
-export const NOT_YOURS_TO_ANSWER = "This question is not yours to answer.";
 
 interface Asker {
   readonly asking: Asking;
