@@ -121,7 +121,7 @@ function specFor(task: Task, settings: DelegationSettings, context: ToolContext)
     role,
     depth,
     maxTurns: settings.maxIterations,
-    human: context.human.role === undefined ? nobody : { ...nobody, role: context.human.role },
+    human: context.human.guest ? { ...nobody, guest: true } : nobody,
     denyTool: childDenial(role),
   };
 }

@@ -166,7 +166,7 @@ export async function cronToolFor(services: Services, wish: ConversationWish): P
   const own = toolNames(services.config, { human, ...(platform ? { platform } : {}) }, new Map());
   const chat = {
     // Scripts of the home are the owner's. A shared chat goes on with somebody else's turn: asked at each call.
-    scripts: () => own.includes("terminal") && human.role !== "guest",
+    scripts: () => own.includes("terminal") && !human.guest,
     ...(wish.origin ? { origin: wish.origin } : {}),
     ...(wish.userId ? { tenant: wish.userId } : {}),
   };

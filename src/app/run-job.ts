@@ -44,7 +44,7 @@ function roleOf(job: Job): Role {
 }
 
 function personOf(services: Services, job: Job): Human {
-  if (roleOf(job) === "guest") return { ...nobody, role: "guest" };
+  if (roleOf(job) === "guest") return { ...nobody, guest: true };
   return services.config.approvals.cron_mode === "approve" ? consenting : nobody;
 }
 

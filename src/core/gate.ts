@@ -29,6 +29,10 @@ export interface GateContext {
   readonly toolName: string;
   readonly human: Human;
   readonly tainted: boolean;
+  /** Where the outside text of a tainted turn came from, for the question to the person. */
+  readonly origin?: string;
+  /** The folder that the conversation works in, wherever its shell is now. */
+  readonly workspace?: string;
   readonly signal: AbortSignal;
 }
 

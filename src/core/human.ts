@@ -1,5 +1,4 @@
 // The person at a surface. Each surface supplies one; cron jobs and subagents get one that denies.
-import type { Role } from "./role.ts";
 
 export interface ApprovalRequest {
   /** What will happen, in words: the command, the file, the address. */
@@ -33,14 +32,14 @@ export interface ClarifyRequest {
 }
 
 export interface Human {
-  /** The rights of the person whose turn it is; an owner's when absent. Read it at each use: a chat may be shared. */
-  readonly role?: Role;
   /** False where no person can answer: then dangerous means denied. */
   readonly present: boolean;
   /** Where the questions appear, for those who watch approvals: `gateway`; the terminal when absent. */
   readonly surface?: string;
   /** Where nobody can answer: why, for the model, as the end of a sentence ("nobody is there to allow it"). */
   readonly absence?: string;
+  /** The turn is for somebody who is not the owner: tools read nothing of Hermes' homes and no secret files. */
+  readonly guest?: boolean;
   /** Told of a question that was not asked, because nobody is there, and counts as a no. */
   unasked?(request: ApprovalRequest): void;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
@@ -59,12 +58,12 @@ export const nobody: Human = {
 };
 
 /** Whether somebody is there, and what happens when not: for those who wrap a person's answers. */
-export function presenceOf(human: Human): Pick<Human, "role" | "present" | "surface" | "absence" | "unasked"> {
+export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "unasked"> {
   return {
     present: human.present,
-    ...(human.role === undefined ? {} : { role: human.role }),
     ...(human.surface === undefined ? {} : { surface: human.surface }),
     ...(human.absence === undefined ? {} : { absence: human.absence }),
+    ...(human.guest ? { guest: true } : {}),
     unasked: (request) => human.unasked?.(request),
   };
 }

@@ -271,8 +271,9 @@ export class Prompts {
   /** The person in this chat, as tools see them. */
   human(asking: () => Asking, of: Question["of"] = "turn"): Human {
     return {
-      get role() {
-        return asking().role;
+      // Asked at each use: a shared chat goes on with somebody else's turn.
+      get guest() {
+        return asking().role === "guest";
       },
       present: true,
       surface: "gateway",

@@ -52,16 +52,40 @@ describe("writing", () => {
     "~/.hermes/state.db",
     "../alias/config.yaml",
     "../alias/./state.db-wal",
+    "~/.hermes/notes.md",
+    "~/.hermes/SOUL.md",
+    "~/.hermes/memories/MEMORY.md",
+    "~/.hermes/memories/../memories/USER.md",
+    "~/.hermes/webhook_subscriptions.json",
+    "~/.hermes/channel_directory.json",
+    "~/.hermes/response_store.db",
+    "~/.hermes/cache/config.json",
+    "~/.hermes/logs/agent.log",
+    "~/.HERMES/anything",
+    "~/.hermes/profiles/other/config.yaml",
+    "../user/./.hermes/",
+    "/proc/self/cwd/../user/.hermes/x",
   ])("refuses %s", async (path) => {
     expect((await guard.write(path, project)).action).toBe("deny");
   });
 
-  it.each(["~/.hermes/skills/x/SKILL.md", "~/.hermes/hooks/h.sh", ".git/hooks/pre-commit"])(
-    "asks for %s",
-    async (path) => {
-      expect((await guard.write(path, project)).action).toBe("ask");
-    },
-  );
+  it.each([
+    "~/.hermes/skills/x/SKILL.md",
+    "~/.hermes/hooks/h.sh",
+    ".git/hooks/pre-commit",
+    "~/.vimrc",
+    "~/.bash_aliases",
+    "~/.config/git/config",
+    "~/.config/fish/conf.d/e.fish",
+    "~/.local/share/systemd/user/e.service",
+    "~/.config/environment.d/e.conf",
+    "~/.local/bin/git",
+    "~/bin/git",
+    "~/.xprofile",
+    "~/.pam_environment",
+  ])("asks for %s", async (path) => {
+    expect((await guard.write(path, project)).action).toBe("ask");
+  });
 
   it.each([
     "src/a.ts",
@@ -70,9 +94,26 @@ describe("writing", () => {
     "~/notes/today.md",
     "~/.sshnotes",
     "/dev/null",
-    "~/.hermes/notes.md",
+    "~/.hermes/workspace/notes.md",
+    "~/.hermesnotes",
   ])("allows %s", async (path) => {
     expect((await guard.write(path, project)).action).toBe("allow");
+  });
+
+  it("protects the root home and the other profiles when a profile is active", async () => {
+    const profile = createPathGuard({ hermesHome: join(root, "other/profiles/w"), userHome });
+    for (const path of ["other/config.yaml", "other/profiles/x/SOUL.md", "other/profiles/w/memories/MEMORY.md"])
+      expect((await profile.write(`../${path}`, project)).action).toBe("deny");
+    for (const path of ["other/.env", "other/profiles/x/.env", "other/profiles/x/auth.json"])
+      expect((await profile.read(`../${path}`, project)).action).toBe("ask");
+  });
+
+  it("leaves a workspace inside the home to the person, but not one of Hermes' own folders", async () => {
+    const at = (name: string) => join(hermesHome, name);
+    expect((await guard.write("a.txt", at("project"), { workspace: at("project") })).action).toBe("allow");
+    expect((await guard.write("../SOUL.md", at("project"), { workspace: at("project") })).action).toBe("deny");
+    expect((await guard.write("a.txt", at("memories"), { workspace: at("memories") })).action).toBe("deny");
+    expect((await guard.write("SOUL.md", hermesHome, { workspace: hermesHome })).action).toBe("deny");
   });
 
   it("keeps to the safe root when there is one", async () => {
@@ -89,16 +130,45 @@ describe("reading", () => {
       expect((await guard.read(path, project)).action).toBe("deny");
     },
   );
-  it.each(["~/.ssh/id_ed25519", "docs/id_rsa", "~/.hermes/.env", "../alias/auth.json", "~/.aws/credentials"])(
-    "asks for %s",
+  it.each([
+    "~/.ssh/id_ed25519",
+    "docs/id_rsa",
+    "~/.hermes/.env",
+    "../alias/auth.json",
+    "~/.aws/credentials",
+    "~/.ssh/deploy_key",
+  ])("asks for %s", async (path) => {
+    expect((await guard.read(path, project)).action).toBe("ask");
+    expect((await guard.reference(path, project)).action).toBe("deny");
+  });
+  it("reads a hard link of a key as the key", async () => {
+    writeFileSync(join(userHome, ".ssh/id_rsa"), "key");
+    linkSync(join(userHome, ".ssh/id_rsa"), join(project, "report.pdf"));
+    expect((await guard.read("report.pdf", project)).action).toBe("ask");
+    expect((await guard.reference("report.pdf", project)).action).toBe("deny");
+  });
+
+  it("lets a guest read nothing of the home, and no secret", async () => {
+    const as = { policy: "guest" } as const;
+    for (const path of [
+      "~/.hermes/state.db",
+      "~/.hermes/memories/MEMORY.md",
+      "~/.hermes/config.yaml",
+      "../alias/logs/x",
+    ])
+      expect(await guard.read(path, project, as)).toMatchObject({ action: "deny", rule: "guest_home" });
+    for (const path of ["~/.ssh/id_rsa", "~/.ssh/deploy_key", "~/.hermes/.env"])
+      expect((await guard.read(path, project, as)).action).toBe("deny");
+    expect((await guard.read("src/a.ts", project, as)).action).toBe("allow");
+    expect((await guard.read("~/.hermes/state.db", project)).action).toBe("allow");
+  });
+
+  it.each(["src/a.ts", "/etc/hosts", "~/.ssh/id_rsa.pub", "~/.ssh/config", ".env.example", "~/.hermes/logs/agent.log"])(
+    "allows %s",
     async (path) => {
-      expect((await guard.read(path, project)).action).toBe("ask");
-      expect((await guard.reference(path, project)).action).toBe("deny");
+      expect((await guard.read(path, project)).action).toBe("allow");
     },
   );
-  it.each(["src/a.ts", "/etc/hosts", ".env.example", "~/.hermes/logs/agent.log"])("allows %s", async (path) => {
-    expect((await guard.read(path, project)).action).toBe("allow");
-  });
 });
 
 it("knows what lies inside a workspace", async () => {

@@ -1,6 +1,15 @@
 // Which files tools may not write or read, judged by where a path really leads.
 import { stat } from "node:fs/promises";
 import { join, sep } from "node:path";
+import {
+  homeWrite,
+  type Places,
+  placesOf,
+  secretFiles,
+  secretPlace,
+  startupPlace,
+  within,
+} from "./protected-places.ts";
 import { comparable, expandHome, isBelow, realPathOf } from "./real-path.ts";
 
 export interface PathGuardOptions {
@@ -10,16 +19,26 @@ export interface PathGuardOptions {
   readonly safeRoot?: string;
 }
 
+/** Whose turn it is: a guest's tools read nothing of Hermes' homes and no secrets at all. */
+export type PathPolicy = "owner" | "guest";
+
+export interface PathRequest {
+  /** `owner` when absent. */
+  readonly policy?: PathPolicy;
+  /** The folder that the conversation works in: it may lie inside a home without being protected. */
+  readonly workspace?: string;
+}
+
 export type PathVerdict =
   | { readonly action: "allow"; readonly realPath: string }
   /** `ask` may be approved by the person; `deny` may not. */
   | { readonly action: "ask" | "deny"; readonly realPath: string; readonly rule: string; readonly reason: string };
 
 export interface PathGuard {
-  write(path: string, cwd: string): Promise<PathVerdict>;
-  read(path: string, cwd: string): Promise<PathVerdict>;
-  /** For `@file` references: credentials are refused outright. */
-  reference(path: string, cwd: string): Promise<PathVerdict>;
+  write(path: string, cwd: string, request?: PathRequest): Promise<PathVerdict>;
+  read(path: string, cwd: string, request?: PathRequest): Promise<PathVerdict>;
+  /** For `@file` references and files that are sent: what `read` would ask about is refused outright. */
+  reference(path: string, cwd: string, request?: PathRequest): Promise<PathVerdict>;
 }
 
 interface PathRule {
@@ -29,60 +48,22 @@ interface PathRule {
   matches(path: string): boolean;
 }
 
-const USER_FILES = [
-  ".bashrc",
-  ".bash_profile",
-  ".bash_login",
-  ".bash_logout",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zlogin",
-  ".zprofile",
-  ".netrc",
-  ".pgpass",
-  ".npmrc",
-  ".pypirc",
-  ".git-credentials",
-  ".gitconfig",
-  ".config/fish/config.fish",
-];
-const USER_FOLDERS = [
-  ".ssh",
-  ".aws",
-  ".gnupg",
-  ".kube",
-  ".docker",
-  ".azure",
-  ".config/gh",
-  ".config/gcloud",
-  ".config/autostart",
-  ".config/systemd",
-  "Library/LaunchAgents",
-];
 const SYSTEM_FOLDERS = ["/etc", "/boot", "/usr/lib/systemd", "/lib/systemd", "/private/etc", "/proc", "/sys", "/dev"];
 const SOCKETS = ["/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock"];
 const WRITABLE_DEVICES = new Set(["/dev/null", "/dev/stdout", "/dev/stderr"]);
-const HOME_FILES = ["config.yaml", ".env", "auth.json", "state.db", "state.db-wal", "state.db-shm", "runtime.db"];
-const HOME_MORE = ["runtime.db-wal", "runtime.db-shm", "shell-hooks-allowlist.json", "sessions/sessions.json"];
-const HOME_TRUSTED = ["skills", "hooks", "plugins", "scripts", "bin", "cron", "platforms", "mcp-tokens"];
-const CREDENTIALS = [
-  ".ssh/id_rsa",
-  ".ssh/id_dsa",
-  ".ssh/id_ecdsa",
-  ".ssh/id_ed25519",
-  ".netrc",
-  ".pgpass",
-  ".git-credentials",
-  ".aws/credentials",
-  ".gnupg",
-  ".kube/config",
-  ".docker/config.json",
-  ".config/gh/hosts.yml",
-  ".azure",
-  ".npmrc",
-  ".pypirc",
-];
+/** Protected files that a hard link could give a second name. */
+const LINKABLE = {
+  user: [".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".zprofile", ".gitconfig"],
+  home: [
+    "config.yaml",
+    "state.db",
+    "runtime.db",
+    "SOUL.md",
+    "memories/MEMORY.md",
+    "memories/USER.md",
+    "cron/jobs.json",
+  ],
+};
 
 function below(rule: string, action: "ask" | "deny", reason: string, roots: readonly string[]): PathRule {
   return { rule, action, reason, matches: (path) => roots.some((root) => isBelow(root, path)) };
@@ -94,51 +75,90 @@ async function realRoots(base: string, names: readonly string[]): Promise<string
 }
 
 const USE_TERMINAL = "change it in the terminal, where the person can approve";
+const USE_COMMAND = "it belongs to Hermes itself; use the tool or the `hermes` command that is made for it";
 
-async function writeRules(options: PathGuardOptions): Promise<PathRule[]> {
-  const { hermesHome, userHome } = options;
-  const own = await realRoots(hermesHome, [...HOME_FILES, ...HOME_MORE]);
-  const trusted = await realRoots(hermesHome, HOME_TRUSTED);
-  const files = await realRoots(userHome, USER_FILES);
-  const folders = await realRoots(userHome, USER_FOLDERS);
+async function writeRules(places: Places, workspace?: string): Promise<PathRule[]> {
   const system = [...SYSTEM_FOLDERS, ...(await realRoots("", ["/etc", "/boot"]))];
+  const rule = (id: string, action: "ask" | "deny", reason: string, matches: PathRule["matches"]): PathRule => ({
+    rule: id,
+    action,
+    reason,
+    matches,
+  });
   return [
-    below("hermes_home", "deny", "it belongs to Hermes itself; use `hermes config` or the matching command", own),
-    below("user_startup", "deny", `it is a start-up or credential file; ${USE_TERMINAL}`, files),
-    below("user_credentials", "deny", `it lies in a credential or start-up folder; ${USE_TERMINAL}`, folders),
+    rule("hermes_home", "deny", USE_COMMAND, (path) => homeWrite(path, places, workspace) === "own"),
+    rule(
+      "user_startup",
+      "deny",
+      `it is a start-up or credential file; ${USE_TERMINAL}`,
+      (path) =>
+        startupPlace(path, places) === "file" ||
+        (secretPlace(path, places) !== null && within(places.hermesHomes, path) === null) ||
+        inSecretFolder(path, places),
+    ),
     below("socket", "deny", "it is the socket of a container engine", await realRoots("", SOCKETS)),
-    {
-      ...below("system", "deny", `it is a system file; ${USE_TERMINAL}`, system),
-      matches: (path) => !WRITABLE_DEVICES.has(path) && system.some((root) => isBelow(root, path)),
-    },
-    below("hermes_trusted", "ask", "Hermes runs or trusts what lies there", trusted),
-    {
-      rule: "git_hooks",
-      action: "ask",
-      reason: "git runs what lies there",
-      matches: (path) => /\/\.git\/(?:hooks\/|config$)/.test(comparable(path).split(sep).join("/")),
-    },
+    rule(
+      "system",
+      "deny",
+      `it is a system file; ${USE_TERMINAL}`,
+      (path) => !WRITABLE_DEVICES.has(path) && system.some((root) => isBelow(root, path)),
+    ),
+    rule(
+      "hermes_trusted",
+      "ask",
+      "Hermes runs or trusts what lies there",
+      (path) => homeWrite(path, places, workspace) === "trusted",
+    ),
+    rule(
+      "startup",
+      "ask",
+      "programs or shells read or run what lies there",
+      (path) => startupPlace(path, places) !== null,
+    ),
+    rule("git_hooks", "ask", "git runs what lies there", (path) =>
+      /\/\.git\/(?:hooks\/|config$)/.test(comparable(path).split(sep).join("/")),
+    ),
   ];
+}
+
+/** Below `.ssh` and the like nothing is written, also not the files there that may be read. */
+function inSecretFolder(path: string, places: Places): boolean {
+  const home = within(places.userHomes, path);
+  return home !== null && /^\.(?:ssh|aws)(?:\/|$)/.test(home);
 }
 
 const DEVICE =
   /^\/dev\/(?!null$)|^\/proc\/(?:[^/]+\/)+(?:fd\/\d+|mem|environ|kcore|root(?:\/|$)|cwd(?:\/|$))|^\/proc\/(?:kcore|kmem)$/;
 
-async function readRules(options: PathGuardOptions): Promise<PathRule[]> {
-  const hub = await realRoots(options.hermesHome, ["skills/.hub"]);
-  const own = await realRoots(options.hermesHome, [".env", "auth.json", "mcp-tokens"]);
-  const credentials = await realRoots(options.userHome, CREDENTIALS);
+function readRules(places: Places, policy: PathPolicy): PathRule[] {
+  const guest = policy === "guest";
   return [
-    below("hub_cache", "deny", "it holds catalogue text from strangers; use the skills commands", hub),
+    {
+      rule: "hub_cache",
+      action: "deny",
+      reason: "it holds catalogue text from strangers; use the skills commands",
+      matches: (path) => /^skills\/\.hub(?:\/|$)/.test(within(places.hermesHomes, path) ?? ""),
+    },
     {
       rule: "device",
       action: "deny",
       reason: "it is a device or a process file",
       matches: (path) => DEVICE.test(path),
     },
-    below("hermes_secrets", "ask", "it holds the keys of Hermes", own),
-    below("credentials", "ask", "it holds credentials", credentials),
-    below("shadow", "ask", "it holds password hashes", ["/etc/shadow", "/etc/gshadow", "/etc/sudoers"]),
+    {
+      rule: "guest_home",
+      action: "deny",
+      reason: "it belongs to the owner of this Hermes",
+      matches: (path) => guest && homeWrite(path, places) !== null,
+    },
+    ...(["hermes_secrets", "credentials", "shadow"] as const).map(
+      (rule): PathRule => ({
+        rule,
+        action: guest ? "deny" : "ask",
+        reason: rule === "hermes_secrets" ? "it holds the keys of Hermes" : "it holds keys or passwords",
+        matches: (path) => secretPlace(path, places)?.rule === rule,
+      }),
+    ),
   ];
 }
 
@@ -150,6 +170,13 @@ async function isLinkedTo(path: string, protectedFiles: readonly string[]): Prom
   return others.some((other) => other?.ino === info.ino && other.dev === info.dev);
 }
 
+const refuse = (realPath: string, rule: Omit<PathRule, "matches">): PathVerdict => ({
+  action: rule.action,
+  realPath,
+  rule: rule.rule,
+  reason: `${realPath}: ${rule.reason}`,
+});
+
 export function createPathGuard(options: PathGuardOptions): PathGuard {
   const judge = async (path: string, cwd: string, rules: readonly PathRule[]): Promise<PathVerdict> => {
     const asked = expandHome(path.trim(), options.userHome);
@@ -158,35 +185,34 @@ export function createPathGuard(options: PathGuardOptions): PathGuard {
     const rule = rules.find((candidate) => candidate.matches(realPath)) ?? spelledRule(asked, rules);
     return rule ? refuse(realPath, rule) : { action: "allow", realPath };
   };
-  const refuse = (realPath: string, rule: PathRule): PathVerdict => ({
-    action: rule.action,
-    realPath,
-    rule: rule.rule,
-    reason: `${realPath}: ${rule.reason}`,
-  });
+  const LINKED = { rule: "hard_link", reason: "it is another name of a protected file" } as const;
+  const read: PathGuard["read"] = async (path, cwd, request = {}) => {
+    const policy = request.policy ?? "owner";
+    const places = placesOf(options);
+    const verdict = await judge(path, cwd, readRules(places, policy));
+    if (verdict.action !== "allow" || !(await isLinkedTo(verdict.realPath, secretFiles(places)))) return verdict;
+    return refuse(verdict.realPath, { ...LINKED, action: policy === "guest" ? "deny" : "ask" });
+  };
   return {
-    async write(path, cwd) {
-      const verdict = await judge(path, cwd, await writeRules(options));
+    async write(path, cwd, request = {}) {
+      const places = placesOf(options);
+      const verdict = await judge(path, cwd, await writeRules(places, request.workspace));
       const { realPath } = verdict;
       if (verdict.action !== "allow") return verdict;
       if (options.safeRoot && !isBelow(await realPathOf(options.safeRoot, "/"), realPath)) {
         const reason = `${realPath}: writing is limited to ${options.safeRoot}`;
         return { action: "deny", realPath, rule: "safe_root", reason };
       }
-      const files = [...USER_FILES, ...CREDENTIALS].map((name) => join(options.userHome, name));
-      const own = HOME_FILES.map((name) => join(options.hermesHome, name));
-      if (await isLinkedTo(realPath, [...files, ...own]))
-        return {
-          action: "deny",
-          realPath,
-          rule: "hard_link",
-          reason: `${realPath}: it is another name of a protected file`,
-        };
-      return verdict;
+      const linkable = [
+        ...secretFiles(places),
+        ...places.userHomes.flatMap((home) => LINKABLE.user.map((name) => join(home, name))),
+        ...places.hermesHomes.flatMap((home) => LINKABLE.home.map((name) => join(home, name))),
+      ];
+      return (await isLinkedTo(realPath, linkable)) ? refuse(realPath, { ...LINKED, action: "deny" }) : verdict;
     },
-    read: async (path, cwd) => judge(path, cwd, await readRules(options)),
-    async reference(path, cwd) {
-      const verdict = await judge(path, cwd, [...(await readRules(options)), ...(await credentialFolders(options))]);
+    read,
+    async reference(path, cwd, request) {
+      const verdict = await read(path, cwd, request);
       return verdict.action === "ask" ? { ...verdict, action: "deny" } : verdict;
     },
   };
@@ -194,17 +220,4 @@ export function createPathGuard(options: PathGuardOptions): PathGuard {
 
 function spelledRule(asked: string, rules: readonly PathRule[]): PathRule | undefined {
   return rules.find((rule) => rule.rule === "device" && rule.matches(asked));
-}
-
-async function credentialFolders(options: PathGuardOptions): Promise<PathRule[]> {
-  const folders = await realRoots(options.userHome, [
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".config/gh",
-  ]);
-  return [below("credentials", "deny", "it lies in a credential folder", folders)];
 }

@@ -68,7 +68,7 @@ async function refused(
   const { sessionId, human, tainted, signal } = context;
   const about: GateContext = { sessionId, toolName: "send_message", human, tainted, signal };
   for (const path of content.paths)
-    if (await parts.isProtected(path, human.role ?? "owner"))
+    if (await parts.isProtected(path, human.guest ? "guest" : "owner"))
       return `${path} holds keys or passwords, or is the owner's, and is never sent. Nothing was sent.`;
   const files = content.paths.length > 0 ? ` with ${content.paths.join(", ")}` : "";
   const summary = `to ${to}${files}: ${content.text.slice(0, SHOWN)}`;

@@ -2,8 +2,8 @@
 import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
 import type { ApprovalRequest } from "../../core/human.ts";
-import type { PathGuard } from "../path-guard.ts";
-import { expandHome, realPathOf } from "../real-path.ts";
+import type { PathGuard, PathRequest } from "../path-guard.ts";
+import { expandHome, isBelow, realPathOf } from "../real-path.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
@@ -67,7 +67,7 @@ interface Case {
 const OWNERS_ONLY: ReadonlySet<Effect["category"]> = new Set(["self", "credentials"]);
 
 function isGuest({ human }: GateContext): boolean {
-  return human.role === "guest";
+  return human.guest === true;
 }
 
 const NO_VARIANTS = "Do not retry it, also not by another tool, spelling or interpreter; say what you need instead.";
@@ -184,8 +184,12 @@ class Gatekeeper implements SecurityGate {
       if (refused) return refused;
     }
     const guard = this.#options.pathGuard;
-    const verdict =
-      intent.kind === "write" ? await guard.write(intent.path, intent.cwd) : await guard.read(intent.path, intent.cwd);
+    const request: PathRequest = {
+      // Of the home, what is left for guests here are the files that their conversations are given.
+      policy: isGuest(context) && !(await this.#isInHome(intent)) ? "guest" : "owner",
+      ...(context.workspace === undefined ? {} : { workspace: context.workspace }),
+    };
+    const verdict = await guard[intent.kind](intent.path, intent.cwd, request);
     const category = intent.kind === "write" ? "protected_file" : "credentials";
     const targets = [verdict.realPath];
     if (verdict.action === "allow") {
@@ -200,6 +204,12 @@ class Gatekeeper implements SecurityGate {
     }
     const key = intentKey([effect], intent.cwd, `${intent.kind} ${verdict.realPath}`);
     return this.#decide({ intent, context, effects: [effect], key, action: `${intent.kind} ${verdict.realPath}` });
+  }
+
+  async #isInHome(intent: Extract<Intent, { kind: "read" | "write" }>): Promise<boolean> {
+    const { hermesHome, realHome, userHome } = await this.#guestWorld(intent.cwd);
+    const path = await realPathOf(expandHome(intent.path.trim(), userHome), intent.cwd);
+    return isBelow(hermesHome, path) || isBelow(realHome, path);
   }
 
   /** Files in the home of Hermes are the owner's; so is a search in a folder that contains it. */

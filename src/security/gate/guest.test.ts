@@ -37,7 +37,7 @@ async function judge(intent: Intent, options: { role?: "owner" | "guest"; policy
     asked.push(request);
     return { choice: "deny" as const };
   };
-  const human = { ...nobody, role: options.role ?? ("guest" as const), present: true, approve };
+  const human = { ...nobody, guest: options.role !== "owner", present: true, approve };
   const context = { sessionId: "s", toolName: "terminal", human, tainted: false, signal: new AbortController().signal };
   const verdict = await gate.check(intent, context);
   return verdict.allowed ? "runs" : asked.length > 0 ? "asked" : verdict.status;
