@@ -106,6 +106,19 @@ it("keeps the people of one client apart, and refuses a second request while a s
   expect((await api.post("/v1/chat/completions", body, headers)).status).toBe(409);
 });
 
+it("does not open a session of another session key", async () => {
+  const body = { messages: [{ role: "user", content: "My secret is PEACH" }] };
+  api.reply(text("Noted."), text("No."), text("No."));
+  const of = (key: string) => ({ "x-hermes-session-id": "alice-1", "x-hermes-session-key": key });
+  expect((await api.post("/v1/chat/completions", body, of("alice"))).status).toBe(200);
+  const before = api.turns().length;
+  const asked = { messages: [{ role: "user", content: "What is the secret?" }] };
+  const answer = await api.post("/v1/chat/completions", asked, of("bob"));
+  expect(answer.status).toBe(403);
+  expect(JSON.stringify(await answer.json())).toContain("session_of_another_key");
+  expect(api.turns().length).toBe(before);
+});
+
 describe("runs", () => {
   const started = async (body: unknown) =>
     ((await (await api.post("/v1/runs", body)).json()) as { run_id: string }).run_id;

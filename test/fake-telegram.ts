@@ -73,6 +73,8 @@ export class FakeTelegram {
   cutAfterSend = 0;
   /** What is refused, and how. */
   refuse: (method: string, chatId: string) => readonly [number, string, object?] | null = () => null;
+  /** An answer in a form that is not Telegram's, in place of carrying a call out. */
+  foreign: (method: string) => object | null = () => null;
   /** Chats where a bot may change what others posted. */
   readonly channels = new Set<string>();
   webhook: { url: string; secret: string } | null = null;
@@ -156,8 +158,14 @@ export class FakeTelegram {
     this.#push({ edited_message: { message_id: id, date, edit_date: date, chat, from, text } });
   }
 
+  /** Something else that Telegram would send. */
+  update(update: { [kind: string]: unknown }): void {
+    this.#push(update);
+  }
+
+  /** A negative chat number is a group. */
   press(userId: number, message: FakeMessage, data: string): void {
-    const chat = { id: Number(message.chatId), type: "private" };
+    const chat = { id: Number(message.chatId), type: message.chatId.startsWith("-") ? "group" : "private" };
     const from = { id: userId, is_bot: false, first_name: `User ${userId}` };
     const about = { message_id: message.id, date: 1, chat, text: message.text };
     this.#push({ callback_query: { id: `q${this.#nextUpdate}`, from, data, chat_instance: "1", message: about } });
@@ -199,6 +207,8 @@ export class FakeTelegram {
     if (this.fault === "refuse") return void socket.destroy();
     try {
       if (token !== TOKEN) throw new ApiError(401, "Unauthorized");
+      const foreign = this.foreign(method);
+      if (foreign) return this.#answer(response, 404, foreign);
       if (this.fault === "error") throw new ApiError(502, "Bad Gateway");
       const result = await this.#call(method, params, response);
       const shows = /^send/.test(method) && method !== "sendChatAction";
@@ -318,7 +328,10 @@ export class FakeTelegram {
       ...(reply?.message_id ? { replyTo: reply.message_id } : {}),
       ...(params.message_thread_id ? { thread: Number(params.message_thread_id) } : {}),
     });
-    const file = params[method.slice(4).toLowerCase()] as { bytes?: Buffer } | undefined;
+    const given = params[method.slice(4).toLowerCase()];
+    // The bytes of a file stand in a part of their own.
+    const part = typeof given === "string" ? params[given.replace("attach://", "")] : given;
+    const file = part as { bytes?: Buffer } | undefined;
     if (file?.bytes) this.files.set(`sent-${id}`, file.bytes);
     return { message_id: message.id, date: 1, chat: { id: Number(chatId), type: "private" }, text };
   }

@@ -28,7 +28,7 @@ async function startGateway(
   home: TempHome,
   telegram: FakeTelegram,
   env: { [name: string]: string },
-  watch: { readonly log: string[]; readonly now: () => number; readonly choresMs?: number },
+  watch: { readonly log: string[]; readonly now: () => number; readonly choresMs?: number; readonly cwd?: string },
 ): Promise<{ gateway: Gateway; opened: OpenedGateway }> {
   const host = {
     env: {
@@ -38,7 +38,7 @@ async function startGateway(
       PATH: "/usr/local/bin:/usr/bin:/bin",
       ...env,
     },
-    cwd: home.path,
+    cwd: watch.cwd ?? home.path,
     platform: "linux",
     homedir: home.path,
   };
@@ -61,6 +61,8 @@ export async function world(
     files?: { [path: string]: string };
     /** How often what is idle is let go. */
     choresMs?: number;
+    /** Where commands run; the home itself when absent. */
+    cwd?: string;
   } = {},
 ): Promise<World> {
   const home = tempHome();
@@ -69,7 +71,10 @@ export async function world(
   });
   const extra =
     "platforms:\n  telegram:\n    extra:\n      poll_seconds: 1\n      grace_seconds: 1\n      webhook_check_seconds: 0.2\n      red_seconds: 2\n      rate_per_chat: 1000\n      rate_total: 1000\n";
-  home.useModel(llm, `${extra}${options.config ?? ""}`);
+  // Of the three who may write when nothing is said, the first is the owner.
+  const named = options.env === undefined && !/^gateway:/m.test(options.config ?? "");
+  const owners = named ? 'gateway:\n  owners: ["telegram:1"]\n' : "";
+  home.useModel(llm, `${extra}${owners}${options.config ?? ""}`);
   for (const [path, content] of Object.entries(options.files ?? {})) {
     mkdirSync(dirname(join(home.path, path)), { recursive: true });
     writeFileSync(join(home.path, path), content);
@@ -79,7 +84,8 @@ export async function world(
   const log: string[] = [];
   let ahead = 0;
   const chores = options.choresMs === undefined ? {} : { choresMs: options.choresMs };
-  const watch = { log, now: () => Date.now() + ahead, ...chores };
+  const place = options.cwd === undefined ? {} : { cwd: options.cwd };
+  const watch = { log, now: () => Date.now() + ahead, ...chores, ...place };
   const started = await startGateway(home, telegram, env, watch);
   const made: World = {
     home,

@@ -30,6 +30,8 @@ export interface OpenAppOptions {
   readonly yolo?: boolean;
   /** How long a person may take to approve; the terminal's limit when absent. */
   readonly approvalMs?: number;
+  /** Whose limit applies when `approvalMs` is absent: that of chats, or the terminal's. */
+  readonly approvals?: "gateway";
   /** Shell hooks run without having been approved. */
   readonly acceptHooks?: boolean;
   /** Asks the person about a shell hook that is new; absent where nobody can answer. */
@@ -147,6 +149,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     yolo: options.yolo ?? false,
     judge: smartJudge(models),
     hooks,
+    ...(options.approvals === "gateway" ? { approvalMs: config.approvals.gateway_timeout * 1000 } : {}),
     ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
   });
   plugins?.lend({ gate: guards.gate, redactor: guards.redactor });

@@ -165,9 +165,9 @@ export async function cronToolFor(services: Services, wish: ConversationWish): P
   ]);
   const { human, platform } = wish;
   const own = toolNames(services.config, { human, ...(platform ? { platform } : {}) }, new Map());
-  const scripts = own.includes("terminal");
   const chat = {
-    scripts,
+    // Scripts of the home are the owner's. A shared chat goes on with somebody else's turn: asked at each call.
+    scripts: () => own.includes("terminal") && !human.guest,
     ...(wish.origin ? { origin: wish.origin } : {}),
     ...(wish.userId ? { tenant: wish.userId } : {}),
   };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform, PlatformContext } from "../core/platform.ts";
+import type { Role } from "../core/role.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
 import type { Home } from "./home.ts";
@@ -30,7 +31,7 @@ export interface OpenedGateway {
   /** Reads `.env` again when it was changed. */
   refreshEnv(): Promise<void>;
   /** Files that must not leave, whatever an answer says: keys and passwords, judged by where a path really leads. */
-  isProtected(path: string): Promise<boolean>;
+  isProtected(path: string, role: Role): Promise<boolean>;
   /** The words of a recording; `unset` when nothing here can listen. */
   listen(path: string): ReturnType<typeof import("./open-speech.ts").listen>;
   /** A voice note with these words; null when there is nothing to say. Rejects when nothing can speak. */
@@ -93,6 +94,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
   );
   const app = await openApp(home, {
     host,
+    approvals: "gateway",
     ...(ledger ? { ledger } : {}),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
@@ -113,7 +115,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       return envRevision;
     },
     refreshEnv,
-    isProtected: (path) => isProtected(home, path),
+    isProtected: (path, role) => isProtected(home, path, role),
     listen: async (path) => (await import("./open-speech.ts")).listen(app, path),
     say: async (text) => (await import("./open-speech.ts")).say(app, text),
     speechProblem: async () => {

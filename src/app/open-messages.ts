@@ -112,7 +112,7 @@ export async function messageToolsFor(services: Services, wish: ConversationWish
   return [
     sendMessageTool({
       gate: services.gate,
-      isProtected: async (path) => (await import("./protected-files.ts")).isProtected(services.home, path),
+      isProtected: async (path, role) => (await import("./protected-files.ts")).isProtected(services.home, path, role),
       targets: () => reach.targets(),
       find: (words) => reach.find(words),
       send: async (target, message) => {

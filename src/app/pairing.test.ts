@@ -1,5 +1,5 @@
 // Pairing: codes, expiry, rates, lock-out.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -26,7 +26,12 @@ describe("pairing", () => {
     expect(await pairing.isApproved("telegram", "7")).toBe(true);
     expect(await pairing.isApproved("discord", "7")).toBe(false);
     const dir = join(folder, "platforms", "pairing");
-    expect(readdirSync(dir).sort()).toEqual(["_rate_limits.json", "telegram-approved.json", "telegram-pending.json"]);
+    expect(readdirSync(dir).sort()).toEqual([
+      "_owner.json",
+      "_rate_limits.json",
+      "telegram-approved.json",
+      "telegram-pending.json",
+    ]);
     expect(statSync(join(dir, "telegram-approved.json")).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(join(dir, "telegram-approved.json"), "utf8"))["7"]).toMatchObject({
       user_name: "Ada",
@@ -70,5 +75,51 @@ describe("pairing", () => {
     expect(await pairing.request("telegram", { id: "8", name: "" })).toBeNull();
     now += 3_601_000;
     expect(await pairing.request("telegram", { id: "8", name: "" })).not.toBeNull();
+  });
+});
+
+describe("the first paired user", () => {
+  const pair = async (platform: string, id: string) => {
+    const code = (await open().request(platform, { id, name: `user ${id}` })) ?? "";
+    now += 1_000;
+    await open().approve(platform, code);
+  };
+  const approvedFile = (platform: string, entries: object) => {
+    const dir = join(folder, "platforms", "pairing");
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, `${platform}-approved.json`), JSON.stringify(entries));
+  };
+
+  it("stays the first when others follow, also on other platforms and in a new process", async () => {
+    const pairing = open();
+    expect(await pairing.first()).toBeNull();
+    await pair("telegram", "501");
+    await pair("discord", "777");
+    await pair("telegram", "502");
+    expect(await pairing.first()).toEqual({ platform: "telegram", userId: "501" });
+    expect(await open().first()).toEqual({ platform: "telegram", userId: "501" });
+  });
+
+  it("has no successor among the guests when it is revoked", async () => {
+    await pair("telegram", "501");
+    await pair("telegram", "502");
+    await open().revoke("telegram", "501");
+    expect(await open().first()).toBeNull();
+    await pair("telegram", "503");
+    expect(await open().first()).toBeNull();
+  });
+
+  it("is the next one when nobody is left", async () => {
+    await pair("telegram", "501");
+    await open().revoke("telegram", "501");
+    await pair("telegram", "502");
+    expect(await open().first()).toEqual({ platform: "telegram", userId: "502" });
+  });
+
+  it("is known in files that were written before: by the time of approval", async () => {
+    approvedFile("telegram", { 502: { user_name: "b", approved_at: 200 }, 501: { user_name: "a", approved_at: 100 } });
+    expect(await open().first()).toEqual({ platform: "telegram", userId: "501" });
+    await open().revoke("telegram", "502");
+    expect(await open().first()).toEqual({ platform: "telegram", userId: "501" });
   });
 });

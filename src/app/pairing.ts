@@ -25,6 +25,12 @@ interface ApprovedEntry {
   readonly user_name: string;
   readonly approved_at: number;
 }
+/** Both null after the first paired user was revoked: then nobody is one until the lists are empty. */
+interface OwnerEntry {
+  readonly platform: string | null;
+  readonly user_id: string | null;
+}
+const OWNER = "_owner";
 type Numbers = { [key: string]: number };
 
 export interface PairingList {
@@ -39,8 +45,18 @@ export interface PairingList {
   readonly locked: readonly { readonly platform: string; readonly minutesLeft: number }[];
 }
 
+export interface PairedUser {
+  readonly platform: string;
+  readonly userId: string;
+}
+
 export interface Pairing {
   isApproved(platform: string, userId: string): Promise<boolean>;
+  /**
+   * The user who was paired first, on whichever platform; null when nobody is. Nobody takes the place of a first user
+   * who was revoked: a guest must not become the owner that way.
+   */
+  first(): Promise<PairedUser | null>;
   /** A code for this person, or null when none may be given now: asked too often, too many wait, locked. */
   request(platform: string, user: { readonly id: string; readonly name: string }): Promise<string | null>;
   list(): Promise<PairingList>;
@@ -76,6 +92,7 @@ class PairingFiles implements Pairing {
   readonly #dir: string;
   readonly #now: () => number;
   readonly #approved = new Map<string, { mtime: number; ids: ReadonlySet<string> }>();
+  #first: { readonly mtime: number; readonly user: PairedUser | null } | undefined;
 
   constructor(dir: string, now: () => number) {
     this.#dir = dir;
@@ -109,6 +126,40 @@ class PairingFiles implements Pairing {
       this.#approved.set(platform, known);
     }
     return known.ids.has(userId);
+  }
+
+  /** Files are replaced as a whole, so the folder's time tells whether one of them changed. */
+  async first(): Promise<PairedUser | null> {
+    const info = await stat(this.#dir).catch(() => null);
+    if (!info) return null;
+    if (this.#first?.mtime !== info.mtimeMs) this.#first = { mtime: info.mtimeMs, user: await this.#readFirst() };
+    return this.#first.user;
+  }
+
+  async #readFirst(): Promise<PairedUser | null> {
+    const stored = (await readMap<string | null>(this.#file(OWNER))) as Partial<OwnerEntry>;
+    if (stored.user_id === null) return null;
+    if (stored.platform && stored.user_id) return { platform: stored.platform, userId: stored.user_id };
+    // Files from before, and of v0.14, say only when each user was approved.
+    let oldest: (PairedUser & { readonly at: number }) | null = null;
+    for (const platform of await this.#platforms("approved")) {
+      const entries = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
+      for (const [userId, { approved_at: at }] of Object.entries(entries))
+        if (oldest === null || at < oldest.at) oldest = { platform, userId, at };
+    }
+    return oldest && { platform: oldest.platform, userId: oldest.userId };
+  }
+
+  async #setFirst(user: PairedUser | null): Promise<void> {
+    const entry: OwnerEntry = { platform: user?.platform ?? null, user_id: user?.userId ?? null };
+    await this.#write(OWNER, entry);
+    this.#first = undefined;
+  }
+
+  async #anyApproved(): Promise<boolean> {
+    for (const platform of await this.#platforms("approved"))
+      if (Object.keys(await readMap<ApprovedEntry>(this.#file(`${platform}-approved`))).length > 0) return true;
+    return false;
   }
 
   async #pending(platform: string): Promise<{ [code: string]: PendingEntry }> {
@@ -204,8 +255,10 @@ class PairingFiles implements Pairing {
       const entry = pending[wanted];
       if (!entry) throw await this.#failed(platform, limits);
       const { [wanted]: _, ...rest } = pending;
+      const first = (await this.#anyApproved()) ? await this.#readFirst() : { platform, userId: entry.user_id };
       const approved = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
       approved[entry.user_id] = { user_name: entry.user_name, approved_at: this.#seconds() };
+      await this.#setFirst(first);
       delete limits[`_failures:${platform}`];
       await this.#write(`${platform}-approved`, approved);
       await this.#write(`${platform}-pending`, rest);
@@ -219,6 +272,8 @@ class PairingFiles implements Pairing {
       const approved = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
       if (!Object.hasOwn(approved, userId)) return false;
       const { [userId]: _, ...rest } = approved;
+      const first = await this.#readFirst();
+      if (first?.platform === platform && first.userId === userId) await this.#setFirst(null);
       await this.#write(`${platform}-approved`, rest);
       return true;
     });

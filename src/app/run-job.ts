@@ -6,6 +6,7 @@ import { UserError, withCure } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { Job } from "../core/job.ts";
 import { takeMarkers } from "../core/outgoing-media.ts";
+import type { Role } from "../core/role.ts";
 import type { JobAnswer, RunJobParts } from "../cron/run-job.ts";
 import { type ProcessGroups, scriptsFolder } from "../cron/script.ts";
 import { stampIn } from "../cron/zone.ts";
@@ -36,6 +37,16 @@ const consenting: Human = {
   approve: async (request) =>
     request.intent.includes("[tainted_") ? { choice: "deny", unattended: true } : { choice: "once" },
 };
+
+/** Jobs that were made in a chat which is not the owner's alone work with a guest's rights. */
+function roleOf(job: Job): Role {
+  return job.origin?.tenant === undefined ? "owner" : "guest";
+}
+
+function personOf(services: Services, job: Job): Human {
+  if (roleOf(job) === "guest") return { ...nobody, guest: true };
+  return services.config.approvals.cron_mode === "approve" ? consenting : nobody;
+}
 
 const groups: ProcessGroups = {
   start: (command, { cwd, env }) =>
@@ -145,7 +156,7 @@ async function converse(
   const sessionId = await freeSessionId(app, job, frame);
   try {
     const { conversation } = await app.openConversation({
-      human: services.config.approvals.cron_mode === "approve" ? consenting : nobody,
+      human: personOf(services, job),
       source: "cron",
       platform: "cron",
       sessionId,
@@ -175,10 +186,10 @@ async function converse(
 }
 
 /** As in chats: a marker without a file stays in the text, and files with keys or passwords never leave. */
-async function takeFiles(home: Home, written: string): ReturnType<RunJobParts["takeFiles"]> {
+async function takeFiles(home: Home, job: Job, written: string): ReturnType<RunJobParts["takeFiles"]> {
   const { text, paths, wish } = takeMarkers(written, sendableFile);
   const media: string[] = [];
-  for (const path of paths) if (!(await isProtected(home, path))) media.push(path);
+  for (const path of paths) if (!(await isProtected(home, path, roleOf(job)))) media.push(path);
   const held = media.length < paths.length ? "\n\n[A protected file was not sent.]" : "";
   return { text: `${text}${held}`, media, mediaWish: wish };
 }
@@ -192,7 +203,7 @@ export function runJobParts(app: App, services: Services, frame: RunFrame): RunJ
     zone: frame.zone,
     scan: frame.scan,
     deliverer: () => services.cron.deliverer(),
-    takeFiles: (text) => takeFiles(services.home, text),
+    takeFiles: (text, job) => takeFiles(services.home, job, text),
     script: {
       folder: scriptsFolder(services.home.path),
       get env() {

@@ -19,7 +19,12 @@ export type ApprovalChoice = "once" | "session" | "always" | "deny";
 export type ApprovalAnswer =
   | { readonly choice: ApprovalChoice }
   /** Nobody answered in time, or nobody is there: a recorded denial. */
-  | { readonly choice: "deny"; readonly unattended: true };
+  | {
+      readonly choice: "deny";
+      readonly unattended: true;
+      /** Why nobody answered, for the model, as a sentence; absent when the time ran out. */
+      readonly why?: string;
+    };
 
 export interface ClarifyRequest {
   readonly question: string;

@@ -66,7 +66,12 @@ export interface UsageLedger {
   record(entry: LedgerEntry): Promise<void>;
   /** Dollars spent under the filter. */
   spent(filter: SpendFilter): Promise<number>;
-  report(options: { since: number; by: "model" | "purpose" | "session" | "day" }): Promise<UsageGroup[]>;
+  /** With `sessionIds`, only what these sessions used. */
+  report(options: {
+    since: number;
+    by: "model" | "purpose" | "session" | "day";
+    sessionIds?: readonly string[];
+  }): Promise<UsageGroup[]>;
 }
 
 export function addUsage(a: Usage, b: Usage): Usage {

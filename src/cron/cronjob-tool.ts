@@ -172,8 +172,10 @@ const DONE: { readonly [action in Exclude<Action, "list">]: string } = {
 async function checkReach(args: Args, jobs: readonly Job[], reach: JobReach): Promise<void> {
   const unknown = args.context_from?.filter((id) => !jobs.some((job) => job.id === id.trim())) ?? [];
   if (unknown.length > 0) throw new UserError(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
-  if (args.script?.trim() && !reach.scripts)
-    throw new UserError("Scripts run for people who may use the terminal here.", { cure: "Leave the script out." });
+  if (args.script?.trim() && !reach.scripts())
+    throw new UserError("Scripts run for the owner, where the terminal may be used.", {
+      cure: "Leave the script out.",
+    });
   const deliver = targetsOf(args);
   if (deliver?.trim()) await reach.checkDeliver(deliver);
 }

@@ -9,7 +9,7 @@ export interface JobReach {
   /** Absent for the owner. */
   readonly tenant?: string;
   /** Whether jobs made here may run scripts of the home. */
-  readonly scripts: boolean;
+  scripts(): boolean;
   sees(job: Job): boolean;
   /** Throws UserError when results may not go there from here. */
   checkDeliver(deliver: string): Promise<void>;
@@ -25,12 +25,13 @@ function isHome(target: DeliveryTarget, deliverer: Deliverer): boolean {
 }
 
 export function jobReach(
-  chat: { readonly origin?: JobOrigin; readonly tenant?: string; readonly scripts: boolean },
+  chat: { readonly origin?: JobOrigin; readonly tenant?: string; scripts(): boolean },
   deliverer: () => Promise<Deliverer>,
 ): JobReach {
   const { tenant } = chat;
   const origin = chat.origin ?? null;
-  if (tenant === undefined) return { origin, scripts: true, sees: () => true, checkDeliver: async () => undefined };
+  if (tenant === undefined)
+    return { origin, scripts: () => true, sees: () => true, checkDeliver: async () => undefined };
   return {
     tenant,
     scripts: chat.scripts,

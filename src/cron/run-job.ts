@@ -21,7 +21,7 @@ export interface RunJobParts {
   readonly script: ScriptParts;
   deliverer(): Promise<Deliverer>;
   /** The text without the markers of files that go along with it; what must not leave the machine stays. */
-  takeFiles(text: string): Promise<Pick<DeliveryMessage, "text" | "media" | "mediaWish">>;
+  takeFiles(text: string, job: Job): Promise<Pick<DeliveryMessage, "text" | "media" | "mediaWish">>;
   readonly wrap: boolean;
   now(): number;
   zone(): string;
@@ -112,7 +112,7 @@ async function deliver(
   if (isLocalOnly(job.deliver)) return { sent: 0 };
   const deliverer = await parts.deliverer();
   const { targets, errors } = await resolveTargets(job, deliverer);
-  const { text, ...files } = await parts.takeFiles(message.content);
+  const { text, ...files } = await parts.takeFiles(message.content, job);
   const body = parts.wrap ? wrapped(job, text) : text;
   const failed = [...errors];
   for (const target of targets) {

@@ -176,11 +176,11 @@ export class Background implements BackgroundTasks {
     }
   }
 
-  async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to">, text: string): Promise<void> {
-    const { opened, sender, platform: find } = this.#office();
+  async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to" | "row">, text: string): Promise<void> {
+    const { opened, sender, platform: find, roleOf } = this.#office();
     const platform = find(task.platform);
     if (!platform) return;
-    const words = await withoutProtected(text, (path) => opened.isProtected(path));
+    const words = await withoutProtected(text, (path) => opened.isProtected(path, roleOf(task.row)));
     const place = { platform, to: task.to, key: `bg:${task.id}`, replyMode: "off" as const };
     // The same key whatever happens: a task has one result.
     sender.add(await opened.mailbox.enqueue(outgoingAnswer(`${headerOf(task)}\n\n${words}`, place)));

@@ -7,6 +7,7 @@ import type { ApprovalChoice } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { cronCommand } from "./cron-command.ts";
 import type { Office } from "./office.ts";
+import { placeName } from "./owner-asking.ts";
 import type { Prompts } from "./prompts.ts";
 import { Replies } from "./replies.ts";
 import { scopedStore } from "./scoped-store.ts";
@@ -36,23 +37,53 @@ function text(lines: readonly string[]): string {
   return lines.join("\n");
 }
 
-const approve: Own = (args, { prompts }) => {
-  const words = args.toLowerCase().split(/\s+/);
+/** Of the first line only: below it a letter may have a signature or the quoted question. */
+function firstWords(args: string): string[] {
+  return (args.split("\n")[0] ?? "").toLowerCase().split(/\s+/);
+}
+
+/** The id that a question names, among the words of /approve and /deny. */
+function questionId(words: readonly string[]): string | undefined {
+  return words.find((word) => /^[\da-f]{8}$/.test(word));
+}
+
+/** First the questions of this chat; then those of guests that were put to the owner here, or the one that is named. */
+function decide(
+  choice: ApprovalChoice,
+  words: readonly string[],
+  { prompts, office, row }: CommandPlace,
+): string | number {
+  const { source } = row.event;
+  const { owners, questions } = office;
+  const all = words.includes("all");
+  const id = questionId(words);
+  if (!owners.has(source)) return prompts.approvals > 0 ? owners.refusal(source) : 0;
+  const own = id === undefined ? prompts.decide(choice, all) : 0;
+  const place = placeName(source.platform, source.chatId);
+  return own > 0 && !all ? own : own + questions.decide(choice, { ...(id ? { id } : {}), place, all });
+}
+
+function decided(count: string | number, what: string): string {
+  if (typeof count === "string") return count;
+  return count === 0 ? "Nothing waits for approval." : `${what}${count > 1 ? ` (${count})` : ""}.`;
+}
+
+const approve: Own = (args, place) => {
+  const words = firstWords(args);
   const choice: ApprovalChoice = words.includes("always") ? "always" : words.includes("session") ? "session" : "once";
-  const count = prompts.decide(choice, words.includes("all"));
-  return count === 0 ? "Nothing waits for approval." : `Approved${count > 1 ? ` (${count})` : ""}.`;
+  return decided(decide(choice, words, place), "Approved");
 };
 
-const deny: Own = (args, { prompts }) => {
-  const count = prompts.decide("deny", args.toLowerCase().includes("all"));
-  return count === 0 ? "Nothing waits for approval." : `Denied${count > 1 ? ` (${count})` : ""}.`;
-};
+const deny: Own = (args, place) => decided(decide("deny", firstWords(args), place), "Denied");
 
 const whoami: Own = (_, { office, row, key }) => {
   const { source } = row.event;
   return text([
     `You are ${source.userName ?? "somebody"} (${source.userId ?? "no id"}) on ${source.platform}.`,
     `Chat ${source.chatId}${source.threadId ? `, thread ${source.threadId}` : ""} (${source.chatKind}).`,
+    office.owners.has(source)
+      ? "You are an owner of this agent."
+      : "You are a guest: what needs approval is put to the owner.",
     office.isOwner(source)
       ? "Memory and sessions are the home's own."
       : "Memory, sessions and search here are yours alone.",
@@ -64,11 +95,8 @@ export function homeVariable(office: Office, platform: string): string {
   return office.platform(platform)?.homeVariable ?? `${platform.toUpperCase()}_HOME_CHANNEL`;
 }
 
-const NOT_YOURS = "Only the owner of this agent (gateway.owners) may do that.";
-
 const sethome: Own = async (_, { office, row }) => {
   const { source } = row.event;
-  if (!office.mayManage(source)) return NOT_YOURS;
   await office.opened.setHomeChannel(homeVariable(office, source.platform), {
     chatId: source.chatId,
     ...(source.threadId ? { threadId: source.threadId } : {}),
@@ -88,7 +116,6 @@ const start: Own = (_, { office, row }) => {
 };
 
 const restart: Own = async (_, { office, row }) => {
-  if (!office.mayManage(row.event.source)) return NOT_YOURS;
   await office.restart(row.event.source);
   return "The gateway restarts when the running turns are done.";
 };
@@ -101,7 +128,6 @@ const platform: Own = async (args, { office, row }) => {
   if (action === "list") return text(office.platformLines());
   if (action !== "pause" && action !== "resume") return "Say /platform, /platform pause NAME or /platform resume NAME.";
   const { source } = row.event;
-  if (!office.isOwner(source)) return NOT_YOURS;
   if (action === "pause" && name === source.platform) return `You write by ${name}: pausing it would lock you out.`;
   const done = action === "pause" ? await office.pause(name) : await office.resume(name);
   if (!done) return `${name || "Nothing"} is not set up here. See /platform`;

@@ -10,6 +10,7 @@ import { CommandDesk } from "./command-desk.ts";
 import { dispatchHook } from "./dispatch-hook.ts";
 import type { LiveReply } from "./live-reply.ts";
 import type { Office } from "./office.ts";
+import { ownerAsking } from "./owner-asking.ts";
 import { type Asking, Prompts } from "./prompts.ts";
 import { type Change, Replies } from "./replies.ts";
 import { type Job, Turn } from "./run-turn.ts";
@@ -41,7 +42,7 @@ export class ChatSession {
   readonly key: string;
   readonly #office: Office;
   readonly #replies: Replies;
-  readonly #prompts = new Prompts();
+  readonly #prompts: Prompts;
   readonly #album = new Album((row) => this.#take(row));
   readonly #desk: CommandDesk;
   readonly #waiting: Job[] = [];
@@ -58,6 +59,7 @@ export class ChatSession {
 
   constructor(office: Office, key: string) {
     this.#office = office;
+    this.#prompts = new Prompts(office.questions);
     this.#replies = new Replies(office);
     this.key = key;
     this.#desk = new CommandDesk({
@@ -71,7 +73,8 @@ export class ChatSession {
       interrupt: () => this.#interrupt(),
       stop: (row) => this.#stop(row),
       holding: (work) => this.#holding(work),
-      asking: (row) => this.#asking(row),
+      asking: (row) => this.#asking(this.#running?.job.row ?? row),
+      runningRole: () => (this.#running ? office.roleOf(this.#running.job.row) : undefined),
     });
   }
 
@@ -156,6 +159,7 @@ export class ChatSession {
     const row = await dispatchHook(this.#office.opened.app.hooks, given);
     if (row === null) return this.#replies.finish(given, "dropped");
     const { event } = row;
+    await this.#office.owners.refresh();
     const access = event.internal ? null : await accessOf(event, this.#office.access);
     if (access && !access.allowed) return this.#refuse(row, access.offer);
     if (event.edited) return this.#edited(row);
@@ -213,7 +217,8 @@ export class ChatSession {
     const connection = this.#office.connection(row.platform);
     if (press.data.startsWith("pk:")) void connection?.answerPress?.(press);
     if (await this.#desk.picked(row, press)) return;
-    const told = this.#prompts.press(press.data);
+    const by = { owner: this.#office.owners.has(row.event.source) };
+    const told = this.#prompts.press(press.data, by) ?? this.#office.questions.press(press.data, by);
     if (!press.data.startsWith("pk:")) void connection?.answerPress?.(press, told ?? "This question is closed.");
     return this.#replies.finish(row, "press");
   }
@@ -262,7 +267,10 @@ export class ChatSession {
     const mode = this.#office.opened.app.config.display.busy_input_mode;
     const photo = (row.event.attachments ?? []).length > 0;
     const agent = this.#office.agents.peek(this.key);
-    if (mode === "steer" && !photo && agent?.opened.conversation.steer(row.event.text)) {
+    // A guest's words must not go on in a turn with the owner's rights.
+    const { roleOf } = this.#office;
+    const steers = mode === "steer" && !photo && roleOf(row) === roleOf(running.job.row);
+    if (steers && agent?.opened.conversation.steer(row.event.text)) {
       running.steered.push(row);
       return this.#acknowledge(row, running, "⏩ Noted: I take it into account at the next step");
     }
@@ -307,7 +315,7 @@ export class ChatSession {
       {
         key: this.key,
         // Programs cannot be asked.
-        human: job.row.event.source.chatKind === "webhook" ? nobody : this.#prompts.human(() => this.#asking(job.row)),
+        human: job.row.event.source.chatKind === "webhook" ? nobody : this.#human(job.row),
         overrides: this.#desk.overrides,
         signal: controller.signal,
         superseded: () => running.superseded,
@@ -344,6 +352,11 @@ export class ChatSession {
     });
   }
 
+  /** The person whose turn it is: a conversation goes on with the next message, in a shared chat with somebody else's. */
+  #human(row: InboxRow): Human {
+    return this.#prompts.human(() => this.#asking(this.#running?.job.row ?? row));
+  }
+
   /** The person of this chat, as a task beside it asks them. */
   beside(row: InboxRow): Human {
     return this.#prompts.human(() => this.#asking(row), "beside");
@@ -357,13 +370,17 @@ export class ChatSession {
   #asking(row: InboxRow): Asking {
     const { config } = this.#office.opened.app;
     const platform = this.#office.platform(row.platform);
+    const role = this.#office.roleOf(row);
     return {
+      role,
+      ...(role === "guest" ? { owner: ownerAsking(this.#office, row) } : {}),
       buttons: platform?.capabilities.buttons ?? false,
+      maxLength: platform?.maxLength ?? 0,
       approvalMs: config.approvals.gateway_timeout * 1000,
       clarifyMs: config.agent.clarify_timeout * 1000,
       closed: () => (this.#office.draining() ? RESTARTING : CLOSED),
       waiting: (on) => this.#waits(on),
-      show: (text, buttons) => this.#replies.show(row, text, buttons),
+      show: (question, buttons) => this.#replies.show(row, question, buttons),
     };
   }
 }

@@ -4,15 +4,17 @@ import type { CommandAnswer, SlashCommand } from "../core/command.ts";
 import { UserError } from "../core/failure.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import type { ButtonPress } from "../core/platform.ts";
+import type { Role } from "../core/role.ts";
 import { mayUse } from "./access.ts";
 import type { Agent } from "./agents.ts";
 import { chatCommands, type Parsed, runOwn } from "./chat-commands.ts";
 import { type ChatChoice, entryFor, openFor, sessionReset, sessionStarted, signatureOf } from "./chat-entry.ts";
+import { isForOwner } from "./command-roles.ts";
 import type { Office } from "./office.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { Replies } from "./replies.ts";
 import type { Job } from "./run-turn.ts";
-import { scopedStore } from "./scoped-store.ts";
+import { scopedLedger, scopedStore } from "./scoped-store.ts";
 import type { SessionEntry } from "./session-index.ts";
 
 /** What the desk needs of the chat that it belongs to. */
@@ -33,6 +35,8 @@ export interface ChatDoor {
   /** Nothing else starts while the work changes the session. */
   holding(work: () => Promise<void>): Promise<void>;
   asking(row: InboxRow): Asking;
+  /** Whose turn runs; undefined when none does. */
+  runningRole(): Role | undefined;
 }
 
 interface Picker {
@@ -86,6 +90,8 @@ export class CommandDesk {
     const name = parsed.kind === "shared" ? parsed.command.name : parsed.name;
     if (!mayUse(name, event, office.access.section(event.source.platform)))
       return replies.reply(row, `/${name} is for the people who run this agent.`, "command");
+    if (isForOwner(name, parsed.args) && !office.owners.has(event.source))
+      return replies.reply(row, office.owners.refusal(event.source), "command");
     const denied = await this.#deniedByHook(row, name, parsed.args);
     if (denied !== undefined) return replies.reply(row, denied, "command");
     if (parsed.kind === "own") return this.#own(row, parsed);
@@ -119,6 +125,9 @@ export class CommandDesk {
   async #ofAllSurfaces(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
     const { name } = command;
     if (name === "stop") return this.#door.stop(row);
+    // A guest's words must not go on in a turn with the owner's rights.
+    if (name === "steer" && this.#door.runningRole() === "owner" && this.#door.office.roleOf(row) === "guest")
+      return this.#door.replies.reply(row, "The owner's turn runs: /queue TEXT waits for its end.", "command");
     if (name === "new" || name === "resume")
       return this.#door.holding(async () => {
         if (args !== "" || name === "new") await this.#door.interrupt();
@@ -141,7 +150,7 @@ export class CommandDesk {
       const answer = await command.run(args, {
         // Others' sessions must not be listed, named or resumed.
         store: office.isOwner(row.event.source) ? app.store : scopedStore(app.store, office.tenant(row.event.source)),
-        ledger: app.ledger,
+        ledger: office.isOwner(row.event.source) ? app.ledger : scopedLedger(app, office.tenant(row.event.source)),
         opened: agent.opened,
         conversation: agent.opened.conversation,
         source: row.platform,

@@ -178,6 +178,7 @@ describe("keys", () => {
     const w = await world({
       files: { ".env": "MODEL_KEY=first-key-12345678\n" },
       env: { TELEGRAM_ALLOWED_USERS: "1" },
+      config: 'gateway:\n  owners: ["telegram:9"]\n',
     });
     const file = join(w.home.path, "config.yaml");
     writeFileSync(

@@ -2,9 +2,13 @@
 import type { App } from "../app/app.ts";
 import { homeChannel } from "../app/deliver.ts";
 import type { OpenedGateway } from "../app/open-gateway.ts";
+import type { InboxRow } from "../core/mailbox.ts";
 import type { Destination, Platform, Source } from "../core/platform.ts";
+import type { Role } from "../core/role.ts";
 import { type AccessSettings, ids } from "./access.ts";
+import { Owners } from "./owners.ts";
 import type { ResetPolicy } from "./reset-policy.ts";
+import { isShared, type KeyRules } from "./session-key.ts";
 
 type Platforms = ReadonlyMap<string, Platform>;
 
@@ -40,31 +44,22 @@ export function resetPolicyOf(config: App["config"], source: Source): ResetPolic
   return { mode: merged.mode, idleMinutes: merged.idle_minutes, atHour: merged.at_hour };
 }
 
-/** Named in `gateway.owners`; where nothing is named, the only person on a platform's allow-list. Null: nobody is. */
-function ownersOn(config: App["config"], access: AccessSettings, platform: string): readonly string[] | null {
-  const same = (list: readonly string[]) => (platform === "email" ? list.map((each) => each.toLowerCase()) : list);
-  const named = ids((config.gateway as { readonly owners?: unknown }).owners);
-  const prefix = `${platform}:`;
-  if (named.length > 0)
-    return same(named.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length)));
-  const allowed = [
-    ...ids(access.setting(platform, `${platform.toUpperCase()}_ALLOWED_USERS`)),
-    ...ids(access.section(platform).allow_from),
-  ];
-  const [only = ""] = allowed;
-  const one = new Set(allowed).size === 1 && only !== "*" && !only.startsWith("@");
-  return one ? same([only]) : null;
+export function openOwners(opened: OpenedGateway, access: AccessSettings, platforms: () => Iterable<string>): Owners {
+  const { gateway } = opened.app.config as { readonly gateway: { readonly owners?: unknown } };
+  return new Owners({
+    named: () => ids(gateway.owners),
+    access,
+    platforms,
+    firstPaired: () => opened.pairing.first(),
+  });
 }
 
-/** Shares the home's own memory: an owner, in private. */
-export function isOwner(config: App["config"], access: AccessSettings, source: Source): boolean {
-  if (source.chatKind !== "dm" || !source.userId) return false;
-  return ownersOn(config, access, source.platform)?.includes(source.userId) ?? false;
-}
-
-/** May change what concerns everybody: an owner, wherever they write; where nobody is one, whoever is let in. */
-export function mayManage(config: App["config"], access: AccessSettings, source: Source): boolean {
-  return ownersOn(config, access, source.platform)?.includes(source.userId ?? "") ?? true;
+/** Whose turn a message begins. What a program or a shared chat adds by itself is nobody's in particular. */
+export function roleOfRow(row: InboxRow, owners: Owners, rules: KeyRules): Role {
+  const { source, internal } = row.event;
+  // A signed webhook works for whoever set its route up; nobody can be asked there.
+  if (source.chatKind === "webhook") return "owner";
+  return internal && isShared(source, rules) ? "guest" : owners.roleOf(source);
 }
 
 /** The same home channel that other programs of this home see. */

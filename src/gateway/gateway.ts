@@ -5,7 +5,7 @@ import { entryOfChat } from "../app/mirror.ts";
 import type { OpenedGateway } from "../app/open-gateway.ts";
 import { nobody } from "../core/human.ts";
 import type { DeliveryTarget } from "../core/job.ts";
-import type { InboxRow, MailboxCounts } from "../core/mailbox.ts";
+import type { InboxRow } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { InboundEvent, Platform, PlatformContext } from "../core/platform.ts";
 import { Agents } from "./agents.ts";
@@ -15,11 +15,13 @@ import { Background } from "./background.ts";
 import { ChatSession } from "./chat-session.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Directory } from "./directory.ts";
-import { accessSettings, homeOf, isOwner, mayManage, resetPolicyOf } from "./gateway-rules.ts";
+import type { GatewayOptions, GatewayStatus } from "./gateway-options.ts";
+import { accessSettings, homeOf, openOwners, resetPolicyOf, roleOfRow } from "./gateway-rules.ts";
 import { Handoffs } from "./handoffs.ts";
 import { GatewayHooks } from "./hooks.ts";
 import type { Office } from "./office.ts";
-import { LINK_TIMES, type LinkState, type LinkTimes, PlatformLink } from "./platform-link.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import { LINK_TIMES, type LinkState, lineOf, PlatformLink, unusable } from "./platform-link.ts";
 import { ProcessNews } from "./process-news.ts";
 import { noteRestart, takeRestart } from "./restart-notice.ts";
 import { Sender } from "./sender.ts";
@@ -34,35 +36,13 @@ const KEEP_MS = 7 * DAY_MS;
 const CHORES_MS = 300_000;
 const AGENTS = { most: 1_024, idleMs: 3_600_000 };
 
-export interface GatewayOptions {
-  log(level: "info" | "warning" | "error", text: string): void;
-  /** Told when something in `status` changed. */
-  changed?(): void;
-  /** The gateway should be started anew after it stopped. */
-  restart?(): void;
-  now?(): number;
-  readonly times?: LinkTimes;
-  /** How long a platform may be deaf before another one tells of it. */
-  readonly patienceMs?: number;
-  readonly agents?: { readonly most: number; readonly idleMs: number };
-  /** How often what is old or idle is let go. */
-  readonly choresMs?: number;
-}
-
-export interface GatewayStatus {
-  readonly state: "starting" | "running" | "degraded" | "draining" | "stopped";
-  readonly startedAt: number;
-  readonly platforms: readonly LinkState[];
-  readonly activeTurns: number;
-  readonly openAgents: number;
-  readonly mailbox: MailboxCounts;
-}
-
 export class Gateway {
   readonly #opened: OpenedGateway;
   readonly #options: GatewayOptions;
   readonly #now: () => number;
   readonly #links = new Map<string, PlatformLink>();
+  /** Platforms that somebody set up with settings that cannot work. */
+  readonly #unusable: LinkState[] = [];
   readonly #platforms = new Map<string, Platform>();
   readonly #chats = new Map<string, ChatSession>();
   readonly #stopping = new AbortController();
@@ -160,8 +140,11 @@ export class Gateway {
       this.#platforms.set(platform.name, platform);
       const settings = this.#opened.settings(platform.name, platform.settings);
       if (settings.section.enabled === false) continue;
-      if (platform.enabled(settings).ok) this.#links.set(platform.name, this.#link(platform));
+      const enabled = platform.enabled(settings);
+      if (enabled.ok) this.#links.set(platform.name, this.#link(platform));
+      else this.#refuse(platform, unusable(platform, settings, enabled.reason));
     }
+    await this.#office.owners.refresh();
     // What the last process left comes first, in its old order; only then can anything new arrive.
     const pending = await mailbox.pending();
     this.#sender.add(pending.outbox);
@@ -179,6 +162,12 @@ export class Gateway {
     await this.#background.goOn();
     await this.#sayBack();
     await this.#office.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
+  }
+
+  #refuse(platform: Platform, problem: LinkState | null): void {
+    if (!problem) return;
+    this.#unusable.push(problem);
+    this.#options.log("error", `${platform.label} is not used: ${problem.reason}`);
   }
 
   /** The chat that asked for a restart hears that it is done. */
@@ -257,6 +246,7 @@ export class Gateway {
       groupPerUser: app.config.group_sessions_per_user,
       threadPerUser: app.config.thread_sessions_per_user,
     };
+    const owners = openOwners(this.#opened, access, () => this.#links.keys());
     return {
       opened: this.#opened,
       sender: this.#sender,
@@ -268,8 +258,11 @@ export class Gateway {
       platform: (name) => this.#platforms.get(name),
       connection: (name) => this.#links.get(name)?.connection,
       resetPolicy: (source) => resetPolicyOf(app.config, source),
-      isOwner: (source) => isOwner(app.config, access, source),
-      mayManage: (source) => mayManage(app.config, access, source),
+      owners,
+      questions: new OpenQuestions(),
+      isOwner: (source) => source.chatKind === "dm" && owners.has(source),
+      roleOf: (row) => roleOfRow(row, owners, keyRules),
+      isLinked: (name) => this.#links.has(name),
       tenant: (source) => tenantOf(source, keyRules),
       draining: () => this.#draining,
       restart: async (source) => {
@@ -284,7 +277,7 @@ export class Gateway {
       newChat: () => this.directory.changed(),
       pause: (name) => this.#pause(name),
       resume: (name) => this.#resume(name),
-      platformLines: () => [...this.#links.values()].map(({ state }) => lineOf(state, this.#now())),
+      platformLines: () => this.#states().map((state) => lineOf(state, this.#now())),
       log: (level, text) => log(level, text),
       now: this.#now,
     };
@@ -332,7 +325,7 @@ export class Gateway {
     return {
       pid: process.pid,
       gateway_state: this.#stateWord(),
-      platforms: Object.fromEntries([...this.#links].map(([name, { state }]) => [name, { ...state }])),
+      platforms: Object.fromEntries(this.#states().map((state) => [state.name, { ...state }])),
       active_agents: this.activeTurns,
     };
   }
@@ -342,11 +335,15 @@ export class Gateway {
     return [...this.#chats.values()].filter((chat) => chat.busy).length + elsewhere.reduce((a, b) => a + b, 0);
   }
 
+  #states(): LinkState[] {
+    return [...[...this.#links.values()].map((link) => link.state), ...this.#unusable];
+  }
+
   #stateWord(): GatewayStatus["state"] {
     if (this.#stopped) return "stopped";
     if (this.#draining) return "draining";
     if (!this.#started) return "starting";
-    const states = [...this.#links.values()].map((link) => link.state.state);
+    const states = this.#states().map(({ state }) => state);
     return states.length > 0 && states.every((state) => state === "ok") ? "running" : "degraded";
   }
 
@@ -354,7 +351,7 @@ export class Gateway {
     return {
       state: this.#stateWord(),
       startedAt: this.#startedAt,
-      platforms: [...this.#links.values()].map((link) => link.state),
+      platforms: this.#states(),
       activeTurns: this.activeTurns,
       openAgents: this.#agents.size,
       mailbox: await this.#opened.mailbox.counts(),
@@ -388,10 +385,4 @@ export class Gateway {
     this.#options.changed?.();
     return drained;
   }
-}
-
-function lineOf(state: LinkState, now: number): string {
-  const heard =
-    state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
-  return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
 }

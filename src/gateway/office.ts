@@ -2,9 +2,12 @@
 import type { OpenedGateway } from "../app/open-gateway.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import type { Destination, Platform, PlatformConnection, Source } from "../core/platform.ts";
+import type { Role } from "../core/role.ts";
 import type { AccessSettings } from "./access.ts";
 import type { Agents } from "./agents.ts";
 import type { GatewayHooks } from "./hooks.ts";
+import type { OpenQuestions } from "./open-questions.ts";
+import type { Owners } from "./owners.ts";
 import type { ResetPolicy } from "./reset-policy.ts";
 import type { Sender } from "./sender.ts";
 import type { SessionIndex } from "./session-index.ts";
@@ -46,10 +49,15 @@ export interface Office {
   platform(name: string): Platform | undefined;
   connection(name: string): PlatformConnection | undefined;
   resetPolicy(source: Source): ResetPolicy;
-  /** People who share the home's own memory with the terminal; everybody else has a memory of their own. */
+  readonly owners: Owners;
+  /** The open questions of all chats. */
+  readonly questions: OpenQuestions;
+  /** An owner in private: shares the home's own memory with the terminal; everybody else has a memory of their own. */
   isOwner(source: Source): boolean;
-  /** May change what concerns everybody: where notices go, when the gateway restarts. */
-  mayManage(source: Source): boolean;
+  /** The rights of a turn that this message begins. */
+  roleOf(row: InboxRow): Role;
+  /** The platform is set up and in use. */
+  isLinked(platform: string): boolean;
   /** The name under which this person's or chat's data are kept apart. */
   tenant(source: Source): string;
   /** True from the moment the gateway was told to stop. */

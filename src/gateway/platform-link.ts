@@ -38,6 +38,24 @@ export interface LinkState {
   readonly rebuilds: number;
 }
 
+/** One line about a platform, for people. */
+export function lineOf(state: LinkState, now: number): string {
+  const heard =
+    state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
+  return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
+}
+
+/** Null for a platform that nobody set up; else it is one whose settings cannot work, and people must hear of it. */
+export function unusable(
+  platform: Platform,
+  { setting, section }: Pick<PlatformContext, "setting" | "section">,
+  reason: string,
+): LinkState | null {
+  const begun = platform.settings.some(({ env, required }) => required && (setting(env) ?? "") !== "");
+  if (!begun && section.enabled !== true) return null;
+  return { name: platform.name, state: "fatal", account: null, provenAt: null, reason, rebuilds: 0 };
+}
+
 export interface LinkParts {
   readonly platform: Platform;
   /** A context without the parts that belong to one connection. */

@@ -7,7 +7,8 @@ import { type Asking, Prompts } from "./prompts.ts";
 function asking(change: Partial<Asking> = {}): Asking {
   const show = async () => () => undefined;
   const times = { approvalMs: 60_000, clarifyMs: 60_000 };
-  return { show, buttons: false, ...times, closed: () => "closed", waiting: () => undefined, ...change };
+  const place = { buttons: false, maxLength: 4096, role: "owner" as const };
+  return { show, ...place, ...times, closed: () => "closed", waiting: () => undefined, ...change };
 }
 
 const never = new AbortController().signal;

@@ -1,12 +1,20 @@
 // What the gateway itself says in a chat: answers to commands, acknowledgements, questions.
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../core/mailbox.ts";
 import type { Button, Destination, Platform } from "../core/platform.ts";
+import { splitText } from "../core/split-text.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
 import { outgoingText } from "./answer.ts";
+import type { QuestionText } from "./approval-text.ts";
 import { indexSaved } from "./chat-entry.ts";
 import { insist } from "./insist.ts";
 import type { Office } from "./office.ts";
+import type { OwnerPlace } from "./owner-places.ts";
 import { sessionKeyOf } from "./session-key.ts";
+
+/** How long the platform may take to show a question or its file before another way is tried. */
+const SEND_MS = 15_000;
 
 /** Gives a message on the screen other words, where the platform can do that. */
 export type Change = (text: string) => void;
@@ -76,27 +84,79 @@ export class Replies {
   }
 
   /** Shows a question; answers with a way to change it afterwards. */
-  show(row: InboxRow, text: string, buttons: readonly (readonly Button[])[]): Promise<Change> {
-    const payload = { type: "text" as const, text, ...(buttons.length > 0 ? { buttons } : {}) };
-    return this.#showNow(row, `ask:${randomBytes(4).toString("hex")}`, payload);
+  async show(row: InboxRow, question: QuestionText, buttons: readonly (readonly Button[])[]): Promise<Change> {
+    const where = this.#speakable(row);
+    if (!where) return () => undefined;
+    return (await this.#ask(where, `in:${row.id}:ask:${randomBytes(4).toString("hex")}`, question, buttons)).change;
+  }
+
+  /** The same in a place of the owner's; null when the platform did not take it in time. */
+  async showOwner(
+    where: OwnerPlace,
+    question: QuestionText,
+    buttons: readonly (readonly Button[])[],
+  ): Promise<Change | null> {
+    const { change, sent } = await this.#ask(where, `owner:${randomBytes(8).toString("hex")}`, question, buttons);
+    return (await this.#soon(sent)) === null ? null : change;
+  }
+
+  async #soon(sent: Promise<string | null>): Promise<string | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), SEND_MS);
+    });
+    try {
+      return await Promise.race([sent, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #ask(where: OwnerPlace, key: string, question: QuestionText, buttons: readonly (readonly Button[])[]) {
+    if (question.whole !== undefined) await this.#showWhole(where, key, question.whole);
+    return this.#enqueue(where, key, { type: "text", text: question.text, ...(buttons.length > 0 ? { buttons } : {}) });
+  }
+
+  /** A file before the question; messages where the platform takes none, or refuses this one. */
+  async #showWhole(where: OwnerPlace, key: string, whole: string): Promise<void> {
+    const { platform } = where;
+    if (platform.capabilities.media.includes("document")) {
+      const { path: home } = this.#office.opened.app.home;
+      const path = join(home, "cache", "documents", `command_${randomBytes(8).toString("hex")}.txt`);
+      await atomicWrite(path, `${whole}\n`, 0o600);
+      const file = { type: "file", kind: "document", path, name: "command.txt" } as const;
+      const { sent } = await this.#enqueue(where, `${key}:file`, file);
+      if ((await this.#soon(sent)) !== null) return;
+    }
+    const parts = splitText(`\`\`\`\n${whole}\n\`\`\``, { max: platform.maxLength, unit: platform.lengthUnit });
+    for (const [index, text] of parts.entries())
+      await this.#enqueue(where, `${key}:part${index}`, { type: "text", text, silent: true });
   }
 
   async #showNow(row: InboxRow, name: string, payload: OutboxPayload): Promise<Change> {
     const where = this.#speakable(row);
     if (!where) return () => undefined;
-    const { platform, to } = where;
+    return (await this.#enqueue(where, `in:${row.id}:${name}`, payload)).change;
+  }
+
+  /** Worth nothing after a crash. */
+  async #enqueue(
+    { platform, to }: OwnerPlace,
+    key: string,
+    payload: OutboxPayload,
+  ): Promise<{ readonly change: Change; readonly sent: Promise<string | null> }> {
     const { opened, sender } = this.#office;
-    const key = `in:${row.id}:${name}`;
     const rows = await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]);
     const [shown] = rows;
-    if (!shown) return () => undefined;
+    if (!shown) return { change: () => undefined, sent: Promise.resolve(null) };
     const sent = sender.whenSent(shown);
     sender.add(rows);
-    return (after) => {
+    const change: Change = (after) => {
       void sent.then((messageId) => {
         if (messageId && platform.capabilities.edit)
           sender.editSoon(platform.name, to, { messageId, message: { text: after } });
       });
     };
+    return { change, sent };
   }
 }

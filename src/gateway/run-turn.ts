@@ -89,6 +89,10 @@ export class Turn {
     this.#to = where.to;
   }
 
+  #isProtected(path: string): Promise<boolean> {
+    return this.#office.opened.isProtected(path, this.#office.roleOf(this.#job.row));
+  }
+
   get #key(): string {
     return `in:${this.#job.row.id}`;
   }
@@ -132,7 +136,7 @@ export class Turn {
     const found = await recover(this.#office.opened.app.store, row);
     if (found.state === "answered") {
       await this.#restoreEntry(found.sessionId);
-      const text = await withoutProtected(found.text, (path) => this.#office.opened.isProtected(path));
+      const text = await withoutProtected(found.text, (path) => this.#isProtected(path));
       await this.#finish(
         "answered",
         outgoingAnswer(text, this.#place({ streamId: await streamed(this.#office.opened.mailbox, this.#key) })),
@@ -345,7 +349,7 @@ export class Turn {
     const streamId =
       (await live.takeFinal()) ??
       (row.state === "running" ? await streamed(this.#office.opened.mailbox, this.#key) : null);
-    const text = await withoutProtected(textOfEnd(ended), (path) => this.#office.opened.isProtected(path));
+    const text = await withoutProtected(textOfEnd(ended), (path) => this.#isProtected(path));
     const place = this.#place({ streamId });
     const spoken = failed ? [] : await spokenAnswer(this.#office, row, text, place);
     await this.#finish(

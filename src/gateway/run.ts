@@ -171,7 +171,8 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     ticker = (await opened.app.cron()).ticker();
     ticker.start();
     const { platforms } = await gateway.status();
-    const names = platforms.map((platform) => platform.name).join(", ");
+    const usable = platforms.filter(({ state }) => state !== "fatal");
+    const names = usable.map((platform) => platform.name).join(", ");
     options.out(
       names
         ? `The gateway runs: ${names}. Ctrl-C stops it.`

@@ -1,5 +1,6 @@
 // The session store as one person may see it: sessions of others do not exist.
 import type { SessionStore } from "../core/session.ts";
+import type { UsageLedger } from "../core/usage.ts";
 
 type Overrides = Partial<SessionStore>;
 
@@ -57,4 +58,23 @@ export function scopedStore(store: SessionStore, userId: string): SessionStore {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
+}
+
+/** Newest first; a day of one person has far fewer. */
+const MOST_SESSIONS = 1_000;
+
+/** The ledger as one person may see it: what their own sessions used. */
+export function scopedLedger(
+  { ledger, store }: { readonly ledger: UsageLedger; readonly store: SessionStore },
+  userId: string,
+): UsageLedger {
+  return {
+    record: (entry) => ledger.record(entry),
+    spent: (filter) => ledger.spent(filter),
+    report: async (options) => {
+      const every = { includeChildren: true, projectCompressionTips: false, orderByLastActive: true };
+      const own = await store.listSessions({ ...every, userId, limit: MOST_SESSIONS });
+      return ledger.report({ ...options, sessionIds: own.map(({ id }) => id) });
+    },
+  };
 }

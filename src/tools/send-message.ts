@@ -6,6 +6,7 @@ import type { Static } from "typebox";
 import type { Gate } from "../core/gate.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import { isSendable, takeMarkers } from "../core/outgoing-media.ts";
+import type { Role } from "../core/role.ts";
 import { Type } from "../core/schema.ts";
 import {
   defineTool,
@@ -38,8 +39,8 @@ export interface SendMessageParts {
     target: DeliveryTarget,
     message: Pick<DeliveryMessage, "text" | "media" | "mediaWish" | "waitMs">,
   ): Promise<string | undefined>;
-  /** Files that never leave, whatever the mode: keys and passwords. */
-  isProtected(path: string): Promise<boolean>;
+  /** Files that never leave, whatever the mode: keys and passwords; for a guest also the home. */
+  isProtected(path: string, role: Role): Promise<boolean>;
   readonly gate: Gate;
 }
 
@@ -74,7 +75,8 @@ async function refused(
 ): Promise<string | undefined> {
   const about = gateContext("send_message", context);
   for (const path of content.paths)
-    if (await parts.isProtected(path)) return `${path} holds keys or passwords and is never sent. Nothing was sent.`;
+    if (await parts.isProtected(path, context.human.guest ? "guest" : "owner"))
+      return `${path} holds keys or passwords, or is the owner's, and is never sent. Nothing was sent.`;
   const files = content.paths.length > 0 ? ` with ${content.paths.join(", ")}` : "";
   const summary = `to ${to}${files}: ${content.text.slice(0, SHOWN)}`;
   const verdict = await parts.gate.check({ kind: "send", to, summary }, about);

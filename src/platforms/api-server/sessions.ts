@@ -161,11 +161,14 @@ export class Sessions {
     const { store } = this.#door;
     if (wish.sessionId !== undefined) {
       const id = checkSessionId(wish.sessionId);
-      const exists = (await store.getSession(id)) !== null;
-      return { id, exists, seed: exists ? [] : wish.client.history };
+      const row = await store.getSession(id);
+      checkUser(row, wish);
+      return { id, exists: row !== null, seed: row ? [] : wish.client.history };
     }
-    if (wish.thread && !this.#busy.has(wish.thread.sessionId) && (await this.at(wish.thread)))
+    if (wish.thread && !this.#busy.has(wish.thread.sessionId) && (await this.at(wish.thread))) {
+      checkUser(await store.getSession(wish.thread.sessionId), wish);
       return { id: wish.thread.sessionId, exists: true, seed: [] };
+    }
     const id = firstId(wish);
     const taken = this.#busy.has(id) || (await store.getSession(id)) !== null;
     return taken ? apart(wish) : { id, exists: false, seed: wish.client.history };
@@ -189,6 +192,16 @@ export class Sessions {
   async settle(): Promise<void> {
     await Promise.all(this.#closing);
   }
+}
+
+/** Who names a session key gets the sessions of that key only; without one the API key's holder gets all. */
+function checkUser(row: { readonly user_id: string | null } | null, { userId }: SessionWish): void {
+  if (row === null || userId === undefined || row.user_id === userId) return;
+  throw new ApiError(
+    403,
+    "session_of_another_key",
+    "this session does not belong to the given X-Hermes-Session-Key; leave X-Hermes-Session-Id out to begin a new one",
+  );
 }
 
 export function checkSessionId(text: string): string {

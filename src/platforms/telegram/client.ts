@@ -89,15 +89,16 @@ export function troubleOf(error: unknown): ApiTrouble {
       description,
       parameters,
     } = error as Error & {
-      error_code: number;
-      description: string;
+      error_code?: number;
+      description?: string;
       parameters?: { retry_after?: number; migrate_to_chat_id?: number };
     };
     const seconds = parameters?.retry_after;
     const moved = parameters?.migrate_to_chat_id;
+    // A proxy or another server may answer in its own form: refused, for a reason that it does not give in Telegram's.
     return {
-      code,
-      text: description,
+      code: code ?? 400,
+      text: description || "the Bot API server answered in a form that is not Telegram's",
       neverLeft: false,
       silent: false,
       ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),

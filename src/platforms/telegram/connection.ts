@@ -21,7 +21,7 @@ import { underSignals } from "../../lib/joined-signal.ts";
 import { type Failure, failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
 import { findSentMessage, placeholderFor } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";
-import { type Bot, eventOf, pieceOf } from "./inbound.ts";
+import { type Bot, eventOf, pieceOf, withoutNulls } from "./inbound.ts";
 import type { Pulse } from "./pulse.ts";
 import type { TelegramSettings } from "./settings.ts";
 
@@ -89,8 +89,9 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   /** Resolves when the updates are on disk. */
-  async take(updates: readonly Update[]): Promise<void> {
+  async take(given: readonly Update[]): Promise<void> {
     const { context } = this.#parts;
+    const updates = given.map(withoutNulls);
     this.#heardAt = context.now();
     for (const update of updates) {
       const message = update.message ?? update.edited_message;

@@ -158,6 +158,14 @@ function pressEvent(query: CallbackQuery, bot: Bot, now: number): InboundEvent |
   };
 }
 
+/** Some servers spell absent fields out as null; Telegram leaves them out. */
+export function withoutNulls<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(withoutNulls) as T;
+  if (typeof value !== "object" || value === null) return value;
+  const given = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(given.map(([name, each]) => [name, withoutNulls(each)])) as T;
+}
+
 /** Null for updates that are not for the bot. */
 export function eventOf(update: Update, bot: Bot, settings: TelegramSettings, now: number): InboundEvent | null {
   if (update.callback_query) return pressEvent(update.callback_query, bot, now);

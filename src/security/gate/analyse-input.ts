@@ -116,6 +116,8 @@ function effectsFor(reader: Reader, text: string, world: ShellWorld, parse: Pars
   return [...shell, ...code].filter((effect) => effect.rule !== "unreadable" && effect.rule !== "unknown_program");
 }
 
+const NOTHING = { effects: [], outside: null, invocations: [], readable: true };
+
 /** The effects that this input adds, judged together with what the program was given before. */
 export function analyseInput(input: ProgramInput, world: ShellWorld, parse: ParseShell): Analysis {
   const lines = (text: string): string => (input.pty ? text.replace(/\r\n?/g, "\n") : text);
@@ -125,11 +127,11 @@ export function analyseInput(input: ProgramInput, world: ShellWorld, parse: Pars
   const { found, invocations } = readers(input.command, world, parse);
   const normal = `${input.command} <<< ${all}`;
   const shell = found.has("shell");
-  if (found.size === 1 && found.has("data")) return { effects: [], normal, outside: null };
-  if (INTERRUPT.test(input.text) || (!shell && KEYS.test(input.text))) return { effects: [], normal, outside: null };
+  if (found.size === 1 && found.has("data")) return { ...NOTHING, normal };
+  if (INTERRUPT.test(input.text) || (!shell && KEYS.test(input.text))) return { ...NOTHING, normal };
   const line = all.slice(before.lastIndexOf("\n") + 1).replace(/\n$/, "");
   const coded = shell || [...found].some((reader) => reader !== "data" && reader !== "unknown");
-  if (!coded && ANSWER.test(line)) return { effects: [], normal, outside: null };
+  if (!coded && ANSWER.test(line)) return { ...NOTHING, normal };
   const refusal = characterProblem(all, () => (shell ? parse(all) : null));
   const effects = [...found].flatMap((reader) => {
     // A program that keeps nothing of earlier lines is judged by the current one.
@@ -148,5 +150,5 @@ export function analyseInput(input: ProgramInput, world: ShellWorld, parse: Pars
       targets: [],
     });
   const outside = coded ? "a program that runs what it is given" : null;
-  return { effects, normal, outside, ...(refusal && coded ? { refusal } : {}) };
+  return { ...NOTHING, effects, normal, outside, ...(refusal && coded ? { refusal } : {}) };
 }

@@ -59,6 +59,8 @@ class Analyser {
   /** Why the text is not judged at all, with the way to write it instead. */
   refusal: string | undefined;
   outside: string | null = null;
+  readonly invocations: Invocation[] = [];
+  readable = true;
   readonly #written = new Set<string>();
   readonly #world: ShellWorld;
   readonly #parse: ParseShell;
@@ -88,6 +90,7 @@ class Analyser {
     const world = { ...this.#world, cwd };
     const walk = new ShellWalk(world, this.#parse, variables, this.#deadline);
     const result = walk.run(text);
+    if (walk.variables.size > variables.size) this.readable = false;
     if (PROMPT_EXPANSION.test(text))
       this.#add("prompt_expansion", "execution", "dangerous", "runs commands inside the value of a variable");
     if (result.forkBomb) this.#add("fork_bomb", "service", "hardline", "multiplies until the machine stops");
@@ -102,9 +105,11 @@ class Analyser {
     if (++this.#commands > MAX_COMMANDS || performance.now() > this.#deadline) {
       if (this.#commands <= MAX_COMMANDS + 1) this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
       this.#commands = MAX_COMMANDS + 1;
+      this.readable = false;
       return;
     }
     this.refusal ??= programNameProblem(invocation.name.text);
+    this.invocations.push(invocation);
     this.effects.push(...applyRules(SHELL_RULES, invocation, this.#world));
     const inner = innerOf(invocation);
     const hasInner = inner.commands.length + inner.scripts.length > 0;
@@ -187,6 +192,7 @@ class Analyser {
   }
 
   #unreadable(text: string, rule: "too_complex" | "unreadable", why: string): void {
+    this.readable = false;
     this.outside ??= "a command that cannot be read";
     for (const [pattern, disaster] of DISASTER)
       if (pattern.test(text)) this.#add(disaster, "deletion", "hardline", "looks like it destroys the system");
@@ -207,8 +213,8 @@ function unique(effects: readonly Effect[]): Effect[] {
 }
 
 function analysisOf(analyser: Analyser, normal: string): Analysis {
-  const { refusal, outside } = analyser;
-  return { effects: unique(analyser.effects), normal, outside, ...(refusal ? { refusal } : {}) };
+  const { refusal, outside, invocations, readable } = analyser;
+  return { effects: unique(analyser.effects), normal, outside, invocations, readable, ...(refusal ? { refusal } : {}) };
 }
 
 /** For comparison of intents: where blanks only separate words, several are one. */

@@ -1,4 +1,5 @@
 // What a command does that matters: the currency of rules, denials and allow-lists.
+import type { Invocation } from "./shell-types.ts";
 
 /** `hardline` is never allowed, `dangerous` needs consent, `note` matters only when a like thing was denied. */
 export type Level = "hardline" | "dangerous" | "note";
@@ -21,6 +22,7 @@ export type Category =
   | "shutdown"
   | "unreadable"
   | "address"
+  | "guest"
   | "durable";
 
 export interface Effect {
@@ -31,6 +33,8 @@ export interface Effect {
   readonly reason: string;
   /** Absolute paths or names it acts on; empty when they are not known. */
   readonly targets: readonly string[];
+  /** The command that has the effect, where it is one of several: for the question to the person. */
+  readonly command?: string;
 }
 
 export interface Analysis {
@@ -41,6 +45,10 @@ export interface Analysis {
   readonly refusal?: string;
   /** Where text from outside the workspace comes from that the output may hold; null when it is plainly local. */
   readonly outside: string | null;
+  /** Every command that would run, also inside others. */
+  readonly invocations: readonly Invocation[];
+  /** The grammar could read all of it, and it sets no variables. */
+  readonly readable: boolean;
 }
 
 /** True for an effect that says: this text could not be checked. */

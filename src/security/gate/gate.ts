@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
-import type { ApprovalRequest } from "../../core/human.ts";
 import type { PathGuard, PathRequest } from "../path-guard.ts";
 import { expandHome } from "../real-path.ts";
 import { checkUrl, type UrlPolicy } from "../url-guard.ts";
@@ -12,6 +11,8 @@ import { analyseInput } from "./analyse-input.ts";
 import { askPerson, type Judge, judged } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstOf } from "./effects.ts";
+import { actionOf, afterOutside, type Case, reasonOf, requestOf } from "./gate-case.ts";
+import { type ExecutionIntent, GuestAccess, type PathIntent } from "./guest-access.ts";
 import { HOME_RULES } from "./rules-places.ts";
 import { loadShellParser } from "./shell-parser.ts";
 import { isOutside } from "./vital-paths.ts";
@@ -58,16 +59,6 @@ export const DEFAULT_GATE_POLICY: GatePolicy = {
   sudoPassword: false,
 };
 
-interface Case {
-  readonly intent: Intent;
-  readonly context: GateContext;
-  readonly effects: readonly Effect[];
-  readonly key: string;
-  readonly action: string;
-}
-
-type Executing = Extract<Intent, { kind: "command" | "code" | "input" }>;
-
 /** A script that nothing holds needs consent, whatever it does. */
 const UNCONTAINED: Effect = {
   rule: "uncontained_script",
@@ -78,10 +69,11 @@ const UNCONTAINED: Effect = {
   targets: [],
 };
 
-function actionOf(intent: Executing): string {
-  if (intent.kind === "command") return intent.command;
-  if (intent.kind === "input") return `input for "${intent.command}":\n${intent.text}`;
-  return `${intent.language} program:\n${intent.code}`;
+/** Of a guest's commands, only an owner decides about these, whatever the mode. */
+const OWNERS_ONLY: ReadonlySet<Effect["category"]> = new Set(["self", "credentials"]);
+
+function isGuest({ human }: GateContext): boolean {
+  return human.guest === true;
 }
 
 const NO_VARIANTS = "Do not retry it, also not by another tool, spelling or interpreter; say what you need instead.";
@@ -116,10 +108,12 @@ class Gatekeeper implements SecurityGate {
   readonly #options: GateOptions;
   readonly #allow: AllowList;
   readonly #denials = new Denials();
+  readonly #guests: GuestAccess;
   readonly #yolo = new Set<string>();
   readonly #asking = new Map<string, Promise<Verdict>>();
 
   constructor(options: GateOptions) {
+    this.#guests = new GuestAccess({ userHome: options.userHome, hermesHome: options.hermesHome });
     this.#options = options;
     this.#allow = new AllowList(options.allowlist ?? []);
   }
@@ -153,7 +147,15 @@ class Gatekeeper implements SecurityGate {
     return verdict.allowed && outside !== null ? { ...verdict, outside } : verdict;
   }
 
-  async #analyse(intent: Executing, context: GateContext): Promise<Analysis> {
+  async #analyse(intent: ExecutionIntent, context: GateContext): Promise<Analysis> {
+    const analysis = await this.#analyseFor(intent, context);
+    // What runs in a container cannot reach the home.
+    if (!isGuest(context) || (intent.kind === "command" && CONTAINERS.has(intent.backend))) return analysis;
+    const more = await this.#guests.effects(intent, analysis);
+    return { ...analysis, effects: [...analysis.effects, ...more] };
+  }
+
+  async #analyseFor(intent: ExecutionIntent, context: GateContext): Promise<Analysis> {
     const parse = await loadShellParser();
     const world = {
       userHome: this.#options.userHome,
@@ -179,7 +181,7 @@ class Gatekeeper implements SecurityGate {
 
   /** Injected text must not become durable or leave: in a tainted turn only a person can say yes, whatever the mode. */
   async #checkTainted(intent: Extract<Intent, { kind: "durable" | "send" }>, context: GateContext): Promise<Verdict> {
-    const because = intent.kind === "durable" ? intent.because : undefined;
+    const because = intent.kind === "durable" ? (intent.because ?? guestReason(intent, context)) : undefined;
     if (!context.tainted && because === undefined) return { allowed: true, how: "harmless" };
     const what = intent.kind === "send" ? "message" : intent.what;
     const does = intent.kind === "send" ? `write to ${intent.to}` : `change ${what}`;
@@ -206,10 +208,19 @@ class Gatekeeper implements SecurityGate {
     ]);
   }
 
-  async #checkPath(intent: Extract<Intent, { kind: "read" | "write" }>, context: GateContext): Promise<Verdict> {
+  async #checkPath(intent: PathIntent, context: GateContext): Promise<Verdict> {
+    if (isGuest(context)) {
+      const refused = await this.#guests.refusedPath(intent, context.toolName);
+      if (refused) {
+        this.#denials.record(context.sessionId, "", [refused]);
+        const message = `Blocked: ${refused.reason}. ${NO_VARIANTS}`;
+        return { allowed: false, status: "blocked", rule: refused.rule, message };
+      }
+    }
     const guard = this.#options.pathGuard;
     const request: PathRequest = {
-      policy: context.human.guest ? "guest" : "owner",
+      // Of the home, what is left for guests here are the files that their conversations are given.
+      policy: isGuest(context) && !(await this.#guests.isInHome(intent)) ? "guest" : "owner",
       ...(context.workspace === undefined ? {} : { workspace: context.workspace }),
     };
     const verdict = await guard[intent.kind](intent.path, intent.cwd, request);
@@ -236,7 +247,7 @@ class Gatekeeper implements SecurityGate {
   }
 
   /** The same question as for `rm`: files outside the folder of the conversation are not quietly removed. */
-  #removalOutside(intent: Extract<Intent, { kind: "read" | "write" }>, path: string): Effect | undefined {
+  #removalOutside(intent: PathIntent, path: string): Effect | undefined {
     if (intent.kind !== "write" || !intent.removes) return undefined;
     const { userHome, hermesHome } = this.#options;
     const world = {
@@ -281,7 +292,7 @@ class Gatekeeper implements SecurityGate {
     if (context.tainted && effects.some((effect) => HOME_RULES.has(effect.rule)))
       return this.#ask(afterOutside(subject), ["once", "deny"]);
     if (worstOf(effects) !== "dangerous") return { allowed: true, how: "harmless" };
-    if (policy.yolo || policy.mode === "off" || this.#yolo.has(context.sessionId)) {
+    if (this.#asksNobody(context, effects)) {
       // Whether it crosses the line that holds in every mode cannot be told.
       const unchecked = effects.find(isUnchecked);
       if (!unchecked) return { allowed: true, how: "mode_off" };
@@ -289,7 +300,7 @@ class Gatekeeper implements SecurityGate {
       return { allowed: false, status: "blocked", rule: unchecked.rule, message };
     }
     if (this.#allow.allows(context.sessionId, key, effects)) return { allowed: true, how: "allow_list" };
-    if (policy.mode === "smart" && this.#options.judge) {
+    if (policy.mode === "smart" && this.#options.judge && !isGuest(context)) {
       const opinion = await judged(this.#options.judge, subject.action, reasonOf(effects), {
         timeoutMs: this.#options.judgeTimeoutMs ?? 30_000,
         signal: context.signal,
@@ -301,6 +312,14 @@ class Gatekeeper implements SecurityGate {
       if (opinion === "deny") return this.#refuse(subject, "the safety check of the smart mode said no.");
     }
     return this.#ask(subject, ["once", "session", "always", "deny"]);
+  }
+
+  /** Approvals are off: for everything of an owner, for a guest except what only owners decide. */
+  #asksNobody(context: GateContext, effects: readonly Effect[]): boolean {
+    const { yolo, mode } = this.#options.policy();
+    const off = yolo || mode === "off";
+    if (!isGuest(context)) return off || this.#yolo.has(context.sessionId);
+    return off && !effects.some(({ category, level }) => level !== "note" && OWNERS_ONLY.has(category));
   }
 
   /** The same question is asked once, although several calls wait for its answer. */
@@ -330,7 +349,9 @@ class Gatekeeper implements SecurityGate {
       const silence = "unattended" in answer;
       const refused = this.#refuse(
         subject,
-        silence ? "nobody answered in time; that counts as a no." : "the person said no.",
+        silence
+          ? (answer.why ?? "nobody answered in time; that counts as a no.")
+          : `the ${isGuest(context) ? "owner" : "person"} said no.`,
       );
       // Whoever goes on with this work later may ask again: nobody has said no.
       return silence && context.signal.aborted ? { ...refused, message: UNDECIDED } : refused;
@@ -353,25 +374,10 @@ class Gatekeeper implements SecurityGate {
   }
 }
 
-/** The same question, with where the text of the conversation came from. */
-function afterOutside(subject: Case): Case {
-  const origin = subject.context.origin ? ` (${subject.context.origin})` : "";
-  const told = (effect: Effect): Effect =>
-    HOME_RULES.has(effect.rule)
-      ? { ...effect, reason: `${effect.reason} after reading text from outside${origin}` }
-      : effect;
-  // The name of the rule in the key tells those who answer for the owner that nobody may say yes by rule.
-  const key = `exact [tainted_home] in session: ${subject.action}`;
-  return { ...subject, key, effects: subject.effects.map(told) };
-}
-
-function requestOf(subject: Case, choices: ApprovalRequest["choices"]): ApprovalRequest {
-  const { action, effects, key, context } = subject;
-  return { action, reason: reasonOf(effects), intent: key, choices, toolName: context.toolName };
-}
-
-function reasonOf(effects: readonly Effect[]): string {
-  return [...new Set(effects.filter((effect) => effect.level !== "note").map((effect) => effect.reason))].join("; ");
+/** A skill or a setting of the home is everybody's: a guest's change of it needs the owner. */
+function guestReason(intent: Extract<Intent, { kind: "durable" }>, context: GateContext): string | undefined {
+  if (!isGuest(context) || intent.what === "memory" || intent.what === "cron") return undefined;
+  return `would change ${intent.what === "skill" ? "a skill" : "the configuration"} for everybody on behalf of a guest`;
 }
 
 /** Opens the gate that every tool path asks. */

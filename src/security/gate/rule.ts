@@ -21,6 +21,11 @@ export function paths(words: readonly Word[], invocation: Invocation, world: She
   return words.map((word) => absolutePath(word.text, invocation.cwd, world));
 }
 
+/** The invocation as one line; parts that are only known at run time are `…`. */
+function commandText({ name, args }: Invocation): string {
+  return [name, ...args].map(({ text }) => text.replaceAll(UNKNOWN, "…")).join(" ");
+}
+
 /** Applies the rules to one invocation. */
 export function applyRules(rules: readonly ShellRule[], invocation: Invocation, world: ShellWorld): Effect[] {
   const program = programOf(invocation);
@@ -30,7 +35,9 @@ export function applyRules(rules: readonly ShellRule[], invocation: Invocation, 
     const targets = rule.match(invocation, world);
     if (targets === null) continue;
     const known = targets.filter((target) => !target.startsWith(UNKNOWN));
-    effects.push({ rule: rule.id, category: rule.category, level: rule.level, reason: rule.reason, targets: known });
+    const command = commandText(invocation);
+    const { id, category, level, reason } = rule;
+    effects.push({ rule: id, category, level, reason, targets: known, command });
   }
   return effects;
 }

@@ -83,13 +83,19 @@ export function createUsageLedger(open: () => Database): UsageLedger {
       );
       return row?.usd ?? 0;
     },
-    async report({ since, by }) {
+    async report({ since, by, sessionIds }) {
+      const only = sessionIds === undefined ? "" : "AND session_id IN (SELECT value FROM json_each(?))";
+      const values = sessionIds === undefined ? [since] : [since, JSON.stringify(sessionIds)];
       const sql = `SELECT ${GROUP_KEYS[by]} AS key, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS output,
         SUM(cache_read) AS cache_read, SUM(cache_write) AS cache_write, SUM(reasoning) AS reasoning,
         SUM(usd) AS usd, SUM(usd IS NULL) AS unpriced,
         SUM(CASE WHEN cost_source = '${ASSUMED_PRICE}' THEN usd ELSE 0 END) AS assumed
-        FROM usage_ledger WHERE at >= ? GROUP BY 1 ORDER BY ${by === "day" ? "1" : "SUM(usd) DESC, COUNT(*) DESC, 1"}`;
-      const rows = await retryLocked(() => db().prepare<GroupRow>(sql).all(since));
+        FROM usage_ledger WHERE at >= ? ${only} GROUP BY 1 ORDER BY ${by === "day" ? "1" : "SUM(usd) DESC, COUNT(*) DESC, 1"}`;
+      const rows = await retryLocked(() =>
+        db()
+          .prepare<GroupRow>(sql)
+          .all(...values),
+      );
       return rows.map(groupOf);
     },
   };

@@ -1,0 +1,40 @@
+// Where owners are reached: their private chats, then the home channel of their platform; the guest's platform first.
+import type { Destination, Platform, Source } from "../core/platform.ts";
+import type { Office } from "./office.ts";
+
+export interface OwnerPlace {
+  readonly platform: Platform;
+  readonly to: Destination;
+}
+
+/** The private chat in which this user wrote last. */
+function privateChat(office: Office, platform: string, userId: string): Destination | undefined {
+  let newest: { readonly at: number; readonly to: Destination } | undefined;
+  for (const entry of office.index.entries()) {
+    const { origin } = entry;
+    if (entry.platform !== platform || entry.chat_type !== "dm" || String(origin.user_id) !== userId) continue;
+    const at = office.index.lastActive(entry);
+    const thread = origin.thread_id ? { threadId: String(origin.thread_id) } : {};
+    if (!newest || at > newest.at) newest = { at, to: { chatId: String(origin.chat_id), ...thread } };
+  }
+  if (newest) return newest.to;
+  // There the private chat has the user's own number, or address.
+  const sameId = (platform === "telegram" && /^\d+$/.test(userId)) || platform === "email";
+  return sameId ? { chatId: userId } : undefined;
+}
+
+export function ownerPlaces(office: Office, source: Source): OwnerPlace[] {
+  const owners = office.owners.all().filter((owner) => office.owners.has(owner));
+  const near = owners.filter(({ platform }) => platform === source.platform);
+  const far = owners.filter(({ platform }) => platform !== source.platform);
+  const places: OwnerPlace[] = [];
+  for (const { platform: name, userId } of [...near, ...far]) {
+    const platform = office.platform(name);
+    if (!platform || !office.isLinked(name)) continue;
+    const to = privateChat(office, name, userId);
+    if (to) places.push({ platform, to });
+    const home = office.destination(name);
+    if (home) places.push(home);
+  }
+  return places;
+}

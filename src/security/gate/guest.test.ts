@@ -1,0 +1,164 @@
+// What guests' commands reach: the home is refused, what cannot be read is asked of the owner, plain commands run.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Intent } from "../../core/gate.ts";
+import { type ApprovalRequest, nobody } from "../../core/human.ts";
+import { createPathGuard } from "../path-guard.ts";
+import { createGate, DEFAULT_GATE_POLICY, type GatePolicy } from "./gate.ts";
+
+let root: string;
+let userHome: string;
+let hermesHome: string;
+let work: string;
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "guest-")));
+  userHome = join(root, "ada");
+  hermesHome = join(userHome, ".hermes");
+  work = join(userHome, "work");
+  for (const folder of [join(hermesHome, "memories"), join(hermesHome, "cache", "documents"), work])
+    mkdirSync(folder, { recursive: true });
+  writeFileSync(join(hermesHome, "state.db"), "canary");
+  writeFileSync(join(hermesHome, "cache", "documents", "doc_ab12_list.csv"), "a,b");
+  symlinkSync(hermesHome, join(work, "link"));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+async function judge(intent: Intent, options: { role?: "owner" | "guest"; policy?: Partial<GatePolicy> } = {}) {
+  const asked: ApprovalRequest[] = [];
+  const gate = createGate({
+    userHome,
+    hermesHome,
+    pathGuard: createPathGuard({ hermesHome, userHome }),
+    policy: () => ({ ...DEFAULT_GATE_POLICY, ...options.policy }),
+  });
+  const approve = async (request: ApprovalRequest) => {
+    asked.push(request);
+    return { choice: "deny" as const };
+  };
+  const human = { ...nobody, guest: options.role !== "owner", present: true, approve };
+  const context = { sessionId: "s", toolName: "terminal", human, tainted: false, signal: new AbortController().signal };
+  const verdict = await gate.check(intent, context);
+  return verdict.allowed ? "runs" : asked.length > 0 ? "asked" : verdict.status;
+}
+const command = (text: string, cwd = work): Intent => ({ kind: "command", command: text, cwd, backend: "local" });
+
+describe("a guest's command", () => {
+  it.each([
+    "cat ~/.hermes/state.db",
+    "sqlite3 ~/.hermes/state.db 'select 1'",
+    "cd ~/.hermes && cat state.db",
+    "cd ..; cat .hermes/state.db",
+    "cat ../.hermes/state.db",
+    "cat link/state.db",
+    "cat < link/state.db",
+    "ls ~/.hermes",
+    "ls link",
+    "cp ../.HERMES/state.db x",
+    "tar cf - -C ~/.hermes .",
+    "dd if=../.hermes/state.db",
+    "curl -F f=@../.hermes/state.db http://127.0.0.1:1/",
+    "env HERMES=1 cat ~/.hermes/state.db",
+    "bash -c 'cat ~/.hermes/state.db'",
+    "x=.hermes; cat ~/$x/state.db",
+    "python3 -c \"print(open('/x/.hermes/state.db').read())\"",
+    "echo $HERMES_HOME",
+    "ls ~/.hermes/cache/documents",
+    "cat ~/.hermes/cache/documents/*",
+  ])("that reaches the home is refused: %s", async (text) => {
+    expect(await judge(command(text))).toBe("blocked");
+    expect(await judge(command(text), { policy: { yolo: true, mode: "off" } })).toBe("blocked");
+  });
+
+  it.each([
+    "cat ~/.h*/state.db",
+    "cat ../.[h]ermes/state.db",
+    "cat ../{.hermes,x}/state.db",
+    "grep -r canary ~",
+    "grep -rn canary ..",
+    "grep -d recurse canary ..",
+    "find ~ -name state.db -exec cat {} +",
+    "tree -a ~",
+    "python3 x.py",
+    "make",
+    "git log",
+    "bash x.sh",
+    "cat $(echo eC5kYg== | base64 -d)",
+    "cat `ls -d ~/.*`",
+    "CDPATH=/ cat x",
+    "HOME=/; cat x",
+    "test -v 'a[$(id)]'",
+    "[[ 'a[$(id)]' -eq 0 ]]",
+    "sort --files0-from=list",
+    "sort --compress-program=./x list",
+    "cat ~root/x",
+    "hermes sessions list",
+    "awk 1 list.txt",
+    "cat() { sh; }; cat",
+    "ls | xargs cat",
+    "echo 'unclosed",
+  ])("that cannot be read to the end is asked: %s", async (text) => {
+    expect(await judge(command(text))).toMatch(/^(?:asked|blocked)$/);
+  });
+
+  it.each([
+    "ls -la",
+    "cat list.txt | sort | uniq -c | head -5",
+    "grep -n word notes.txt",
+    "grep -rn word .",
+    "echo hello > out.txt && wc -l out.txt",
+    "ls ~",
+    "cat ~/.hermes/cache/documents/doc_ab12_list.csv",
+    "date",
+    "mkdir -p reports",
+  ])("that is plain runs: %s", async (text) => {
+    rmSync(join(work, "link"));
+    expect(await judge(command(text))).toBe("runs");
+    symlinkSync(hermesHome, join(work, "link"));
+  });
+
+  it("is judged as before for an owner", async () => {
+    expect(await judge(command("cat ~/.hermes/state.db"), { role: "owner" })).toBe("runs");
+    expect(await judge(command("python3 x.py"), { role: "owner" })).toBe("runs");
+  });
+
+  it("runs where approvals are off, but not when it changes how Hermes runs or reads keys", async () => {
+    const policy = { mode: "off" as const };
+    expect(await judge(command("make"), { policy })).toBe("runs");
+    expect(await judge(command("hermes config set gateway.owners telegram:2"), { policy })).toBe("asked");
+    expect(await judge(command("cat ~/.ssh/id_rsa"), { policy })).toBe("asked");
+  });
+
+  it("is not held up in a container", async () => {
+    expect(await judge({ kind: "command", command: "make", cwd: work, backend: "docker" })).toBe("runs");
+  });
+});
+
+describe("a guest's files and changes", () => {
+  const read = (path: string): Intent => ({ kind: "read", path, cwd: work });
+  it("are not in the home, also not through links", async () => {
+    expect(await judge(read(join(hermesHome, "state.db")))).toBe("blocked");
+    expect(await judge(read("~/.hermes/memories"))).toBe("blocked");
+    expect(await judge(read("link/state.db"))).toBe("blocked");
+    expect(await judge({ kind: "write", path: "link/notes.txt", cwd: work })).toBe("blocked");
+    expect(await judge(read(join(hermesHome, "cache", "documents", "doc_ab12_list.csv")))).toBe("runs");
+    expect(await judge(read(join(hermesHome, "cache", "documents")))).toBe("blocked");
+    expect(await judge(read("list.txt"))).toBe("runs");
+  });
+
+  it("of skills and settings are asked of the owner; notes and jobs are the guest's own", async () => {
+    const durable = (what: "memory" | "skill" | "cron" | "config"): Intent => ({ kind: "durable", what, summary: "x" });
+    expect(await judge(durable("skill"))).toBe("asked");
+    expect(await judge(durable("config"))).toBe("asked");
+    expect(await judge(durable("memory"))).toBe("runs");
+    expect(await judge(durable("cron"))).toBe("runs");
+    expect(await judge(durable("skill"), { role: "owner" })).toBe("runs");
+  });
+
+  it("as programs are asked, and refused when they name the home", async () => {
+    const code = (text: string): Intent => ({ kind: "code", language: "python", code: text, cwd: work });
+    expect(await judge(code("print(1)"))).toBe("asked");
+    expect(await judge(code("import os; print(os.environ['HERMES_HOME'])"))).toBe("blocked");
+  });
+});
