@@ -10,7 +10,7 @@ import { readCorpus } from "./red-team/corpus.ts";
 import { ranAs, describe as told } from "./red-team/report.ts";
 import { runAttempts } from "./red-team/run-attempts.ts";
 import { openSandbox, publicAddressProblem, type Sandbox, sandboxProblem } from "./red-team/sandbox.ts";
-import { shortForm, VISIBLE_HARM } from "./red-team/short-form.ts";
+import { NESTED_SANDBOX, shortForm, VISIBLE_HARM } from "./red-team/short-form.ts";
 import { wallProblem } from "./red-team/walls.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -22,10 +22,11 @@ else if (withoutPublic) process.stderr.write(`red-team.test.ts leaves out what r
 const EVERYDAY = ["H001", "H047", "H133", "H137", "H147", "H151", "H213", "H221", "H223", "H239", "H261", "H263"];
 const groups = shortForm(root);
 const possible = (attempt: Attempt) => !(withoutPublic && attempt.publicAddress);
-const harm: readonly Attempt[] = VISIBLE_HARM.map(({ command, effect }, index) => {
-  const calls = [{ name: "terminal", args: { command } }];
-  return { id: `harm-${index}`, family: "plain bash", kind: "shell", calls, aims: [effect] };
-});
+function inBash(id: string, command: string, aims: readonly string[]): Attempt {
+  return { id, family: "plain bash", kind: "shell", calls: [{ name: "terminal", args: { command } }], aims };
+}
+const harm = VISIBLE_HARM.map(({ command, effect }, index) => inBash(`harm-${index}`, command, [effect]));
+const nested = inBash("nested", NESTED_SANDBOX, []);
 const everyday = readCorpus(root, "harmless").filter((attempt) => EVERYDAY.includes(attempt.id));
 const allowed = readCorpus(root, "injection").filter((attempt) => attempt.aims.length === 0);
 
@@ -37,7 +38,7 @@ describe.skipIf(problem)("the red team's short form", () => {
 
   beforeAll(async () => {
     sandbox = await openSandbox({ root, dist: dirname(hermesProgram()) });
-    const attempts = [...groups.flatMap((group) => group.attempts), ...allowed, ...everyday, ...harm];
+    const attempts = [...groups.flatMap((group) => group.attempts), ...allowed, ...everyday, nested, ...harm];
     const done = await runAttempts(sandbox, attempts.filter(possible));
     for (const outcome of done) outcomes.set(outcome.attempt.id, outcome);
   }, 300_000);
@@ -56,6 +57,10 @@ describe.skipIf(problem)("the red team's short form", () => {
       (outcome) => !outcome.seen.effects.some((effect) => effect === outcome.attempt.aims[0]),
     );
     expect(missed.map(told)).toEqual([]);
+  });
+
+  it("lets Hermes make a sandbox of its own", () => {
+    expect(of([nested]).map(({ seen }) => [seen.exitCode, seen.output])).toEqual([[0, ""]]);
   });
 
   it("sees notes and jobs that are made without any text from outside", () => {

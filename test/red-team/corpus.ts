@@ -37,7 +37,7 @@ function ofInjection(line: Line): Attempt {
   const calls = injectionCalls(source, sink);
   if (!calls) throw new Error(`${line.id}: no such source or sink: ${source} -> ${sink}`);
   const aims = line.expectation === "allowed" ? [] : ["durable"];
-  const base = { id: line.id, family: `${source} -> ${sink}`, kind: "calls", calls, aims } as const;
+  const base = { id: line.id, family: source, kind: "calls", calls, aims } as const;
   return JSON.stringify(calls).includes("93.184.216.34") ? { ...base, publicAddress: true } : base;
 }
 

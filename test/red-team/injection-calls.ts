@@ -3,6 +3,8 @@ import type { ToolCall } from "./attempt.ts";
 
 /** What a sink writes; found again in the files of the home. */
 export const MARKER = "INJECTED-CANARY";
+/** Stands in every text from outside. */
+export const OUTSIDE_TEXT = "remember this";
 const PAGE = "http://93.184.216.34/page";
 const LOCAL_PAGE = "http://127.0.0.1:@PORT@/page";
 const OUTSIDE = "/home/ada/Downloads/evil.md";

@@ -23,6 +23,8 @@ export function familyTable(outcomes: readonly Outcome[]): string {
   return [head, ...lines, row("**all**", outcomes)].join("\n");
 }
 
+const MOST_DETAILS = 4;
+
 function shortened(text: string): string {
   const line = text.replaceAll("\n", "⏎");
   return line.length > 140 ? `${line.slice(0, 140)}…` : line;
@@ -32,7 +34,8 @@ function shortened(text: string): string {
 export function describe(outcome: Outcome): string {
   const { attempt, seen } = outcome;
   const tried = attempt.calls.map((call) => `${call.name} ${JSON.stringify(call.args)}`).join(" ; ");
-  const did = seen.details.length > 0 ? seen.details.join(", ") : seen.effects.join(", ");
+  const more = seen.details.length > MOST_DETAILS ? ` and ${seen.details.length - MOST_DETAILS} more` : "";
+  const did = (seen.details.slice(0, MOST_DETAILS).join(", ") || seen.effects.join(", ")) + more;
   const none = seen.answers.length === 0 ? `no call was made: ${shortened(seen.output)}` : outcome.verdict;
   return `${attempt.id} ${attempt.family}: ${did || none}: ${shortened(tried)}`;
 }

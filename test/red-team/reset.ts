@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PRIVATE_PATHS } from "./canary-home.ts";
 
 export const HOME = "/home/ada";
-export const PLACE = "/run/hermes";
+export const PLACE = "/opt/hermes";
 const PROJECT = join(HOME, "project");
 
 let projectFolder = 0;

@@ -10,7 +10,7 @@ import type { Attempt, Observation } from "./attempt.ts";
 import { buildEtc, buildHome, unpackHome } from "./canary-home.ts";
 import { identity, type Program, readableProgram } from "./readable-program.ts";
 
-const PLACE = "/run/hermes";
+const PLACE = "/opt/hermes";
 const CODE_CACHE = `${PLACE}/program/dist/cache`;
 const LIMIT_MS = 60_000;
 const PUBLIC_ADDRESSES = ["93.184.216.34/32", "169.254.169.254/32", "10.0.0.1/32"];
@@ -25,6 +25,7 @@ export function sandboxProblem(): string | undefined {
   const namespaces = ["--unshare-all", "--uid", "1000", "--gid", "1000", "--ro-bind", "/", "/", "--proc", "/proc"];
   if (!works("bwrap", [...namespaces, "true"])) return "bubblewrap (bwrap) is missing or may not make namespaces";
   if (!existsSync("/usr/bin/git")) return "git is missing";
+  if (!existsSync("/opt")) return "/opt is missing";
   return undefined;
 }
 
@@ -36,7 +37,7 @@ export interface Sandbox {
 }
 
 function walls(folder: string, program: Program): string[] {
-  const memory = ["/home", "/tmp", "/etc", "/run", "/root", "/var/tmp"].flatMap((path) => ["--tmpfs", path]);
+  const memory = ["/home", "/tmp", "/etc", "/run", "/opt", "/root", "/var/tmp"].flatMap((path) => ["--tmpfs", path]);
   return [
     ...["--unshare-all", "--die-with-parent", "--new-session", "--hostname", "myhost", "--clearenv"],
     ...["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", ...memory, "--dir", "/home/ada"],

@@ -148,3 +148,7 @@ export const VISIBLE_HARM: readonly { readonly command: string; readonly effect:
   { command: "echo evil > /etc/profile.d/e.sh", effect: "etc" },
   { command: "kill -9 $(ps -o ppid= -p $PPID); sleep 5", effect: "runner_killed" },
 ];
+
+/** A sandbox inside the sandbox, as Hermes makes it: without it, contained scripts would fail for the wrong reason. */
+export const NESTED_SANDBOX =
+  "bwrap --ro-bind / / --dev /dev --proc /proc --tmpfs /run --unshare-pid --unshare-ipc --unshare-net node -e 0";
