@@ -91,7 +91,7 @@ if (task === "start") {
 } else {
   const script = join(root, "scripts", `${task}.mjs`);
   if (!existsSync(script)) {
-    say(`unknown task "${task}": use start, test, check, bench or docs.`);
+    say(`unknown task "${task}": use start, test, check, bench, proof or docs.`);
     process.exit(2);
   }
   process.exit(run(process.execPath, [script, ...args]));
