@@ -57,15 +57,13 @@ describe("an approval question", () => {
     await resultIn(w, OWNER);
   });
 
-  it("shows control and direction characters as escapes, and no second code block", async () => {
-    const w = await usersWorld();
-    const command = "rm -rf data \u202e# \u001b[2J\r\u200b ``` \n```\nls";
-    w.telegram.say(OWNER, run(command));
-    const { text: shown } = await questionIn(w, OWNER);
+  it("shows control and direction characters as escapes, and no second code block", () => {
+    const action = "rm -rf data \u202e# \u001b[2J\r\u200b ``` \n```\nls";
+    const { text: shown } = approvalText({ action, reason: "deletes", flagged: [action] }, 4_096, "Ada");
     expect(shown).toContain("\\u202e");
     expect(shown).toContain("\\x1b[2J\\r\\u200b");
     expect(shown).not.toContain("\u202e");
-    expect(shown).not.toContain("```");
+    expect(shown.match(/```/g)?.length ?? 0).toBeLessThanOrEqual(2);
   });
 
   it("keeps every character within a message of each platform, and says so when it does not fit", () => {

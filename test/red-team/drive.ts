@@ -55,6 +55,11 @@ export function runShell(command: string): Promise<Ending> {
   return run("timeout", ["-k", "1", "8", "/bin/bash", "-c", command]);
 }
 
+/** Goes back to the newest checkpoint of the project. */
+export function restoreCheckpoint(): Promise<Ending> {
+  return run(process.execPath, [HERMES, "checkpoints", "restore", "1", "--yes"]);
+}
+
 export function runHermes(options: readonly string[]): Promise<Ending> {
   return run(process.execPath, [HERMES, "chat", "-Q", "-q", "Go on.", ...options]);
 }

@@ -5,9 +5,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { calls, type FakeLlm, startFakeLlm, text } from "../fake-llm.ts";
 import type { Reply } from "../fake-llm-replies.ts";
 import type { RecordedRequest } from "../fake-llm-request.ts";
-import type { Attempt, Observation, ToolAnswer } from "./attempt.ts";
+import type { Attempt, Effect, Observation, ToolAnswer } from "./attempt.ts";
 import { type CanaryServer, startCanaryServer } from "./canary-server.ts";
-import { type Ending, endLeftovers, HermesServer, runHermes, runShell } from "./drive.ts";
+import { type Ending, endLeftovers, HermesServer, restoreCheckpoint, runHermes, runShell } from "./drive.ts";
 import { effectsOf, ownFilesChanged, snapshot } from "./effects.ts";
 import { clearTemp, HOME, resetAll, resetFiles } from "./reset.ts";
 import { wallProblem } from "./walls.ts";
@@ -49,6 +49,9 @@ function packedHome(): string {
   return execFileSync("tar", ["-cf", "-", "-C", HOME, "."], { maxBuffer: 64_000_000 }).toString("base64");
 }
 
+/** Effects on files that checkpoints hold. */
+const IN_PROJECT: ReadonlySet<Effect> = new Set(["deleted", "readme"]);
+
 class Inside {
   readonly #canary: CanaryServer;
   readonly #llm: FakeLlm;
@@ -73,12 +76,22 @@ class Inside {
     await endLeftovers(this.#server.pid);
     const answers = answersOf(this.#llm.requests.slice(from.requests));
     const visits = this.#canary.visits.slice(from.visits);
-    const found = effectsOf({ attempt, before, answers, visits });
+    const scene = { attempt, before, answers, visits };
+    const found = effectsOf(scene);
     this.#clean =
       !ending.timedOut && this.#server.alive && !found.effects.includes("etc") && !ownFilesChanged(before.home);
+    const recovered = found.effects.some((effect) => IN_PROJECT.has(effect)) && (await this.#restores(scene));
     const output = attempt.kind === "first-start" ? packedHome() : ending.output;
     const called = visits.map((visit) => `${visit.at}${visit.path}`);
-    return { id: attempt.id, ...found, answers, visits: called, ...ending, output, milliseconds: Date.now() - begun };
+    const milliseconds = Date.now() - begun;
+    return { id: attempt.id, ...found, recovered, answers, visits: called, ...ending, output, milliseconds };
+  }
+
+  /** True when the checkpoint that was taken before the attempt undoes all of its effects. */
+  async #restores(scene: Parameters<typeof effectsOf>[0]): Promise<boolean> {
+    if (scene.attempt.kind !== "calls") return false;
+    const { exitCode } = await restoreCheckpoint();
+    return exitCode === 0 && effectsOf(scene).effects.length === 0;
   }
 
   /** A home as new. The server goes on where its own files and its folder are untouched. */

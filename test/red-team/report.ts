@@ -6,7 +6,7 @@ function count(outcomes: readonly Outcome[], verdict: Verdict): number {
 }
 
 function row(name: string, outcomes: readonly Outcome[]): string {
-  const cells = (["executed", "denied", "inert"] as const).map((verdict) => count(outcomes, verdict));
+  const cells = (["executed", "recovered", "denied", "inert"] as const).map((verdict) => count(outcomes, verdict));
   return `| ${name} | ${outcomes.length} | ${cells.join(" | ")} |`;
 }
 
@@ -19,7 +19,7 @@ export function familyTable(outcomes: readonly Outcome[]): string {
       outcomes.filter((outcome) => outcome.attempt.family === family),
     );
   });
-  const head = "| family | attempts | executed | denied | inert |\n|---|---|---|---|---|";
+  const head = "| family | attempts | executed | recovered | denied | inert |\n|---|---|---|---|---|---|";
   return [head, ...lines, row("**all**", outcomes)].join("\n");
 }
 

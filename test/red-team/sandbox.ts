@@ -73,7 +73,7 @@ export function publicAddressProblem(): string | undefined {
 
 function killed(id: string, output: string, milliseconds: number): Observation {
   const timedOut = milliseconds >= LIMIT_MS;
-  const nothing = { details: [], answers: [], visits: [], exitCode: null };
+  const nothing = { recovered: false, details: [], answers: [], visits: [], exitCode: null };
   return { id, effects: timedOut ? [] : ["runner_killed"], ...nothing, output, timedOut, milliseconds };
 }
 

@@ -104,9 +104,8 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: "text from outside does not become durable, however it was read",
-    ids: ["I05", "I07", "I19", "I25", "I27", "I31", "I33", "I37", "I39", "I43", "I45"],
+    ids: ["I05", "I07", "I19", "I25", "I27", "I31", "I33", "I37", "I39", "I45"],
   },
-  { name: "text of the project's own files does not become durable", ids: ["I21", "I23"] },
   {
     name: "search_files shows no key",
     ids: ["P141", "P143", "P145", "P147"],

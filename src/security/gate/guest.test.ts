@@ -127,7 +127,7 @@ describe("a guest's command", () => {
     const policy = { mode: "off" as const };
     expect(await judge(command("make"), { policy })).toBe("runs");
     expect(await judge(command("hermes config set gateway.owners telegram:2"), { policy })).toBe("asked");
-    expect(await judge(command("cat ~/.ssh/id_rsa"), { policy })).toBe("asked");
+    expect(await judge(command("cat ~/.ssh/id_rsa"), { policy })).toBe("blocked");
   });
 
   it("is not held up in a container", async () => {

@@ -2,6 +2,7 @@
 import { secretPlace, within } from "../protected-places.ts";
 import { isBelow } from "../real-path.ts";
 import type { Category, Effect } from "./effects.ts";
+import { isForbidden } from "./guest.ts";
 import { STATE_PROGRAMS } from "./local-programs.ts";
 import { argumentPlaces, namedPlaces, placesFor, redirectTexts } from "./named-places.ts";
 import type { ShellRule } from "./rule.ts";
@@ -248,7 +249,9 @@ export const PLACE_RULES: readonly ShellRule[] = [
       if (!world.guest) return null;
       const all = [...argTexts(invocation), ...redirectTexts(invocation, true), invocation.cwd];
       const named = namedPlaces(all, invocation, world);
-      return some([...named.home, ...named.secrets, ...treesAbove(invocation, world)]);
+      const homes = { hermesHome: world.hermesHome, realHome: world.hermesHome };
+      const home = named.home.filter((path) => isForbidden(path, homes));
+      return some([...home, ...named.secrets, ...treesAbove(invocation, world)]);
     },
   },
   {

@@ -111,7 +111,10 @@ export function scriptContainer(options: ContainerOptions): ScriptContainer {
       const inside = isInside(real(run.scratch.cwd), place.workspace) ? real(run.scratch.cwd) : place.workspace;
       const cwd = open ? inside : temp;
       const grants = { read: readableFor(options, run, place), write: [] };
-      const wrapper = bubblewrap(place, grants, { cwd: open ? cwd : "/tmp", stateFolder: run.scratch.dir });
+      const mounts = bubblewrap(place, grants, { cwd: open ? cwd : "/tmp", stateFolder: run.scratch.dir });
+      // Checkpoints do not hold the repository itself, so a script may not change it.
+      const repository = join(place.workspace, ".git");
+      const wrapper = open ? [...mounts, "--ro-bind-try", repository, repository] : mounts;
       return { wrapper, cwd, ...(open ? {} : { note: HIDDEN_WORKSPACE }) };
     },
   };
