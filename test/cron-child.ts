@@ -9,8 +9,9 @@ import { createCronLedger } from "../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
 
 const [dir = "", began = "0", base = "0", speed = "1", until = "0"] = process.argv.slice(2);
-/** The clock stands still at the end: a slow machine catches up with it. */
-const now = () => Math.min(Number(until), Number(base) + (Date.now() - Number(began)) * Number(speed));
+/** The clock stands still before the start and at the end: jobs are not older than it, and a slow machine catches up. */
+const now = () =>
+  Math.max(Number(base), Math.min(Number(until), Number(base) + (Date.now() - Number(began)) * Number(speed)));
 
 /** Each line in one write at the end of the file: what was written before a kill -9 has been written. */
 function say(name: string, line: string): void {

@@ -42,6 +42,8 @@ const HERMES_OWN = [".hermes", ".cache"];
 export function resetFiles(): boolean {
   if (inode(PROJECT) !== projectFolder) return false;
   empty(PROJECT);
+  // A checkpoint of an earlier attempt must not undo what a later one did.
+  rmSync(join(HOME, ".hermes", "checkpoints"), { recursive: true, force: true });
   empty(HOME, [...HERMES_OWN, "project"]);
   const names = readdirSync(`${PLACE}/template/home`).filter((name) => !HERMES_OWN.includes(name));
   copy("home", `${HOME}/`, names);
