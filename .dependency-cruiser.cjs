@@ -59,7 +59,7 @@ module.exports = {
       name: "only-store-opens-sqlite",
       severity: "error",
       from: { path: "^src/(?!store/)", pathNot: "\\.test\\.ts$" },
-      to: { path: "better-sqlite3|node:sqlite" },
+      to: { path: "@photostructure/sqlite|node:sqlite" },
     },
     {
       name: "heavy-sdks-are-lazy",

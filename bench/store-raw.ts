@@ -1,5 +1,5 @@
-// The yardstick: the plain statements of the schema on better-sqlite3, without any of our code around them.
-import BetterSqlite3 from "better-sqlite3";
+// The yardstick: the plain statements of the schema on node:sqlite's API, without any of our code around them.
+import { type DatabaseSync, sqliteModule } from "../src/store/sqlite/sqlite-module.ts";
 
 export interface Raw {
   append(session: string, text: string): void;
@@ -34,7 +34,7 @@ interface Row {
 }
 
 /** The found rows with the messages around each, as a person sees them. */
-function withContext(db: BetterSqlite3.Database): (rows: Row[]) => unknown[] {
+function withContext(db: DatabaseSync): (rows: Row[]) => unknown[] {
   const before = db.prepare(
     "SELECT role, content FROM messages WHERE session_id = ? AND (timestamp, id) < (?, ?) ORDER BY timestamp DESC, id DESC LIMIT 1",
   );
@@ -53,7 +53,7 @@ function withContext(db: BetterSqlite3.Database): (rows: Row[]) => unknown[] {
     }));
 }
 
-function appender(db: BetterSqlite3.Database): Raw["append"] {
+function appender(db: DatabaseSync): Raw["append"] {
   const begin = db.prepare("BEGIN IMMEDIATE");
   const commit = db.prepare("COMMIT");
   const insert = db.prepare(
@@ -68,11 +68,11 @@ function appender(db: BetterSqlite3.Database): Raw["append"] {
     insert.run(session, text, Date.now() / 1000);
     count.run(session);
     commit.run();
-    if (++writes % 50 === 0) db.pragma("wal_checkpoint(PASSIVE)");
+    if (++writes % 50 === 0) db.prepare("PRAGMA wal_checkpoint(PASSIVE)").get();
   };
 }
 
-function finder(db: BetterSqlite3.Database): Raw["match"] {
+function finder(db: DatabaseSync): Raw["match"] {
   const decorate = withContext(db);
   return (table, expression, source) => {
     const filter = source === undefined ? "" : "AND s.source IN (?)";
@@ -87,10 +87,8 @@ function finder(db: BetterSqlite3.Database): Raw["match"] {
 }
 
 export function openRaw(path: string): Raw {
-  const db = new BetterSqlite3(path, { timeout: 1000 });
-  db.pragma("journal_mode = WAL");
-  db.pragma("synchronous = FULL");
-  db.pragma("foreign_keys = ON");
+  const db = new (sqliteModule().DatabaseSync)(path, { readOnly: false, timeout: 1000 });
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
   const list = db.prepare(
     `SELECT s.*, ${PREVIEW}, ${ACTIVE} FROM sessions s WHERE ${VISIBLE} ORDER BY s.started_at DESC LIMIT 20 OFFSET 0`,
   );

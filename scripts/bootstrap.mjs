@@ -22,7 +22,7 @@ function run(command, args, options = {}) {
   return result.status ?? 1;
 }
 
-/** The stamp of an install is the lock file's content and the Node ABI: native modules must match both. */
+/** The stamp of an install: the lock file's content and the Node ABI, which native modules must match. */
 function wantedInstall() {
   const lock = readFileSync(join(root, "package-lock.json"));
   return `${createHash("sha256").update(lock).digest("hex")} ${process.versions.modules}`;
@@ -44,21 +44,22 @@ function newestMtime(path) {
   return newest;
 }
 
-function ensureInstalled() {
+/** Running needs the root package; everything else also the workspace `dev` with linters and test tools. */
+function ensureInstalled(forDevelopment) {
   const wanted = wantedInstall();
-  if (readStamp(installStamp) === wanted) return;
-  say("installing dependencies (the first time this takes about a minute) …");
-  // `npm ci` would insist on the optional packages of every other platform; an install by the lock file does not.
+  const complete = `${wanted} dev`;
+  const present = readStamp(installStamp);
+  if (present === complete || (!forDevelopment && present === wanted)) return;
+  say(forDevelopment ? "installing dependencies and test tools …" : "installing dependencies …");
   const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  if (!forDevelopment) args.push("--workspaces=false");
   const status = run("npm", args, { stdio: ["inherit", 2, 2] });
   if (status !== 0) {
-    say(
-      "`npm install` failed. Check the network and that a C++ compiler and python3 are present, then run the command again.",
-    );
+    say("`npm install` failed. Check the network, then run the command again.");
     process.exit(status);
   }
   mkdirSync(stampDir, { recursive: true });
-  writeFileSync(installStamp, wanted);
+  writeFileSync(installStamp, forDevelopment ? complete : wanted);
 }
 
 function ensureBuilt() {
@@ -83,7 +84,7 @@ if (major() < 20) {
 // Started by bin/hermes in a checkout that was never built, the arguments are the user's own.
 const viaLauncher = !process.argv[1]?.endsWith("bootstrap.mjs");
 const [task = "start", ...args] = viaLauncher ? ["start", ...process.argv.slice(2)] : process.argv.slice(2);
-ensureInstalled();
+ensureInstalled(task !== "start");
 ensureBuilt();
 if (task === "start") {
   process.argv = [process.argv[0], join(root, "bin", "hermes"), ...args];

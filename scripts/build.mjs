@@ -12,11 +12,9 @@ const outdirFlag = process.argv.indexOf("--outdir");
 const outdir = outdirFlag < 0 ? join(root, "dist") : process.argv[outdirFlag + 1];
 const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-// Native packages stay outside. Two are bundled all the same: the schema library, which costs 130 ms at each start
-// unbundled (it is a dependency only because the type declarations name it), and the JavaScript half of better-sqlite3,
-// whose native half is loaded by its path.
-const inside = ["typebox", "better-sqlite3"];
-const external = [...Object.keys(dependencies).filter((name) => !inside.includes(name)), "bindings"];
+// Native packages stay outside. The schema library is bundled although it is a dependency: unbundled it costs 130 ms at
+// each start, and it is a dependency only because the type declarations name it.
+const external = Object.keys(dependencies).filter((name) => name !== "typebox");
 const common = {
   absWorkingDir: root,
   platform: "node",

@@ -1,8 +1,8 @@
 // Answers that break off, are filtered or come over a connection that the server closed: what a person gets to see.
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openDatabase } from "../src/store/sqlite/driver.ts";
 import { runHermes } from "./hermes.ts";
 import {
   API_MODE,
@@ -43,15 +43,9 @@ async function serve(dialect: RawDialect, ...answers: (readonly RawStep[])[]): P
 }
 
 function rows<T>(file: string, sql: string): T[] {
-  const Database = createRequire(import.meta.url)("better-sqlite3") as new (
-    path: string,
-  ) => {
-    prepare(sql: string): { all(): T[] };
-    close(): void;
-  };
-  const db = new Database(join(home.path, file));
+  const db = openDatabase(join(home.path, file));
   try {
-    return db.prepare(sql).all();
+    return db.prepare<T>(sql).all();
   } finally {
     db.close();
   }

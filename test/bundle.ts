@@ -21,7 +21,7 @@ export async function bundle(entry: string): Promise<string> {
     format: "esm",
     platform: "node",
     target: "node20",
-    external: ["better-sqlite3", "@lydell/node-pty"],
+    external: ["@photostructure/sqlite", "@lydell/node-pty"],
     define: { __HERMES_VERSION__: '"0.0.0-test"' },
     logLevel: "warning",
   });

@@ -59,7 +59,7 @@ const PLANTED: readonly { rule: string; path: string; source: string }[] = [
   {
     rule: "only-store-opens-sqlite",
     path: "src/agent/bad-sql.ts",
-    source: 'import Database from "better-sqlite3";\nexport const d = Database;\n',
+    source: 'import { DatabaseSync } from "@photostructure/sqlite";\nexport const d = DatabaseSync;\n',
   },
   {
     rule: "heavy-sdks-are-lazy",

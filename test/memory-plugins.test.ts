@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openHome } from "../src/app/home.ts";
 import { openMemoryActions } from "../src/app/memory-actions.ts";
@@ -10,6 +9,7 @@ import { PluginHost } from "../src/app/plugin-host.ts";
 import { openSettings } from "../src/app/settings.ts";
 import type { MemoryProvider } from "../src/core/memory.ts";
 import type { JsonObject } from "../src/core/message.ts";
+import { openDatabase } from "../src/store/sqlite/driver.ts";
 import { type FakeMem0, startFakeMem0 } from "./fake-mem0.ts";
 
 let folder: string;
@@ -180,7 +180,7 @@ describe("holographic", () => {
 
   /** The table as v0.14 makes it, with an index that follows by triggers. */
   function byReference(statements: string): void {
-    const db = new Database(join(folder, "memory_store.db"));
+    const db = openDatabase(join(folder, "memory_store.db"));
     db.exec(`CREATE TABLE IF NOT EXISTS facts (fact_id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL UNIQUE, category TEXT DEFAULT 'general', tags TEXT DEFAULT '', trust_score REAL DEFAULT 0.5, retrieval_count INTEGER DEFAULT 0, helpful_count INTEGER DEFAULT 0, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, hrr_vector BLOB);
       CREATE VIRTUAL TABLE IF NOT EXISTS theirs USING fts5(content, tags, content=facts, content_rowid=fact_id);
       CREATE TRIGGER IF NOT EXISTS on_insert AFTER INSERT ON facts BEGIN INSERT INTO theirs(rowid, content, tags) VALUES (new.fact_id, new.content, new.tags); END;
@@ -209,10 +209,10 @@ describe("holographic", () => {
     const provider = await start();
     await ask(provider, "fact_feedback", { fact_id: 1, helpful: true });
     await facts(provider, "keep", { content: "Kept with their index in place" });
-    const db = new Database(join(folder, "memory_store.db"));
+    const db = openDatabase(join(folder, "memory_store.db"));
     expect(() => db.exec("INSERT INTO theirs(theirs) VALUES ('integrity-check')")).not.toThrow();
     expect(db.prepare("SELECT rowid FROM theirs WHERE theirs MATCH 'kept'").all()).toHaveLength(2);
-    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    expect(db.pragma("integrity_check")).toBe("ok");
     db.close();
   });
 

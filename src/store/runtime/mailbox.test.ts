@@ -150,7 +150,7 @@ describe("the mailbox", () => {
 describe("the kernel lock", () => {
   it("is exclusive between processes and gone after kill -9", async () => {
     const path = join(folder, "gateway.lock");
-    const script = `const D = require("better-sqlite3"); const d = new D(${JSON.stringify(`${path}.db`)}); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1000);`;
+    const script = `const { DatabaseSync } = require("@photostructure/sqlite"); const d = new DatabaseSync(${JSON.stringify(`${path}.db`)}); d.exec("BEGIN EXCLUSIVE"); console.log("held"); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise((resolve) => child.stdout.once("data", resolve));
     expect(takeKernelLock(path)).toBeNull();

@@ -1,22 +1,11 @@
-// The seam to SQLite: the few calls the store needs, so that another driver can stand behind them.
+// One connection to a SQLite file: the few calls that the store makes, on the API of `node:sqlite`.
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import BetterSqlite3 from "better-sqlite3";
-import { UserError } from "../../core/failure.ts";
-import type { NativeDatabase, NativeOptions } from "./native-database.ts";
-import { openNodeSqlite, usesNodeSqlite } from "./node-sqlite.ts";
+import { type DatabaseSync, sqliteModule } from "./sqlite-module.ts";
+import { prepareStatement, type SqlValue, type Statement } from "./statement.ts";
 
-export type SqlValue = string | number | bigint | null | Uint8Array;
-
-export interface Statement<Row> {
-  all(...params: SqlValue[]): Row[];
-  get(...params: SqlValue[]): Row | undefined;
-  run(...params: SqlValue[]): { changes: number; lastInsertRowid: number };
-  /** No other statement of the same connection may write while the iterator is open. */
-  iterate(...params: SqlValue[]): IterableIterator<Row>;
-}
+export type { SqlValue, Statement };
 
 export interface Database {
   readonly path: string;
@@ -44,57 +33,18 @@ export interface OpenDatabaseOptions {
 
 const BUSY_TIMEOUT_MS = 1000;
 
-let addon: object | undefined;
-
-/** What to do when the native half does not load; other errors as they are. */
-export function explainAddonError(error: unknown): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code !== "ERR_DLOPEN_FAILED" && code !== "MODULE_NOT_FOUND") return error;
-  const built = code === "ERR_DLOPEN_FAILED" ? "was built for another Node" : "was not built";
-  return new UserError(`SQLite ${built}: this is Node ${process.versions.node}, and its addon cannot be loaded.`, {
-    cure: "Install Hermes again with this Node (in a checkout: `npm rebuild better-sqlite3`), or use Node 24.19 or newer.",
-    cause: error,
-  });
-}
-
-/** The native half, by its known place: the package's own search for it costs more than opening a database. */
-function loadAddon(): object {
-  try {
-    addon ??= createRequire(import.meta.url)("better-sqlite3/build/Release/better_sqlite3.node") as object;
-  } catch (error) {
-    throw explainAddonError(error);
-  }
-  return addon;
-}
-
-function openAddon(path: string, options: NativeOptions): NativeDatabase {
-  // The types know the addon only as a path; the package takes the loaded one too.
-  const native = new BetterSqlite3(path, { ...options, nativeBinding: loadAddon() as unknown as string });
-  return {
-    readonly: native.readonly,
-    exec: (sql) => native.exec(sql),
-    prepare: (sql) => native.prepare(sql),
-    pragma: (text) => native.pragma(text, { simple: true }),
-    get inTransaction() {
-      return native.inTransaction;
-    },
-    get open() {
-      return native.open;
-    },
-    unsafeMode: (on) => native.unsafeMode(on),
-    backup: (target) => native.backup(target),
-    close: () => native.close(),
-  };
-}
-
-function openNative(path: string, options: NativeOptions): NativeDatabase {
-  return usesNodeSqlite() ? openNodeSqlite(path, options) : openAddon(path, options);
+function connect(path: string, readOnly: boolean, timeout: number): DatabaseSync {
+  const { DatabaseSync } = sqliteModule();
+  const db = new DatabaseSync(path, { readOnly, timeout });
+  // Plain statements must not be able to write to `sqlite_master`.
+  db.enableDefensive(true);
+  return db;
 }
 
 export function openDatabase(path: string, options: OpenDatabaseOptions = {}): Database {
   if (options.snapshot) return openSnapshot(path);
-  const readonly = options.readOnly ?? false;
-  return wrap(openNative(path, { readonly, timeout: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS }), path);
+  const readOnly = options.readOnly ?? false;
+  return wrap(connect(path, readOnly, options.busyTimeoutMs ?? BUSY_TIMEOUT_MS), { path, readOnly });
 }
 
 function openSnapshot(path: string): Database {
@@ -105,50 +55,46 @@ function openSnapshot(path: string): Database {
     for (const suffix of ["", "-wal"]) {
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);
     }
-    return wrap(openNative(copy, { readonly: true, timeout: BUSY_TIMEOUT_MS }), path, remove);
+    return wrap(connect(copy, true, BUSY_TIMEOUT_MS), { path, readOnly: true }, remove);
   } catch (error) {
     remove();
     throw error;
   }
 }
 
-function wrap(native: NativeDatabase, path: string, afterClose?: () => void): Database {
+function wrap(native: DatabaseSync, file: { path: string; readOnly: boolean }, afterClose?: () => void): Database {
   const statements = new Map<string, Statement<unknown>>();
+  const pragma = (text: string) => Object.values(native.prepare(`PRAGMA ${text}`).get() ?? {})[0];
   return {
-    path,
-    readOnly: native.readonly,
-    exec(sql) {
-      native.exec(sql);
-    },
+    ...file,
+    exec: (sql) => native.exec(sql),
     prepare<Row>(sql: string): Statement<Row> {
       let statement = statements.get(sql);
       if (!statement) {
-        statement = native.prepare(sql) as Statement<unknown>;
+        statement = prepareStatement(native, sql);
         statements.set(sql, statement);
       }
       return statement as Statement<Row>;
     },
-    pragma(text) {
-      return native.pragma(text);
-    },
+    pragma,
     get inTransaction() {
-      return native.inTransaction;
+      return native.isTransaction;
     },
     get open() {
-      return native.open;
+      return native.isOpen;
     },
     withCatalogWrites(body) {
-      native.unsafeMode(true);
-      native.pragma("writable_schema = ON");
+      native.enableDefensive(false);
+      pragma("writable_schema = ON");
       try {
         body();
       } finally {
-        native.pragma("writable_schema = RESET");
-        native.unsafeMode(false);
+        pragma("writable_schema = RESET");
+        native.enableDefensive(true);
       }
     },
     async backup(target) {
-      await native.backup(target);
+      await sqliteModule().backup(native, target);
     },
     close() {
       statements.clear();

@@ -1,4 +1,4 @@
-// Errors of SQLite by their symbolic code, whichever driver threw them.
+// The symbolic code of an error that the SQLite module threw.
 
 const BASE_CODES = [
   "OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL EMPTY",
@@ -14,12 +14,25 @@ function nameOfCode(errcode: number): string {
   return `SQLITE_${BASE_CODES[errcode & 0xff] ?? "ERROR"}`;
 }
 
+/** SQLite's own texts: the package leaves out the number of an error met while it reads rows. */
+const BY_MESSAGE: { readonly [message: string]: string } = {
+  "database is locked": "SQLITE_BUSY",
+  "database table is locked": "SQLITE_LOCKED",
+  "attempt to write a readonly database": "SQLITE_READONLY",
+  "disk I/O error": "SQLITE_IOERR",
+  "database disk image is malformed": "SQLITE_CORRUPT",
+  "database or disk is full": "SQLITE_FULL",
+  "unable to open database file": "SQLITE_CANTOPEN",
+  "database schema has changed": "SQLITE_SCHEMA",
+  "file is not a database": "SQLITE_NOTADB",
+};
+
 /** The symbolic SQLite code of an error (`SQLITE_BUSY`, `SQLITE_FULL`, …), or undefined for anything else. */
 export function sqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
-  const { code } = error;
-  if (code === "ERR_SQLITE_ERROR" && "errcode" in error) return nameOfCode(Number(error.errcode));
-  return typeof code === "string" && code.startsWith("SQLITE_") ? code : undefined;
+  if (error.code !== "ERR_SQLITE_ERROR") return undefined;
+  if ("errcode" in error && typeof error.errcode === "number") return nameOfCode(error.errcode);
+  return BY_MESSAGE[error.message] ?? "SQLITE_ERROR";
 }
 
 /** Another connection holds the lock: worth another try. */
