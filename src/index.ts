@@ -1,13 +1,13 @@
 // The library: what `import … from "hermes-ts"` gives.
 
-export type { Jobs } from "./app/job-desk.ts";
-export { type ConversationOptions, createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
+export type { Jobs } from "./app/job-service.ts";
+export { createHermes, type Hermes, type HermesOptions, type LibraryConversationOptions } from "./app/library.ts";
 export type { Conversation, OpenedConversation } from "./core/conversation.ts";
 export type { AgentEvent, TurnEnd } from "./core/event.ts";
 export { type Failure, type FailureKind, UserError } from "./core/failure.ts";
 export { type ApprovalAnswer, type ApprovalRequest, type ClarifyRequest, type Human, nobody } from "./core/human.ts";
 export type { Job, JobRun } from "./core/job.ts";
-export type { JobWish } from "./core/job-desk.ts";
+export type { JobInput } from "./core/job-service.ts";
 export type { Content, ContentPart, Message, ToolCall } from "./core/message.ts";
 export type { SearchAnswer, SearchHit, SessionRow, SessionStore, SessionSummary } from "./core/session.ts";
 export type { Cost, Usage, UsageLedger } from "./core/usage.ts";

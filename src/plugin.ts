@@ -20,7 +20,7 @@ export type {
 } from "./core/platform.ts";
 export type {
   CliRun,
-  EngineWish,
+  EngineOptions,
   HookCallback,
   ModelProviderRow,
   NamedProvider,

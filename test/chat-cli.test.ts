@@ -63,7 +63,7 @@ describe("streams and exit codes", () => {
     expect(events.at(-1)).toMatchObject({ type: "ended", end: "done", text: "Hi." });
   });
 
-  it("fails with 1 and the cure when the key is refused, with 2 for wrong arguments", async () => {
+  it("fails with 1 and the hint when the key is refused, with 2 for wrong arguments", async () => {
     llm.enqueue(status(401), status(401), status(401), status(401));
     const refused = await ask("chat", "-Q", "-q", "hi");
     expect(refused.code).toBe(1);

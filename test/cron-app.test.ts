@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmdirSync, symlinkSync, writeFileSync } from "no
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CommandContext } from "../src/core/command.ts";
-import type { JobWish } from "../src/core/job-desk.ts";
+import type { JobInput } from "../src/core/job-service.ts";
 import { CronWorld } from "./cron-world.ts";
 import { calls, type FakeLlm, hang, status, text } from "./fake-llm.ts";
 
@@ -198,7 +198,7 @@ describe("a job with a model", () => {
 });
 
 describe("making a job", () => {
-  const refused: readonly (readonly [JobWish, RegExp])[] = [
+  const refused: readonly (readonly [JobInput, RegExp])[] = [
     [{ schedule: "every 1h" }, /prompt, a skill or a script/],
     [{ schedule: "soon", prompt: "x" }, /not a schedule/],
     [{ schedule: "1h", prompt: "x", deliver: "slack" }, /slack is not set up/],

@@ -78,7 +78,7 @@ it("says why a run failed once, in its receipt", async () => {
   expect(run.stdout).toContain("broken");
 });
 
-it("names the cure for what it cannot do", async () => {
+it("names the hint for what it cannot do", async () => {
   const results = await Promise.all([
     hermes("create", "sometimes", "x"),
     hermes("create", "1h", "x", "--deliver", "telegram"),

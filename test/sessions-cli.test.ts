@@ -147,7 +147,7 @@ it("makes the index compact and back, with the same answers", async () => {
   expect(JSON.parse((await hermes("repair", "--json")).stdout)).toMatchObject({ integrity: "ok", problems: [] });
 });
 
-it("names the file and the cure when the database is none, and leaves it alone", async () => {
+it("names the file and the hint when the database is none, and leaves it alone", async () => {
   const broken = tempHome();
   writeFileSync(join(broken.path, "state.db"), "this is not a database, but somebody's notes\n".repeat(50));
   const { code, stderr } = await runHermes(["sessions", "list"], { home: broken.path });

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { SkillHost, SkillSettings } from "../src/skills/skill-host.ts";
 import { SkillService } from "../src/skills/skill-service.ts";
-import type { SkillSettings, SkillWorld } from "../src/skills/world.ts";
 import { replaceIn } from "../src/tools/files/replace.ts";
 import { openGate } from "./tool-context.ts";
 
@@ -20,7 +20,7 @@ export interface SkillHome {
 
 export interface SkillHomeOptions {
   readonly settings?: Partial<SkillSettings>;
-  readonly world?: Partial<SkillWorld>;
+  readonly world?: Partial<SkillHost>;
   readonly env?: { readonly [name: string]: string };
 }
 
@@ -39,7 +39,7 @@ function worldOf(
   path: string,
   options: SkillHomeOptions,
   kept: Pick<SkillHome, "stored" | "declared" | "notices">,
-): SkillWorld {
+): SkillHost {
   return {
     home: path,
     system: "linux",

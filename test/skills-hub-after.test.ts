@@ -134,7 +134,7 @@ describe("afterwards", () => {
   });
 });
 
-test("GitHub's limits and missing repositories are told with a cure; the token goes to GitHub only", async () => {
+test("GitHub's limits and missing repositories are told with a hint; the token goes to GitHub only", async () => {
   place.hub.repos.set("a/b", { files: { "s/SKILL.md": skill("s") } });
   const withToken = await place.open({ GITHUB_TOKEN: "token-of-the-test" });
   await withToken.inspect("a/b/s");

@@ -49,13 +49,13 @@ async function seeded(): Promise<void> {
 
 describe("a file that is not a database", () => {
   it.each(["just text", "x".repeat(10_000), "SQLite format 3\u0000 but then nonsense".padEnd(5000, "?")])(
-    "is named with its cure and left as it is (%#)",
+    "is named with its hint and left as it is (%#)",
     async (content) => {
       writeFileSync(path, content);
       const error = await SqliteSessionStore.open({ path }).catch((failure: unknown) => failure);
       expect(error).toBeInstanceOf(UserError);
       expect((error as UserError).message).toContain(path);
-      expect((error as UserError).cure).toContain("hermes sessions repair");
+      expect((error as UserError).hint).toContain("hermes sessions repair");
       expect(readFileSync(path, "utf8")).toBe(content);
       expect(getLastInitError()).toContain(path);
     },
@@ -70,7 +70,7 @@ describe("a file that is not a database", () => {
     const workerFile = await bundle("src/store/worker-entry.ts");
     const error = await openWorkerSessionStore({ path, workerFile }).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(UserError);
-    expect((error as UserError).cure).toContain("hermes sessions repair");
+    expect((error as UserError).hint).toContain("hermes sessions repair");
   });
 });
 

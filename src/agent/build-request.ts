@@ -6,7 +6,7 @@ import type { TurnScope } from "./turn-scope.ts";
 
 const LARGEST_BOOST = 32_768;
 
-function withAside(content: Content, aside: string): Content {
+function withTransientContext(content: Content, aside: string): Content {
   if (content === null) return aside;
   if (typeof content === "string") return `${content}\n\n${aside}`;
   return [...content, { type: "text", text: aside }];
@@ -15,10 +15,11 @@ function withAside(content: Content, aside: string): Content {
 function wireMessages(turn: TurnScope, scaffold: readonly Message[]): Message[] {
   const { messages } = turn.thread.log;
   const wire = [...messages, ...scaffold];
-  if (turn.aside !== "") {
+  if (turn.transientContext !== "") {
     const index = wire.lastIndexOf(turn.userMessage);
     const message = wire[index];
-    if (message?.role === "user") wire[index] = { role: "user", content: withAside(message.content, turn.aside) };
+    if (message?.role === "user")
+      wire[index] = { role: "user", content: withTransientContext(message.content, turn.transientContext) };
   }
   return projectMessages(wire);
 }

@@ -189,7 +189,7 @@ describe("within a turn", () => {
     const other = await openConversation(bench.parts({ engine: shrinking, provider: stubborn }));
     const end = endOf(await collect(other.send(LONG.repeat(4))));
     expect(end).toMatchObject({ end: "failed", failure: { kind: "context_overflow" } });
-    expect(end.failure?.cure).toBeTruthy();
+    expect(end.failure?.hint).toBeTruthy();
     expect(stubborn.asked).toHaveLength(4);
   });
 

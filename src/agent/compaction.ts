@@ -4,8 +4,8 @@ import type { AgentEvent } from "../core/event.ts";
 import type { Message } from "../core/message.ts";
 import { estimateMessagesTokens } from "../core/tokens.ts";
 import { todoNote, withTodoNote } from "./carried-todos.ts";
+import type { ConversationState } from "./conversation-state.ts";
 import { freshSessionId } from "./session-log.ts";
-import type { Thread } from "./thread.ts";
 import { ABORTED, orElse, untilAborted } from "./until-aborted.ts";
 
 /** A pass that saves less is not worth a new session and a cold cache. */
@@ -26,7 +26,10 @@ export interface CompactionReport {
   readonly notice?: string;
 }
 
-async function squeeze(thread: Thread, request: CompactionRequest): Promise<CompressOutcome | typeof ABORTED> {
+async function squeeze(
+  thread: ConversationState,
+  request: CompactionRequest,
+): Promise<CompressOutcome | typeof ABORTED> {
   const { engine, memory } = thread.parts;
   const { messages } = thread.log;
   const carry = await orElse(memory.beforeCompress(messages), request.signal, "");
@@ -57,7 +60,11 @@ async function tell(request: CompactionRequest, work: Promise<void> | undefined)
   }
 }
 
-async function moveOn(thread: Thread, messages: readonly Message[], request: CompactionRequest): Promise<void> {
+async function moveOn(
+  thread: ConversationState,
+  messages: readonly Message[],
+  request: CompactionRequest,
+): Promise<void> {
   const { parts, log } = thread;
   const { store, engine, memory, settings } = parts;
   const oldId = log.sessionId;
@@ -76,7 +83,7 @@ async function moveOn(thread: Thread, messages: readonly Message[], request: Com
 }
 
 /** One pass. Nothing changes in the store unless the outcome is smaller; then the whole change is one transaction. */
-export async function compact(thread: Thread, request: CompactionRequest): Promise<CompactionReport> {
+export async function compact(thread: ConversationState, request: CompactionRequest): Promise<CompactionReport> {
   const { log } = thread;
   const before = log.tokens();
   const none = { shrunk: false, beforeTokens: before, afterTokens: before, method: "none" };
@@ -96,7 +103,7 @@ export async function compact(thread: Thread, request: CompactionRequest): Promi
 }
 
 /** Before a turn's first call: up to three passes, as long as they help and the request is still too large. */
-export async function compactBeforeTurn(thread: Thread, request: CompactionRequest): Promise<void> {
+export async function compactBeforeTurn(thread: ConversationState, request: CompactionRequest): Promise<void> {
   const { engine, settings } = thread.parts;
   if (settings.compression === false) return;
   for (let pass = 0; pass < MOST_PREFLIGHT_PASSES; pass++) {

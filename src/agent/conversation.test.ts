@@ -119,7 +119,7 @@ describe("a turn", () => {
 
 describe("every exit yields exactly one ended and leaves a log that can go on", () => {
   it("done, failed, budget, interrupted, abandoned", async () => {
-    const failure = { kind: "auth", message: "No key.", cure: "Run hermes auth add." } as const;
+    const failure = { kind: "auth", message: "No key.", hint: "Run hermes auth add." } as const;
     const failed = await openConversation(bench.parts({ script: [fails(failure, "half an ans")] }));
     const events = await collect(failed.send("hi"));
     expect(endOf(events)).toMatchObject({ end: "failed", failure, text: "half an ans" });

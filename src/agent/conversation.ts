@@ -6,16 +6,16 @@ import type { Provider, ToolSchema } from "../core/provider.ts";
 import { wellFormed } from "../core/well-formed.ts";
 import { joinSignals } from "../lib/joined-signal.ts";
 import { type CompactionReport, compact } from "./compaction.ts";
+import { ConversationState } from "./conversation-state.ts";
 import { abandonedAnswer } from "./delegation-record.ts";
 import { EventQueue } from "./event-queue.ts";
 import { finishTurn } from "./finish-turn.ts";
 import { answerTo, openCalls } from "./open-calls.ts";
 import type { ConversationParts } from "./parts.ts";
+import { resolveTools } from "./resolved-tools.ts";
 import { freshSessionId, rootSession, SessionLog } from "./session-log.ts";
 import { Steering } from "./steering.ts";
-import { Thread } from "./thread.ts";
 import { giveTitle, lastExchange, wantsTitle } from "./title.ts";
-import { settleTools } from "./tool-set.ts";
 import { runTurn } from "./turn.ts";
 import { type TurnOutcome, TurnScope } from "./turn-scope.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -52,8 +52,8 @@ interface Running {
 
 function failedBy(error: unknown): TurnOutcome {
   const message = error instanceof Error ? error.message : String(error);
-  const cure = error instanceof UserError && error.cure !== undefined ? { cure: error.cure } : {};
-  return { end: "failed", text: "", failure: { kind: "unknown", message, ...cure } };
+  const hint = error instanceof UserError && error.hint !== undefined ? { hint: error.hint } : {};
+  return { end: "failed", text: "", failure: { kind: "unknown", message, ...hint } };
 }
 
 function userMessage(input: string | readonly ContentPart[]): UserMessage {
@@ -62,12 +62,12 @@ function userMessage(input: string | readonly ContentPart[]): UserMessage {
       ? wellFormed(input)
       : input.map((part) => (part.type === "text" ? { ...part, text: wellFormed(part.text) } : part));
   const empty = typeof content === "string" ? content.trim() === "" : content.length === 0;
-  if (empty) throw new UserError("There is nothing to send.", { cure: "Type a message first." });
+  if (empty) throw new UserError("There is nothing to send.", { hint: "Type a message first." });
   return { role: "user", content };
 }
 
 export class Conversation {
-  readonly #thread: Thread;
+  readonly #thread: ConversationState;
   readonly #queue: string[] = [];
   readonly #background = new Set<Promise<void>>();
   readonly #ending = new AbortController();
@@ -75,7 +75,7 @@ export class Conversation {
   #closed = false;
 
   constructor(parts: ConversationParts, log: SessionLog) {
-    this.#thread = new Thread(parts, { tools: settleTools(parts), log, steering: new Steering() });
+    this.#thread = new ConversationState(parts, { tools: resolveTools(parts), log, steering: new Steering() });
   }
 
   /** Changes when a compaction opens a continuation. */
@@ -153,7 +153,7 @@ export class Conversation {
     let outcome: TurnOutcome;
     try {
       await this.#begin(turn);
-      const [[stored]] = await Promise.all([turn.keep([message]), after]);
+      const [[stored]] = await Promise.all([turn.append([message]), after]);
       turn.userMessage = stored ?? message;
       outcome = await runTurn(turn);
     } catch (error) {
@@ -211,7 +211,7 @@ export class Conversation {
       const abandoned = await abandonedAnswer(parts.store, log.conversationId, call.id);
       answers.push(answerTo(call, abandoned ?? LOST_RESULT));
     }
-    if (answers.length > 0) await turn.keep(answers);
+    if (answers.length > 0) await turn.append(answers);
   }
 
   #nameInBackground(answer: string): void {
@@ -228,9 +228,9 @@ export class Conversation {
   }
 
   #mustBeFree(): void {
-    if (this.#closed) throw new UserError("This conversation is closed.", { cure: "Open it again to go on." });
+    if (this.#closed) throw new UserError("This conversation is closed.", { hint: "Open it again to go on." });
     if (this.#running !== undefined)
-      throw new UserError("A turn is already running here.", { cure: "Wait for it, steer it or interrupt it." });
+      throw new UserError("A turn is already running here.", { hint: "Wait for it, steer it or interrupt it." });
   }
 
   /** False when no turn runs or the text is blank: then send it as a message. */
@@ -285,7 +285,7 @@ export class Conversation {
     this.#ending.abort();
     try {
       if (!log.opened) return;
-      await untilAborted(this.#sayGoodbye(), deadline);
+      await untilAborted(this.#notifyClosed(), deadline);
       if (options.reason !== undefined) await parts.store.endSession(log.sessionId, options.reason);
     } finally {
       // With a time of its own: a slow end of the session does not cost the provider its shutdown.
@@ -293,7 +293,7 @@ export class Conversation {
     }
   }
 
-  async #sayGoodbye(): Promise<void> {
+  async #notifyClosed(): Promise<void> {
     const { parts, log } = this.#thread;
     await parts.memory.sessionEnded(log.messages);
     // It may be a plugin: its trouble keeps nobody from leaving, and must not take the place of an answer.
@@ -314,7 +314,7 @@ export async function openConversation(parts: ConversationParts, options: OpenOp
   const sessionId = await store.resolveResumeSessionId(await store.getCompressionTip(options.resume));
   const row = await store.getSession(sessionId);
   if (row === null)
-    throw new UserError(`There is no session ${options.resume}.`, { cure: "List them with `hermes sessions list`." });
+    throw new UserError(`There is no session ${options.resume}.`, { hint: "List them with `hermes sessions list`." });
   const messages = await store.getConversation(sessionId);
   const conversationId = await rootSession(parts, row);
   return new Conversation(parts, new SessionLog(parts, { sessionId, conversationId, row, messages }));

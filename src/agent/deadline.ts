@@ -52,7 +52,7 @@ export class Deadline {
 }
 
 /** The person as a tool meets them: asking pauses the tool's deadline, and `onApproval` hears of every request. */
-export function patientHuman(
+export function pausingHuman(
   human: Human,
   deadline: Deadline,
   onApproval: (action: string, reason: string) => void,

@@ -15,10 +15,10 @@ async function storeRemains(turn: TurnScope, outcome: TurnOutcome): Promise<void
   const { log } = turn.thread;
   if (!log.opened) return;
   const open = openCalls(log.messages);
-  if (open.length > 0) await turn.keep(open.map((call) => answerTo(call, INTERRUPTED)));
+  if (open.length > 0) await turn.append(open.map((call) => answerTo(call, INTERRUPTED)));
   if (turn.unfinished.trim() === "") return;
   const finish_reason = outcome.end === "interrupted" ? "interrupted" : "error";
-  await turn.keep([{ role: "assistant", content: turn.unfinished, finish_reason }]);
+  await turn.append([{ role: "assistant", content: turn.unfinished, finish_reason }]);
 }
 
 async function runHook(turn: TurnScope, name: HookName, end: TurnOutcome["end"], args: JsonObject) {
@@ -44,7 +44,7 @@ async function finalText(turn: TurnScope, outcome: TurnOutcome): Promise<string>
   return typeof changed === "string" ? changed : text;
 }
 
-async function tellOthers(turn: TurnScope, outcome: TurnOutcome, text: string): Promise<void> {
+async function notifyObservers(turn: TurnScope, outcome: TurnOutcome, text: string): Promise<void> {
   const { parts, log } = turn.thread;
   if (outcome.end === "done") {
     await runHook(turn, "post_llm_call", outcome.end, {
@@ -79,7 +79,7 @@ export async function finishTurn(turn: TurnScope, raw: TurnOutcome): Promise<Age
   const outcome = redactor === undefined ? raw : { ...raw, text: redactor.redact(raw.text) };
   await guarded(turn, () => storeRemains(turn, outcome), undefined);
   const text = await guarded(turn, () => finalText(turn, outcome), outcome.text);
-  await guarded(turn, () => tellOthers(turn, outcome, text), undefined);
+  await guarded(turn, () => notifyObservers(turn, outcome, text), undefined);
   const undelivered = turn.thread.steering.take();
   return {
     type: "ended",

@@ -4,7 +4,7 @@ import type { AssistantMessage, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelResponse } from "../core/provider.ts";
 import { type PreparedBatch, prepareCalls, withCalls } from "./prepare-calls.ts";
-import type { ToolSet } from "./tool-set.ts";
+import type { ResolvedTools } from "./resolved-tools.ts";
 
 const EMPTY_TEXT = "(empty)";
 const MOST_CONTINUATIONS = 3;
@@ -52,7 +52,7 @@ export interface Reply {
 
 /** One judge serves one turn. */
 export class ReplyJudge {
-  readonly #tools: ToolSet;
+  readonly #tools: ResolvedTools;
   /** Parts of an answer that ran into the length limit. */
   #pieces = "";
   #continuations = 0;
@@ -64,7 +64,7 @@ export class ReplyJudge {
   #afterThought = 0;
   #plain = 0;
 
-  constructor(tools: ToolSet) {
+  constructor(tools: ResolvedTools) {
     this.#tools = tools;
   }
 
@@ -105,7 +105,7 @@ export class ReplyJudge {
     const failure: Failure = {
       kind: "content_filter",
       message: "The provider's content filter blocked the answer.",
-      cure: "Say it in other words, or choose another model with `hermes model`.",
+      hint: "Say it in other words, or choose another model with `hermes model`.",
     };
     return { kind: "failed", failure, text: "" };
   }
@@ -143,7 +143,7 @@ export class ReplyJudge {
     const failure: Failure = {
       kind: "format_error",
       message: "The model's tool call was cut off twice by its output limit, so it was not run.",
-      cure: "Ask for a smaller step, or raise model.max_tokens.",
+      hint: "Ask for a smaller step, or raise model.max_tokens.",
     };
     return { kind: "failed", failure, text: this.#pieces };
   }
@@ -153,7 +153,7 @@ export class ReplyJudge {
       const failure: Failure = {
         kind: "format_error",
         message: "The model spent its whole output allowance on thinking and wrote no answer.",
-        cure: "Lower agent.reasoning_effort or raise model.max_tokens.",
+        hint: "Lower agent.reasoning_effort or raise model.max_tokens.",
       };
       return { kind: "failed", failure, text: "" };
     }
@@ -186,7 +186,7 @@ export class ReplyJudge {
     const failure: Failure = {
       kind: "unknown",
       message: "The model kept answering with nothing.",
-      cure: "Send the message again, or choose another model with `hermes model`.",
+      hint: "Send the message again, or choose another model with `hermes model`.",
     };
     return { kind: "failed", failure, text: EMPTY_TEXT };
   }

@@ -46,6 +46,6 @@ export async function shrinkAfterOverflow(turn: TurnScope, failure: Failure): Pr
       if (await shrink(turn)) return undefined;
     }
   }
-  const cure = failure.cure ?? "Start a new conversation, or choose a model with a larger window.";
-  return { ...failure, cure };
+  const hint = failure.hint ?? "Start a new conversation, or choose a model with a larger window.";
+  return { ...failure, hint };
 }

@@ -2,7 +2,7 @@
 import { resolve, sep } from "node:path";
 import type { Tool } from "../core/tool.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
-import type { ToolSet } from "./tool-set.ts";
+import type { ResolvedTools } from "./resolved-tools.ts";
 
 const MOST_AT_ONCE = 8;
 
@@ -23,7 +23,7 @@ function pathsOf(tool: Tool, call: PreparedCall): readonly string[] {
   }
 }
 
-function footprint(call: PreparedCall, tools: ToolSet, cwd: string): Footprint {
+function footprint(call: PreparedCall, tools: ResolvedTools, cwd: string): Footprint {
   if (call.refusal !== undefined) return { kind: "free", mutates: false, paths: [] };
   const home = tools.locate(call.call.function.name);
   if (home.kind !== "tool") return ALONE;
@@ -49,7 +49,7 @@ function compatible(a: Footprint, b: Footprint): boolean {
 }
 
 /** Consecutive groups: calls of one group may run together, groups run one after the other, so order keeps its meaning. */
-export function planCalls(calls: readonly PreparedCall[], tools: ToolSet, cwd: string): PreparedCall[][] {
+export function planCalls(calls: readonly PreparedCall[], tools: ResolvedTools, cwd: string): PreparedCall[][] {
   const groups: { calls: PreparedCall[]; prints: Footprint[] }[] = [];
   for (const call of calls) {
     const print = footprint(call, tools, cwd);

@@ -1,9 +1,9 @@
 // Makes the tool calls of a reply fit to run and to store: names and arguments repaired, duplicates joined.
 import { randomBytes } from "node:crypto";
 import type { AssistantMessage, JsonObject, ToolCall } from "../core/message.ts";
+import type { ResolvedTools } from "./resolved-tools.ts";
 import { canonicalArguments, parseArguments } from "./tool-arguments.ts";
 import { nearestNames, repairToolName } from "./tool-name.ts";
-import type { ToolSet } from "./tool-set.ts";
 
 export interface PreparedCall {
   readonly call: ToolCall;
@@ -26,13 +26,13 @@ export interface PreparedBatch {
 
 const ANOTHER_UNKNOWN = "Not run, because another call of this reply named a tool that does not exist. Send it again.";
 
-function unknownText(name: string, tools: ToolSet): string {
+function unknownText(name: string, tools: ResolvedTools): string {
   const close = nearestNames(name, tools.names);
   const hint = close.length > 0 ? ` Did you mean ${close.join(", ")}?` : ` Available: ${tools.names.join(", ")}.`;
   return JSON.stringify({ error: `There is no tool named "${name}".${hint}` });
 }
 
-function knownName(name: string, tools: ToolSet): string | undefined {
+function knownName(name: string, tools: ResolvedTools): string | undefined {
   const home = tools.locate(name).kind;
   if (home !== "unknown") return name;
   return repairToolName(name, tools.names);
@@ -45,7 +45,7 @@ interface Findings {
   readonly mended: boolean;
 }
 
-function prepareOne(call: ToolCall, tools: ToolSet): PreparedCall & { readonly found: Findings } {
+function prepareOne(call: ToolCall, tools: ResolvedTools): PreparedCall & { readonly found: Findings } {
   const id = call.id === "" ? `call_${randomBytes(8).toString("hex")}` : call.id;
   const found = knownName(call.function.name, tools);
   const name = found ?? call.function.name;
@@ -72,7 +72,7 @@ function prepareOne(call: ToolCall, tools: ToolSet): PreparedCall & { readonly f
 }
 
 /** One unknown name stops the whole batch: a call may rely on the one before it. */
-export function prepareCalls(calls: readonly ToolCall[], tools: ToolSet): PreparedBatch {
+export function prepareCalls(calls: readonly ToolCall[], tools: ResolvedTools): PreparedBatch {
   const ones = calls.map((call) => prepareOne(call, tools));
   const unknownTool = ones.some((one) => one.found.unknown);
   const used = new Set<string>();

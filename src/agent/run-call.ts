@@ -7,13 +7,13 @@ import { gateContext, toolError } from "../core/tool.ts";
 import type { Cost, Usage } from "../core/usage.ts";
 import { argumentProblems } from "./check-arguments.ts";
 import { coerceArguments } from "./coerce-arguments.ts";
-import { Deadline, patientHuman } from "./deadline.ts";
+import { Deadline, pausingHuman } from "./deadline.ts";
 import { isForeign } from "./outside-text.ts";
 import type { ConversationParts } from "./parts.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import { redactArguments } from "./redact-message.ts";
+import type { ResolvedTools, ToolLocation } from "./resolved-tools.ts";
 import { interruptedResult, looksFailed, thrownResult, timedOutResult } from "./tool-errors.ts";
-import type { ToolHome, ToolSet } from "./tool-set.ts";
 import { ABORTED, orElse, untilAborted } from "./until-aborted.ts";
 
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -23,7 +23,7 @@ const PREVIEW_CHARS = 120;
 /** What calls of one turn share. */
 export interface CallScope {
   readonly parts: ConversationParts;
-  readonly tools: ToolSet;
+  readonly tools: ResolvedTools;
   readonly conversationId: string;
   readonly sessionId: string;
   readonly signal: AbortSignal;
@@ -75,7 +75,7 @@ function contextFor(scope: CallScope, prepared: PreparedCall, deadline: Deadline
     cwd: parts.settings.cwd,
     ...(parts.settings.workspace ? { workspace: parts.settings.workspace } : {}),
     signal: AbortSignal.any([signal, deadline.signal]),
-    human: patientHuman(parts.human, deadline, (action, reason) =>
+    human: pausingHuman(parts.human, deadline, (action, reason) =>
       scope.emit({ type: "approval_needed", callId, action, reason }),
     ),
     progress: (text) => {
@@ -106,7 +106,7 @@ async function callMemory(prepared: PreparedCall, scope: CallScope, context: Too
 }
 
 async function dispatch(
-  home: ToolHome,
+  home: ToolLocation,
   prepared: PreparedCall,
   scope: CallScope,
   context: ToolContext,
@@ -132,7 +132,7 @@ async function dispatch(
   return toolError(home.reason);
 }
 
-async function runWithin(home: ToolHome, prepared: PreparedCall, scope: CallScope): Promise<ToolResult> {
+async function runWithin(home: ToolLocation, prepared: PreparedCall, scope: CallScope): Promise<ToolResult> {
   const { settings } = scope.parts;
   const name = prepared.call.function.name;
   const limit = (home.kind === "tool" ? home.tool.timeoutMs : undefined) ?? settings.toolTimeoutMs;
@@ -207,7 +207,7 @@ function clean(content: ToolResult["content"], scope: CallScope): Content {
   );
 }
 
-async function produce(home: ToolHome, prepared: PreparedCall, scope: CallScope): Promise<ToolResult> {
+async function produce(home: ToolLocation, prepared: PreparedCall, scope: CallScope): Promise<ToolResult> {
   if (scope.signal.aborted) return interruptedResult();
   if (prepared.refusal !== undefined) return { content: prepared.refusal, failed: true };
   const block = await blockedBy(scope, prepared);

@@ -8,7 +8,7 @@ import { redactMessage } from "./redact-message.ts";
 
 const LONGEST_CHAIN = 100;
 
-export interface KeptMessage {
+export interface StoredMessage {
   readonly id: number;
   readonly message: Message;
 }
@@ -116,7 +116,7 @@ export class SessionLog {
   }
 
   /** Resolves when the messages are on disk, with secrets masked; they are part of the log only then. */
-  async keep(messages: readonly Message[]): Promise<KeptMessage[]> {
+  async append(messages: readonly Message[]): Promise<StoredMessage[]> {
     const clean = messages.map((message) => trimmed(redactMessage(message, this.#parts.redactor)));
     const appended = this.#parts.store.appendMessages(this.#sessionId, clean as unknown as readonly NewMessage[]);
     // Without its session a message cannot be added: then that trouble is the one to tell.

@@ -1,7 +1,7 @@
 // Names a conversation from its first exchange, in the background.
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
-import type { Thread } from "./thread.ts";
+import type { ConversationState } from "./conversation-state.ts";
 
 const EXCERPT = 500;
 const LONGEST_TITLE = 80;
@@ -28,7 +28,11 @@ export function wantsTitle(log: readonly Message[]): boolean {
 }
 
 /** Quiet: a conversation without a name is no trouble worth a message. */
-export async function giveTitle(thread: Thread, exchange: { user: string; answer: string }, signal: AbortSignal) {
+export async function giveTitle(
+  thread: ConversationState,
+  exchange: { user: string; answer: string },
+  signal: AbortSignal,
+) {
   const { store, side, redactor } = thread.parts;
   const { log } = thread;
   // In its first turn a new session has no name.

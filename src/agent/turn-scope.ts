@@ -3,11 +3,11 @@ import type { AgentEvent, TurnEnd } from "../core/event.ts";
 import type { Failure } from "../core/failure.ts";
 import type { Message, UserMessage } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
+import type { ConversationState } from "./conversation-state.ts";
 import { FileChanges } from "./file-changes.ts";
 import { ReplyJudge } from "./judge-reply.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { Tally } from "./tally.ts";
-import type { Thread } from "./thread.ts";
 
 export interface TurnOutcome {
   readonly end: TurnEnd;
@@ -27,7 +27,7 @@ export interface TurnOptions {
 }
 
 export class TurnScope {
-  readonly thread: Thread;
+  readonly thread: ConversationState;
   readonly signal: AbortSignal;
   readonly senderId: string | undefined;
   readonly deltaMs: number;
@@ -40,7 +40,7 @@ export class TurnScope {
   /** The stored user message of this turn; found again after a compaction. */
   userMessage: Message;
   /** Recalled text and hook context: on the wire behind the user message, never stored. */
-  aside = "";
+  transientContext = "";
   /** Retry messages behind the log: on the wire only. */
   scaffold: readonly Message[] = [];
   tainted: boolean;
@@ -55,7 +55,7 @@ export class TurnScope {
   /** Text of an answer that never finished, as the person saw it. */
   unfinished = "";
 
-  constructor(thread: Thread, input: UserMessage, options: TurnOptions) {
+  constructor(thread: ConversationState, input: UserMessage, options: TurnOptions) {
     const { settings } = thread.parts;
     this.thread = thread;
     this.signal = options.signal;
@@ -72,8 +72,8 @@ export class TurnScope {
   }
 
   /** Stores messages, then shows them. */
-  async keep(messages: readonly Message[]): Promise<Message[]> {
-    const kept = await this.thread.log.keep(messages);
+  async append(messages: readonly Message[]): Promise<Message[]> {
+    const kept = await this.thread.log.append(messages);
     for (const { id, message } of kept) this.emit({ type: "message", id, message });
     return kept.map(({ message }) => message);
   }

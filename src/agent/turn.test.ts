@@ -70,7 +70,7 @@ describe("the length limit", () => {
   it("says so when thinking used it all up", async () => {
     const { end } = await run([says("", { finishReason: "length", reasoning: "hmm" })]);
     expect(end.end).toBe("failed");
-    expect(end.failure?.cure).toContain("reasoning_effort");
+    expect(end.failure?.hint).toContain("reasoning_effort");
   });
 
   it("does not run a call whose arguments were cut, asks once for a smaller one, then refuses", async () => {

@@ -20,7 +20,7 @@ const interrupted = (text = ""): TurnOutcome => ({ end: "interrupted", text });
 export async function runTurn(turn: TurnScope): Promise<TurnOutcome> {
   await compactBeforeTurn(turn.thread, turn);
   turn.findUserMessage();
-  await gatherAsides(turn);
+  await collectTransientContext(turn);
   for (;;) {
     if (turn.signal.aborted) return interrupted();
     if (turn.callsLeft <= 0) return wrapUp(turn);
@@ -30,7 +30,7 @@ export async function runTurn(turn: TurnScope): Promise<TurnOutcome> {
   }
 }
 
-async function gatherAsides(turn: TurnScope): Promise<void> {
+async function collectTransientContext(turn: TurnScope): Promise<void> {
   const { parts, log, turns } = turn.thread;
   const { memory, hooks } = parts;
   const asides: string[] = [];
@@ -52,7 +52,7 @@ async function gatherAsides(turn: TurnScope): Promise<void> {
       if (text.trim() !== "") asides.push(text);
     }
   }
-  turn.aside = asides.join("\n\n");
+  turn.transientContext = asides.join("\n\n");
 }
 
 function contextOf(answer: Json): string {
@@ -97,7 +97,7 @@ async function afterResponse(
 async function follow(turn: TurnScope, judgement: Judgement, streamed: string): Promise<TurnOutcome | undefined> {
   switch (judgement.kind) {
     case "answer":
-      if (judgement.message !== undefined) await turn.keep([judgement.message]);
+      if (judgement.message !== undefined) await turn.append([judgement.message]);
       if (judgement.notice !== undefined) turn.notice("warning", judgement.notice);
       return {
         end: "done",
@@ -123,7 +123,7 @@ async function useTools(
   judgement: Extract<Judgement, { kind: "tools" }>,
 ): Promise<TurnOutcome | undefined> {
   turn.scaffold = [];
-  await turn.keep([judgement.message]);
+  await turn.append([judgement.message]);
   const { calls } = judgement.batch;
   const batch = await runTools(calls, batchScope(turn));
   if (batch.interrupted || turn.signal.aborted) return interrupted();
@@ -168,7 +168,7 @@ function batchScope(turn: TurnScope): BatchScope {
     messages: () => log.messages,
     spent: (usage, cost) => turn.tally.addSpend(usage, cost),
     keep: async (messages: readonly Message[]) => {
-      await turn.keep(messages);
+      await turn.append(messages);
     },
   };
 }
@@ -178,7 +178,7 @@ function halted(text: string): TurnOutcome {
   return {
     end: "failed",
     text: `I stopped because I was repeating myself without progress. ${text}`,
-    failure: { kind: "unknown", message, cure: "Give a hint or another approach, then send it again." },
+    failure: { kind: "unknown", message, hint: "Give a hint or another approach, then send it again." },
   };
 }
 
@@ -187,7 +187,7 @@ function tooManyUnknown(): TurnOutcome {
   return {
     end: "failed",
     text: "",
-    failure: { kind: "format_error", message, cure: "Send the message again, or choose another model." },
+    failure: { kind: "format_error", message, hint: "Send the message again, or choose another model." },
   };
 }
 

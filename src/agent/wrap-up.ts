@@ -11,7 +11,7 @@ const ASK: Message = {
   content:
     "You have used all the steps of this turn. Do not call tools. Say in a few sentences what you did, what you found, what is still open, and how to go on.",
 };
-const APOLOGY =
+const FALLBACK_TEXT =
   "I used all the steps allowed for this turn and could not write a summary. What was done so far is kept; send “continue” to go on.";
 
 /**
@@ -31,11 +31,11 @@ export async function wrapUp(turn: TurnScope): Promise<TurnOutcome> {
     const { tool_calls: _ignored, ...message } = outcome.response.message;
     const text = textOf(message.content);
     if (text.trim() === "") continue;
-    await turn.keep([message]);
+    await turn.append([message]);
     const { incomplete } = outcome.response;
     if (incomplete !== undefined) turn.notice("warning", incomplete.message);
     return { end: "budget", text, ...(incomplete === undefined ? {} : { note: incomplete.message }) };
   }
-  await turn.keep([{ role: "assistant", content: APOLOGY, finish_reason: "stop" }]);
-  return { end: "budget", text: APOLOGY };
+  await turn.append([{ role: "assistant", content: FALLBACK_TEXT, finish_reason: "stop" }]);
+  return { end: "budget", text: FALLBACK_TEXT };
 }

@@ -9,12 +9,12 @@ import type { Platform } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
 import type { UsageLedger } from "../core/usage.ts";
-import type { Cron } from "./cron-book.ts";
 import type { Home } from "./home.ts";
+import type { Cron } from "./job-repository.ts";
 import type { Registry, ToolState } from "./registry.ts";
 import type { ProcessNotice } from "./workspaces.ts";
 
-export interface ConversationWish {
+export interface ConversationOptions {
   readonly human: Human;
   /** Where the conversation comes from: `cli`, `telegram`, … ; `tool` hides it from lists. */
   readonly source?: string;
@@ -75,7 +75,7 @@ export interface App {
   skills(): Promise<Skills>;
   /** Every tool that a conversation could have, with its availability. */
   tools(): Promise<readonly ToolState[]>;
-  openConversation(wish: ConversationWish): Promise<OpenedConversation>;
+  openConversation(wish: ConversationOptions): Promise<OpenedConversation>;
   /** Expands `@file`, `@diff`, `@url` … in what a person typed at a local surface. */
   prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
   /** Text for a screen, without the secrets this home knows. */

@@ -3,13 +3,13 @@
 import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
-import { broughtKeys } from "../providers/brought.ts";
 import { CATALOG, nearestProvider } from "../providers/catalog.ts";
 import { Credentials, type EntryView } from "../providers/credentials.ts";
 import type { VariableKey } from "../providers/endpoint.ts";
 import { placeOf, variableKeys } from "../providers/endpoint-keys.ts";
 import { keyProblem } from "../providers/key-check.ts";
 import { isLocalUrl } from "../providers/key-hosts.ts";
+import { pluginKeys } from "../providers/plugin-keys.ts";
 import type { ProviderSpec } from "../providers/provider-spec.ts";
 import { findProvider } from "../providers/resolve.ts";
 import { type CustomEndpoint, type ProviderSettings, readProviderSettings } from "../providers/settings.ts";
@@ -51,7 +51,7 @@ function keyPlaceOf(word: string, settings: ProviderSettings): Place {
   if (!found) {
     const guess = nearestProvider(word);
     throw new UserError(`unknown provider "${word}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-      cure: "See: hermes model list",
+      hint: "See: hermes model list",
       exitCode: 2,
     });
   }
@@ -66,7 +66,7 @@ function requireKeys(place: Place): Place {
   const { spec } = place;
   if (place.pool.startsWith("custom:") || spec.keyVars !== undefined) return place;
   throw new UserError(`${spec.label} takes no API key`, {
-    cure: spec.instead ? `Its sign-in is not available yet. Instead, ${spec.instead}.` : "Nothing needs to be added.",
+    hint: spec.instead ? `Its sign-in is not available yet. Instead, ${spec.instead}.` : "Nothing needs to be added.",
   });
 }
 
@@ -88,7 +88,7 @@ function pickEntry(entries: readonly EntryView[], target: string, place: Place):
   const entry = byName.length === 1 ? byName[0] : /^\d+$/.test(target) ? entries[Number(target) - 1] : undefined;
   if (entry) return entry;
   throw new UserError(`${place.label} has no key "${target}"${byName.length > 1 ? " (several have that label)" : ""}`, {
-    cure: `Give its number, id or label. See: hermes auth list ${place.pool}`,
+    hint: `Give its number, id or label. See: hermes auth list ${place.pool}`,
   });
 }
 
@@ -103,7 +103,7 @@ export async function openAuth(home: Home): Promise<AuthActions> {
   const variables = async (place: Place): Promise<VariableKey[]> => {
     const { suppressed } = await credentials.overview();
     const context = { env: home.env, suppressed };
-    return place.named ? broughtKeys(place.named, context) : variableKeys(place.spec, context);
+    return place.named ? pluginKeys(place.named, context) : variableKeys(place.spec, context);
   };
   const listOne = async (place: Place): Promise<KeyList> => ({
     provider: place.pool,
@@ -120,7 +120,7 @@ export async function openAuth(home: Home): Promise<AuthActions> {
       const place = requireKeys(keyPlaceOf(word, settings));
       const address = addressOf(place, settings, home.env);
       const problem = keyProblem(key.value, isLocalUrl(address.baseUrl ?? ""));
-      if (problem) throw new UserError(`that is not a key: ${problem}`, { cure: "Nothing was stored." });
+      if (problem) throw new UserError(`that is not a key: ${problem}`, { hint: "Nothing was stored." });
       const added = await credentials.add(place.pool, {
         ...key,
         ...address,

@@ -4,7 +4,7 @@ import { openApp } from "./compose.ts";
 import type { Home } from "./home.ts";
 import { platformEntries } from "./platforms.ts";
 import { emptyCollection } from "./plugin-collected.ts";
-import { describe } from "./plugin-known.ts";
+import { describe } from "./plugin-lazy.ts";
 import type { PluginRow } from "./plugin-rows.ts";
 import { BUILTINS } from "./registry.ts";
 
@@ -29,10 +29,10 @@ export async function builtinRow(home: Home): Promise<PluginRow> {
       kind: "backend",
       source: "built in",
       dir: import.meta.dirname,
-      standing: "built in",
+      status: "built in",
       remarks: [],
       missingEnv: [],
-      brings: describe(collected),
+      registrations: describe(collected),
       provides: {},
     };
   } finally {

@@ -18,9 +18,9 @@ import { processTool } from "../tools/terminal/process-tool.ts";
 import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
 import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
 import { openCheckpoints } from "./checkpoint-actions.ts";
-import { filePlaces, fileProtection } from "./file-places.ts";
+import { filePlaces, fileProtection } from "./file-locations.ts";
 import { webTools } from "./open-web.ts";
-import { type Door, door, type Entered, enterTools } from "./plugin-door.ts";
+import { createRegistrar, type RegisteredItems, type Registrar, registerTools } from "./plugin-registrar.ts";
 import { BUILTINS, type Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 
@@ -106,7 +106,7 @@ export const CONVERSATION_TOOLS = [
   "skills_list",
 ] as const;
 
-function register(ctx: Door, services: Services, state: BuiltinState): void {
+function register(ctx: Registrar, services: Services, state: BuiltinState): void {
   const files = fileParts(services, state);
   const { config, workspaces } = services;
   ctx.registerTool(readFileTool(files));
@@ -129,10 +129,10 @@ export function registerBuiltins(registry: Registry, services: Services): Builti
     todos: createTodoLists(),
     checkpoints: openCheckpoints(services),
   };
-  const entered: Entered = { tools: [], commands: [] };
-  register(door({ name: BUILTINS }, entered), services, state);
+  const entered: RegisteredItems = { tools: [], commands: [] };
+  register(createRegistrar({ name: BUILTINS }, entered), services, state);
   registry.reserve(CONVERSATION_TOOLS);
-  enterTools(registry, BUILTINS, entered.tools, (reason) => {
+  registerTools(registry, BUILTINS, entered.tools, (reason) => {
     throw new Error(reason);
   });
   return state;

@@ -107,7 +107,7 @@ export async function checkpointStatus(home: Home): Promise<CheckpointStatus> {
   };
 }
 
-export interface CheckpointAsk {
+export interface CheckpointQuery {
   /** A path inside the project; the current folder when absent. */
   readonly project?: string;
   /** An id, its first digits, or a number of the list, 1 being the newest. */
@@ -130,24 +130,24 @@ export async function listCheckpoints(home: Home, project?: string): Promise<Che
   return { project: root, snapshots: await openStore(home).snapshots(projectHash(root)) };
 }
 
-async function open(home: Home, ask: CheckpointAsk) {
+async function open(home: Home, ask: CheckpointQuery) {
   const store = openStore(home);
   const root = rootFor(home, ask.project);
   const { config } = await openSettings(home).load();
   if (!store.exists)
     throw new UserError("there are no checkpoints yet", {
-      cure: "Switch them on: hermes config set checkpoints.enabled true",
+      hint: "Switch them on: hermes config set checkpoints.enabled true",
     });
   const numbered = /^\d{1,3}$/.test(ask.id);
   const found = numbered ? (await store.snapshots(projectHash(root)))[Number(ask.id) - 1] : undefined;
   if (numbered && !found)
-    throw new UserError(`${root} has no checkpoint number ${ask.id}`, { cure: "See: hermes checkpoints list" });
+    throw new UserError(`${root} has no checkpoint number ${ask.id}`, { hint: "See: hermes checkpoints list" });
   const path = ask.path === undefined ? {} : { path: resolve(home.cwd, ask.path) };
   return { store, root, config, wish: { id: found?.id ?? ask.id, limits: limitsOf(config), ...path } };
 }
 
 /** What changed from the checkpoint until now; secrets masked. */
-export async function diffCheckpoint(home: Home, ask: CheckpointAsk): Promise<Difference & { project: string }> {
+export async function diffCheckpoint(home: Home, ask: CheckpointQuery): Promise<Difference & { project: string }> {
   const { store, root, config, wish } = await open(home, ask);
   const [{ createRedactor }, { knownSecrets }] = await Promise.all([
     import("../security/redact.ts"),
@@ -158,18 +158,18 @@ export async function diffCheckpoint(home: Home, ask: CheckpointAsk): Promise<Di
   return { ...found, diff: redactor.redact(found.diff, { code: true }), project: root };
 }
 
-export async function restoreCheckpoint(home: Home, ask: CheckpointAsk): Promise<Restored & { project: string }> {
+export async function restoreCheckpoint(home: Home, ask: CheckpointQuery): Promise<Restored & { project: string }> {
   const { store, root, wish } = await open(home, ask);
   return { ...(await store.locked(() => restore(store, root, wish))), project: root };
 }
 
-export interface PruneAsk {
+export interface PruneOptions {
   readonly retentionDays?: number;
   readonly maxSizeMb?: number;
   readonly keepOrphans?: boolean;
 }
 
-export async function pruneCheckpoints(home: Home, ask: PruneAsk = {}): Promise<Pruned> {
+export async function pruneCheckpoints(home: Home, ask: PruneOptions = {}): Promise<Pruned> {
   const { config } = await openSettings(home).load();
   const store = openStore(home);
   const rules = {

@@ -10,13 +10,13 @@ import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError }
 import { codeEnv } from "../security/child-env.ts";
 import { scriptContainer } from "../tools/code/contain-script.ts";
 import { executeCodeTool } from "../tools/code/execute-code.ts";
-import type { Opening } from "./opening.ts";
+import type { ConversationDeps } from "./conversation-deps.ts";
 import { type Services, spillDir } from "./services.ts";
 
-type Doors = Pick<Services, "hooks" | "redactor">;
+type ScriptTools = Pick<Services, "hooks" | "redactor">;
 
 /** A hook may answer `{ action: "block", message }`. */
-async function blocked(services: Doors, name: string, call: JsonObject): Promise<string | undefined> {
+async function blocked(services: ScriptTools, name: string, call: JsonObject): Promise<string | undefined> {
   if (!services.hooks.listens("pre_tool_call")) return undefined;
   for (const answer of await services.hooks.run("pre_tool_call", call)) {
     if (answer === null || typeof answer !== "object" || Array.isArray(answer)) continue;
@@ -44,7 +44,7 @@ async function runTool(tool: Tool, args: JsonObject, context: ToolContext): Prom
 }
 
 /** Never throws. The hooks, the argument check, the tool with its gate, and redaction, as for a call of the model. */
-export function callFromScript(services: Doors, box: () => ToolBox) {
+export function callFromScript(services: ScriptTools, box: () => ToolBox) {
   return async (name: string, args: JsonObject, context: ToolContext): Promise<ToolResult> => {
     const tool = box().find(name);
     if (!tool) return toolError(box().unavailable(name) ?? `${name} is not available`);
@@ -70,7 +70,7 @@ export function callFromScript(services: Doors, box: () => ToolBox) {
 }
 
 /** `names` are the conversation's tools, settled; `box` is asked at the first call, when it exists. */
-export function codeTool({ services, builtins }: Opening, names: readonly string[], box: () => ToolBox): Tool {
+export function codeTool({ services, builtins }: ConversationDeps, names: readonly string[], box: () => ToolBox): Tool {
   const { home, config, gate, redactor } = services;
   const { mode, timeout, max_tool_calls } = config.code_execution;
   const env = codeEnv(home.env, {

@@ -4,19 +4,19 @@ import type { UsageLedger } from "../core/usage.ts";
 import type { Models } from "../providers/connect.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
-import { CronDoor } from "./cron-door.ts";
+import type { ConversationDeps } from "./conversation-deps.ts";
 import type { Home } from "./home.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
 import { smartJudge } from "./judge.ts";
+import { LazyCron } from "./lazy-cron.ts";
+import { LazySkills } from "./lazy-skills.ts";
 import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openModels } from "./models.ts";
 import { openGuards } from "./open-guards.ts";
-import type { Opening } from "./opening.ts";
-import { broughtPlatforms, openExtensions, readyPlugins, withModelProviders } from "./plugin-open.ts";
+import { openExtensions, pluginPlatforms, readyPlugins, withModelProviders } from "./plugin-open.ts";
 import { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 import { openSettings } from "./settings.ts";
-import { SkillsDoor } from "./skills-door.ts";
 import { startSpillSweeper } from "./spill-sweep.ts";
 import { openHomeStore } from "./store.ts";
 
@@ -45,10 +45,10 @@ function withoutUserConfig(home: Home): Home {
   return { ...home, env: { ...home.env, HERMES_IGNORE_USER_CONFIG: "1" } };
 }
 
-type Doors = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
+type LazyServices = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
 
 /** What surfaces ask for by name; the code behind each door is loaded when it is first opened. */
-function doorsOf(opening: Opening): Doors {
+function lazyServices(opening: ConversationDeps): LazyServices {
   const { services, registry } = opening;
   const { plugins } = services;
   return {
@@ -82,12 +82,12 @@ function doorsOf(opening: Opening): Doors {
 }
 
 /** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
-function cronDoor(late: () => { readonly app: App; readonly services: Services }): CronDoor {
-  const door: CronDoor = new CronDoor({
+function lazyCron(late: () => { readonly app: App; readonly services: Services }): LazyCron {
+  const door: LazyCron = new LazyCron({
     deliverer: async () => (await import("./configured-deliverer.ts")).configuredDeliverer(late().app),
     book: async () => {
       const { home, config } = late().services;
-      return (await import("./open-cron.ts")).openCronBook({ home, config, deliverer: () => door.deliverer() });
+      return (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer: () => door.deliverer() });
     },
     cron: async (book) => (await import("./open-cron.ts")).openCron(late().app, late().services, book),
   });
@@ -95,7 +95,7 @@ function cronDoor(late: () => { readonly app: App; readonly services: Services }
 }
 
 /** What surfaces ask of a program while it runs. */
-function liveDoors(
+function runtimeControls(
   services: Services,
   registry: Registry,
 ): Pick<App, "setYolo" | "refreshEnv" | "hasProcesses" | "onProcessEvent"> {
@@ -143,7 +143,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   const spending = ledgerByConversation(ledger, store);
   const models = openModels(home, await withModelProviders(config, plugins), spending, { onTrouble });
   opened.models = models;
-  const skills = new SkillsDoor(async () => (await import("./open-skills.ts")).openSkills(services));
+  const skills = new LazySkills(async () => (await import("./open-skills.ts")).openSkills(services));
   const guards = await openGuards(home, config, {
     skills,
     yolo: options.yolo ?? false,
@@ -152,9 +152,9 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     ...(options.approvals === "gateway" ? { approvalMs: config.approvals.gateway_timeout * 1000 } : {}),
     ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
   });
-  plugins?.lend({ gate: guards.gate, redactor: guards.redactor });
+  plugins?.provide({ gate: guards.gate, redactor: guards.redactor });
   const registry = new Registry();
-  const cron = cronDoor(() => ({ app, services }));
+  const cron = lazyCron(() => ({ app, services }));
   const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
   const builtins = registerBuiltins(registry, services);
   const spills = startSpillSweeper(home, config.tool_output);
@@ -167,9 +167,9 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     hooks,
     warnings: warnings.map((warning) => warning.message),
     redact: (text) => services.redactor.redact(text),
-    ...doorsOf({ services, registry, builtins }),
-    ...liveDoors(services, registry),
-    pluginPlatforms: () => broughtPlatforms(services),
+    ...lazyServices({ services, registry, builtins }),
+    ...runtimeControls(services, registry),
+    pluginPlatforms: () => pluginPlatforms(services),
     cron: () => cron.open(),
     deliverBy: (deliverer) => cron.deliverBy(deliverer),
     close: onceInOrder([

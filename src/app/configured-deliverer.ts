@@ -9,7 +9,7 @@ import type { App } from "./app.ts";
 import { readDirectory, resolveChat } from "./channel-directory.ts";
 import { homeChannel, PLATFORM_NAMES } from "./deliver.ts";
 import type { ChatEntry } from "./mirror.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import { allPlatforms } from "./platforms.ts";
 
 /** These take requests and have no chats to send to. */
@@ -96,7 +96,7 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
   const platforms = new Map<string, Platform>(loaded.map((platform) => [platform.name, platform]));
   const problem = (name: string): string | undefined => {
     const platform = platforms.get(name);
-    const state = platform?.enabled(settingsOf(app, name, platform.settings));
+    const state = platform?.enabled(readPlatformSettings(app, name, platform.settings));
     if (state?.ok) return undefined;
     return `${name} is not set up here${state ? `: ${state.reason}` : ""} (hermes gateway setup)`;
   };
@@ -112,7 +112,7 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
     problem,
     home: (name) => {
       const variable = platforms.get(name)?.homeVariable;
-      return homeChannel(app.home.env, name, { section: settingsOf(app, name, []).section, variable });
+      return homeChannel(app.home.env, name, { section: readPlatformSettings(app, name, []).section, variable });
     },
     resolve: async (name, reference) => resolveChat(await readDirectory(app.home.path), name, reference),
     chats: async () => (await readDirectory(app.home.path)).filter(({ platform }) => problem(platform) === undefined),

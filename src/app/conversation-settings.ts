@@ -6,7 +6,7 @@ import { UserError } from "../core/failure.ts";
 import type { ReasoningEffort } from "../core/provider.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ExtraToolsets, isToolset, resolveToolsets, TOOLSETS } from "../tools/toolsets.ts";
-import type { ConversationWish } from "./app.ts";
+import type { ConversationOptions } from "./app.ts";
 import type { Registry } from "./registry.ts";
 
 const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
@@ -42,7 +42,7 @@ function realFolder(path: string): string {
 
 export function agentSettings(
   config: Config,
-  wish: ConversationWish,
+  wish: ConversationOptions,
   where: { cwd(): string; workspace: string; spillDir: string },
 ): AgentSettings {
   const effort = reasoningEffort(config);
@@ -83,7 +83,7 @@ function askedToolsets(names: readonly string[], extra: ExtraToolsets): readonly
     if (isToolset(name, extra)) continue;
     const guess = nearest(name, [...Object.keys(TOOLSETS), ...extra.keys()]);
     throw new UserError(`there is no toolset "${name}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-      cure: "See: hermes tools list --all",
+      hint: "See: hermes tools list --all",
       exitCode: 2,
     });
   }
@@ -91,7 +91,7 @@ function askedToolsets(names: readonly string[], extra: ExtraToolsets): readonly
 }
 
 /** Tool names for a conversation: asked for, or the platform's selection, or its bundle; less what is disabled everywhere. */
-export function toolNames(config: Config, wish: ConversationWish, extra: ExtraToolsets): string[] {
+export function toolNames(config: Config, wish: ConversationOptions, extra: ExtraToolsets): string[] {
   const platform = wish.platform ?? "cli";
   const selected = (config.platform_toolsets as { readonly [platform: string]: readonly string[] | undefined })[
     platform

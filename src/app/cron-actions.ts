@@ -1,17 +1,20 @@
 // What `hermes cron` does: jobs, their next times, their history, and the state of whoever runs them.
 import { UserError } from "../core/failure.ts";
 import type { Job, JobRun, TickerSign } from "../core/job.ts";
-import type { Cron, CronBook } from "./cron-book.ts";
 import type { Home } from "./home.ts";
+import type { Cron, JobRepository } from "./job-repository.ts";
 
 const GATEWAY_START_MS = 30_000;
 
 /** Runs the work with the jobs open and closes the ledger whatever happens. Nothing here runs a job. */
-export async function withJobs<T>(home: Home, work: (book: CronBook) => Promise<T>): Promise<T> {
-  const [{ openCronBook }, { openSettings }] = await Promise.all([import("./open-cron.ts"), import("./settings.ts")]);
+export async function withJobs<T>(home: Home, work: (book: JobRepository) => Promise<T>): Promise<T> {
+  const [{ openJobRepository }, { openSettings }] = await Promise.all([
+    import("./open-cron.ts"),
+    import("./settings.ts"),
+  ]);
   const { config } = await openSettings(home).load();
   const deliverer = () => Promise.reject(new Error("nothing is delivered by looking"));
-  const book = await openCronBook({ home, config, deliverer });
+  const book = await openJobRepository({ home, config, deliverer });
   try {
     return await work(book);
   } finally {
@@ -39,7 +42,7 @@ export async function startInGateway(home: Home, id: string): Promise<number | u
   const { askGateway } = await import("./gateway-actions.ts");
   const answer = await askGateway(home, `run-job ${id}`, GATEWAY_START_MS);
   if (typeof answer?.problem === "string")
-    throw new UserError(answer.problem, typeof answer.cure === "string" ? { cure: answer.cure } : {});
+    throw new UserError(answer.problem, typeof answer.hint === "string" ? { hint: answer.hint } : {});
   return typeof answer?.run === "number" ? answer.run : undefined;
 }
 
@@ -64,7 +67,7 @@ function series(first: number, count: number, next: (at: number) => number | und
 
 /** The next times of one job or of all, soonest first. Looking changes nothing. */
 export async function upcomingRuns(
-  book: CronBook,
+  book: JobRepository,
   options: { readonly job?: string; readonly count: number },
 ): Promise<readonly UpcomingRun[]> {
   const [{ correctedDue }, { nextAfter }, { isoIn, parseIso }] = await Promise.all([
@@ -118,7 +121,7 @@ function wentWrong(run: JobRun): boolean {
   return BAD.includes(run.state) || run.deliveryError !== null;
 }
 
-export async function cronStatus(book: CronBook): Promise<CronStatus> {
+export async function cronStatus(book: JobRepository): Promise<CronStatus> {
   const jobs = await book.actions.list();
   const [next] = await upcomingRuns(book, { count: 1 });
   const recent = await book.ledger.history({ limit: 200 });

@@ -2,7 +2,7 @@
 import type { SlashCommand } from "../core/command.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
-import type { CronBook } from "./cron-book.ts";
+import type { JobRepository } from "./job-repository.ts";
 import type { Services } from "./services.ts";
 
 const HELP = `/cron                       what is scheduled
@@ -34,7 +34,7 @@ export function jobLine(job: Job): string {
   return `${job.id}  ${job.name} (${job.schedule_display}): ${job.state === "scheduled" ? due : job.state}${last}`;
 }
 
-async function answerTo(args: string, { actions, tickerProblem }: CronBook): Promise<string> {
+async function answerTo(args: string, { actions, tickerProblem }: JobRepository): Promise<string> {
   const [, verb = "list", rest = ""] = /^(\S+)?\s*([\s\S]*)$/.exec(args.trim()) ?? [];
   const withProblem = async (text: string) => [text, (await tickerProblem()) ?? ""].join("\n").trim();
   if (verb === "list") {
@@ -63,10 +63,10 @@ export function cronSlash(services: Services): SlashCommand {
     whileBusy: true,
     run: async (args) => {
       try {
-        return { type: "text", text: await answerTo(args, await services.cron.book()), columns: true };
+        return { type: "text", text: await answerTo(args, await services.cron.repository()), columns: true };
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
-        return { type: "text", text: `${error.message}${error.cure ? `\n${error.cure}` : ""}` };
+        return { type: "text", text: `${error.message}${error.hint ? `\n${error.hint}` : ""}` };
       }
     },
   };

@@ -106,7 +106,7 @@ export function serviceFile(home: Home, service: Service, system: string = platf
     return { kind: "launchd", name, path, text: launchdPlist(home, name, service) };
   }
   throw new UserError("There is no service manager that Hermes knows on this system.", {
-    cure: "Run it in the background instead: hermes gateway start",
+    hint: "Run it in the background instead: hermes gateway start",
   });
 }
 
@@ -132,7 +132,7 @@ export function installedService(home: Home, service: Service): ServiceFile | un
  * Asks the service manager, because it would start again what is stopped behind its back. What it complained about, or
  * null.
  */
-export function tellService(
+export function notifyService(
   home: Home,
   file: ServiceFile,
   word: "start" | "stop",

@@ -9,15 +9,15 @@ export function requireHomeFolder(path: string): void {
   try {
     const info = statSync(path, { throwIfNoEntry: false });
     if (!info) return;
-    if (!info.isDirectory()) throw new UserError(`the home ${path} is not a folder`, { cure: OWN_FOLDER });
+    if (!info.isDirectory()) throw new UserError(`the home ${path} is not a folder`, { hint: OWN_FOLDER });
     accessSync(path, constants.R_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOTDIR")
-      throw new UserError(`the home ${path} is inside something that is not a folder`, { cure: OWN_FOLDER });
+      throw new UserError(`the home ${path} is inside something that is not a folder`, { hint: OWN_FOLDER });
     if (code === "EACCES" || code === "EPERM")
       throw new UserError(`the home ${path} may not be opened: it belongs to another user, or its mode forbids it`, {
-        cure: `Check it with ls -ld ${path}. ${OWN_FOLDER}`,
+        hint: `Check it with ls -ld ${path}. ${OWN_FOLDER}`,
       });
     throw error;
   }

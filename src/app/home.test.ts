@@ -90,7 +90,7 @@ describe("choosing the home", () => {
     try {
       attempt();
     } catch (error) {
-      expect(error).toMatchObject({ exitCode: 1, cure: expect.stringContaining("default, play, work") });
+      expect(error).toMatchObject({ exitCode: 1, hint: expect.stringContaining("default, play, work") });
     }
     expect(() => openHome(["--profile=../x"], host())).toThrow(/not a profile name/);
     writeFileSync(join(root, "active_profile"), "gone");

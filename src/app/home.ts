@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { cleanSecrets, decodeEnvFile, parseEnvFile } from "../config/env-file.ts";
 import { requireHomeFolder } from "./home-folder.ts";
 import { tightenFiles } from "./home-layout.ts";
-import { activeProfile, profileHome, rootOf, takeProfileFlag } from "./profile.ts";
+import { activeProfile, profileHome, rootHome, takeProfileFlag } from "./profile.ts";
 
 export interface Home {
   /** HERMES_HOME of the chosen profile. */
@@ -47,7 +47,7 @@ function choose(host: Host, flag: string | undefined): { path: string; root: str
   const plain = defaultHome(host);
   const given = host.env.HERMES_HOME?.trim();
   const home = given ? resolve(host.cwd, given.replace(/^~(?=$|[/\\])/, host.homedir)) : plain;
-  const root = rootOf(home, plain);
+  const root = rootHome(home, plain);
   requireHomeFolder(root);
   if (home !== root) requireHomeFolder(home);
   if (flag !== undefined) return { path: profileHome(root, flag, ""), root, profile: flag };

@@ -10,14 +10,14 @@ import type { Home } from "./home.ts";
 import { type Approval, approve, isApproved, readApprovals, revoke, scriptTime } from "./hooks-consent.ts";
 import { acceptsAll, hooksEnvironment } from "./hooks-open.ts";
 import {
-  answerOf,
+  describeHookError,
+  hookPayload,
   matches,
-  payloadOf,
+  parseHookAnswer,
   readShellHooks,
   runShellHook,
   type ShellHook,
   splitCommand,
-  troubleOf,
 } from "./hooks-shell.ts";
 import { openPlugins } from "./plugin-actions.ts";
 import { openSettings } from "./settings.ts";
@@ -88,7 +88,7 @@ function eventOf(word: string): HookName {
   if (event) return event;
   const guess = nearest(word, HOOK_NAMES);
   throw new UserError(`there is no event "${word}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-    cure: `Events: ${HOOK_NAMES.join(", ")}`,
+    hint: `Events: ${HOOK_NAMES.join(", ")}`,
     exitCode: 2,
   });
 }
@@ -134,9 +134,9 @@ async function load(home: Home): Promise<Loaded> {
 async function tryHook(home: Home, config: Config, hook: ShellHook, args: JsonObject): Promise<HookTrial> {
   if (!matches(hook, args.tool_name)) return { command: hook.command, matched: false };
   const where = hooksEnvironment(home, config);
-  const run = await runShellHook(hook, payloadOf(hook.event, args, where.cwd), where);
-  const trouble = troubleOf(hook, run);
-  const answer = trouble ? undefined : answerOf(hook, run);
+  const run = await runShellHook(hook, hookPayload(hook.event, args, where.cwd), where);
+  const trouble = describeHookError(hook, run);
+  const answer = trouble ? undefined : parseHookAnswer(hook, run);
   return {
     command: hook.command,
     matched: true,
@@ -165,8 +165,8 @@ async function listHooks(home: Home): Promise<HookListing> {
       changed: changedSince(hook, approvals, home),
     })),
     plugins: rows
-      .filter((row) => row.standing === "enabled" || row.standing === "selected")
-      .map((row) => ({ plugin: row.key, hooks: row.brings?.hooks ?? row.provides.hooks ?? [] }))
+      .filter((row) => row.status === "enabled" || row.status === "selected")
+      .map((row) => ({ plugin: row.key, hooks: row.registrations?.hooks ?? row.provides.hooks ?? [] }))
       .filter((row) => row.hooks.length > 0),
     problems,
   };
@@ -208,7 +208,7 @@ export function openHooks(home: Home): HookActions {
       const meant = hooks.filter((hook) => command === undefined || hook.command === command);
       if (meant.length === 0)
         throw new UserError(command ? `no hook has the command "${command}"` : "config.yaml has no shell hooks", {
-          cure: "See: hermes hooks list",
+          hint: "See: hermes hooks list",
         });
       for (const hook of meant) await approve(home, hook);
       return meant.length;

@@ -5,14 +5,14 @@ import type { Home } from "./home.ts";
 import { approve, isApproved, readApprovals } from "./hooks-consent.ts";
 import type { HookSource } from "./hooks-runner.ts";
 import {
-  answerOf,
+  describeHookError,
   type HookEnvironment,
+  hookPayload,
   matches,
-  payloadOf,
+  parseHookAnswer,
   readShellHooks,
   runShellHook,
   type ShellHook,
-  troubleOf,
 } from "./hooks-shell.ts";
 import { commandEnvironment } from "./open-backend.ts";
 
@@ -57,10 +57,10 @@ async function allowed(home: Home, hooks: readonly ShellHook[], options: ShellHo
 function sourceOf(hook: ShellHook, where: HookEnvironment): HookSource {
   const callback = async (args: JsonObject) => {
     if (!matches(hook, args.tool_name)) return undefined;
-    const run = await runShellHook(hook, payloadOf(hook.event, args, where.cwd), where);
-    const trouble = troubleOf(hook, run);
+    const run = await runShellHook(hook, hookPayload(hook.event, args, where.cwd), where);
+    const trouble = describeHookError(hook, run);
     if (trouble) throw new Error(trouble);
-    return answerOf(hook, run);
+    return parseHookAnswer(hook, run);
   };
   const listeners = [{ callback, timeoutMs: hook.timeoutMs + GRACE_MS }];
   return { owner: `shell hook "${hook.command}"`, names: [hook.event], listeners: async () => listeners };

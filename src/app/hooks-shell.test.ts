@@ -6,7 +6,7 @@ import { openHome } from "./home.ts";
 import { openHooks } from "./hook-actions.ts";
 import { openShellHooks } from "./hooks-open.ts";
 import { HookRunner } from "./hooks-runner.ts";
-import { answerOf, matches, readShellHooks, runShellHook, splitCommand } from "./hooks-shell.ts";
+import { matches, parseHookAnswer, readShellHooks, runShellHook, splitCommand } from "./hooks-shell.ts";
 import { openSettings } from "./settings.ts";
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
@@ -100,7 +100,7 @@ it("does not show keys to the program", async () => {
 it("blocks with exit code 2 and the text on standard error", async () => {
   const hook = { event: "pre_tool_call" as const, command: script("no.sh", "echo never >&2; exit 2"), timeoutMs: 5000 };
   const run = await runShellHook(hook, {}, { cwd: folder, env: { PATH } });
-  expect(answerOf(hook, run)).toEqual({ action: "block", message: "never" });
+  expect(parseHookAnswer(hook, run)).toEqual({ action: "block", message: "never" });
 });
 
 it("ends a program that hangs, with everything it started", async () => {

@@ -91,7 +91,7 @@ export function matches(hook: ShellHook, toolName: unknown): boolean {
 }
 
 /** The event as the program reads it. */
-export function payloadOf(event: HookName, args: JsonObject, cwd: string): JsonObject {
+export function hookPayload(event: HookName, args: JsonObject, cwd: string): JsonObject {
   const { tool_name, args: tool_input, session_id, parent_session_id, ...extra } = args;
   return {
     hook_event_name: event,
@@ -113,7 +113,7 @@ export function runShellHook(hook: ShellHook, payload: JsonObject, where: HookEn
 }
 
 /** What the program's answer means for its event. Undefined when it has nothing to say. */
-export function answerOf(hook: ShellHook, run: ProgramRun): Json | undefined {
+export function parseHookAnswer(hook: ShellHook, run: ProgramRun): Json | undefined {
   const text = run.stdout.trim();
   const parsed = text.startsWith("{") ? parseJson(text) : undefined;
   const answer = (parsed !== null && typeof parsed === "object" ? parsed : {}) as JsonObject;
@@ -128,7 +128,7 @@ export function answerOf(hook: ShellHook, run: ProgramRun): Json | undefined {
 }
 
 /** Why a run counts as failed; undefined when it does not. */
-export function troubleOf(hook: ShellHook, run: ProgramRun): string | undefined {
+export function describeHookError(hook: ShellHook, run: ProgramRun): string | undefined {
   if (run.timedOut) return `did not end within ${hook.timeoutMs / 1000} s and was stopped`;
   if (run.code === 127) return "the command was not found";
   if (run.code === 126) return "the command cannot be executed";

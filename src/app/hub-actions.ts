@@ -46,7 +46,7 @@ export interface InstallPlan {
   readonly edited: boolean;
 }
 
-export interface InstallWish {
+export interface InstallOptions {
   readonly name?: string;
   readonly category?: string;
   readonly force?: boolean;
@@ -69,18 +69,18 @@ export interface ImportRow {
 export interface HubActions {
   search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found>;
   /** Throws HubRefusal for what may not be installed, after `show` saw why. */
-  install(identifier: string, wish: InstallWish, consent: Consent): Promise<InstallOutcome>;
+  install(identifier: string, wish: InstallOptions, consent: Consent): Promise<InstallOutcome>;
   /** The plan and the text of SKILL.md; nothing stays behind. */
   inspect(identifier: string): Promise<InstallPlan & { readonly text: string }>;
   check(name?: string): Promise<readonly CheckRow[]>;
   audit(name?: string): Promise<readonly AuditRow[]>;
   /** Fetches, scans and offers one that changed at its source. */
-  update(name: string, wish: InstallWish, consent: Consent): Promise<InstallOutcome>;
+  update(name: string, wish: InstallOptions, consent: Consent): Promise<InstallOutcome>;
   /** Throws UserError for one that did not come from a hub. */
   mustBeInstalled(name: string): Promise<void>;
   uninstall(name: string, options: { readonly forget: boolean; readonly overwrite: boolean }): Promise<void>;
   exportSnapshot(): Promise<SnapshotFile>;
-  importSnapshot(text: string, wish: InstallWish, consent: Consent): Promise<readonly ImportRow[]>;
+  importSnapshot(text: string, wish: InstallOptions, consent: Consent): Promise<readonly ImportRow[]>;
   taps(): Promise<readonly (Tap & { readonly own: boolean })[]>;
   /** How many skills it has; throws when it cannot be read or has none. */
   addTap(
@@ -88,10 +88,10 @@ export interface HubActions {
     path: string,
   ): Promise<{ readonly repo: string; readonly skills: number; readonly added: boolean }>;
   removeTap(repo: string): Promise<boolean>;
-  publish(path: string, wish: PublishWish): Promise<PublishOutcome>;
+  publish(path: string, wish: PublishOptions): Promise<PublishOutcome>;
 }
 
-export interface PublishWish {
+export interface PublishOptions {
   readonly to: "folder" | "site" | "github";
   readonly dir?: string;
   readonly repo?: string;
@@ -159,7 +159,7 @@ function refusalOf(plan: InstallPlan): HubRefusal {
 }
 
 interface Trial {
-  readonly wish: InstallWish;
+  readonly wish: InstallOptions;
   readonly consent: Consent;
   readonly replace: boolean;
   /** Throws when the fetched skill is not the one that was asked for. */
@@ -176,7 +176,7 @@ async function tryOut(hub: Hub, identifier: string, trial: Trial): Promise<Insta
     const present = (await hub.installed()).get(staged.name);
     if (!replace && present && hub.local(staged.name, present).dir !== undefined)
       throw new UserError(`${staged.name} is installed already, from ${present.identifier}`, {
-        cure: `Newest version: hermes skills update ${staged.name}. Under another name: --name NAME. Again: --force.`,
+        hint: `Newest version: hermes skills update ${staged.name}. Under another name: --name NAME. Again: --force.`,
       });
     if (plan.action !== "allow") {
       // The findings are shown; there is nothing to agree to.
@@ -195,7 +195,7 @@ async function tryOut(hub: Hub, identifier: string, trial: Trial): Promise<Insta
 async function importOne(
   hub: Hub,
   skill: SnapshotFile["skills"][number],
-  wish: InstallWish,
+  wish: InstallOptions,
   consent: Consent,
 ): Promise<ImportRow> {
   const row = { name: skill.name, identifier: skill.identifier };
@@ -220,12 +220,12 @@ async function importOne(
   }
 }
 
-async function publish(hub: Hub, path: string, wish: PublishWish): Promise<PublishOutcome> {
+async function publish(hub: Hub, path: string, wish: PublishOptions): Promise<PublishOutcome> {
   const { preparePublication, publishToFolder, publishToSite } = await import("../skills/hub/publish.ts");
   const publication = await preparePublication(path, { force: wish.force });
   const { name, report } = publication;
   if (wish.to === "github") {
-    if (!wish.repo) throw new UserError("which repository?", { cure: "Add --repo OWNER/REPO.", exitCode: 2 });
+    if (!wish.repo) throw new UserError("which repository?", { hint: "Add --repo OWNER/REPO.", exitCode: 2 });
     const { publishToGitHub } = await import("../skills/hub/publish-github.ts");
     return {
       name,
@@ -235,7 +235,7 @@ async function publish(hub: Hub, path: string, wish: PublishWish): Promise<Publi
   }
   if (!wish.dir)
     throw new UserError("where to?", {
-      cure: "Add --dir DIR for a folder, --to site --dir DIR for a web site, or --repo OWNER/REPO for GitHub.",
+      hint: "Add --dir DIR for a folder, --to site --dir DIR for a web site, or --repo OWNER/REPO for GitHub.",
       exitCode: 2,
     });
   const put = wish.to === "site" ? publishToSite : publishToFolder;
@@ -253,7 +253,7 @@ function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap">
       const tap = { repo: parseRepo(given), path };
       const skills = (await githubSource(hub.world).list(tap)).length;
       if (skills === 0)
-        throw new UserError(`${tap.repo} has no skills below "${path}"`, { cure: "Name their folder with --path." });
+        throw new UserError(`${tap.repo} has no skills below "${path}"`, { hint: "Name their folder with --path." });
       return { repo: tap.repo, skills, added: await taps.add(tap) };
     },
     removeTap: (repo) => taps.remove(parseRepo(repo)),
@@ -261,7 +261,7 @@ function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap">
 }
 
 function notFromHub(name: string): UserError {
-  return new UserError(`"${name}" was not installed from a hub`, { cure: "See: hermes skills list --source hub" });
+  return new UserError(`"${name}" was not installed from a hub`, { hint: "See: hermes skills list --source hub" });
 }
 
 export async function openHubActions(home: Home): Promise<HubActions> {

@@ -6,9 +6,9 @@ import type { AgentEvent } from "../core/event.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
-import type { ConversationWish } from "./app.ts";
+import type { ConversationOptions } from "./app.ts";
 import { openHome } from "./home.ts";
-import { type Jobs, jobsOf } from "./job-desk.ts";
+import { type Jobs, openJobs } from "./job-service.ts";
 
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */
@@ -22,7 +22,7 @@ export interface HermesOptions {
   onNotice?(text: string): void;
 }
 
-export interface ConversationOptions extends Omit<ConversationWish, "human"> {
+export interface LibraryConversationOptions extends Omit<ConversationOptions, "human"> {
   /** Who answers approvals and questions. Default: nobody, so dangerous means denied. */
   readonly human?: Human;
 }
@@ -34,11 +34,11 @@ export interface Hermes {
   /** Scheduled jobs. They run while a gateway does, or when the program calls `jobs.tick()` every minute. */
   readonly jobs: Jobs;
   /** Opens a new conversation, or goes on with `resume`. */
-  conversation(options?: ConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
+  conversation(options?: LibraryConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
   /** One question, one answer: a conversation that is closed again. */
   ask(
     text: string,
-    options?: ConversationOptions,
+    options?: LibraryConversationOptions,
   ): Promise<{ text: string; sessionId: string; events: readonly AgentEvent[] }>;
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
     home: join(path),
     sessions: app.store,
     usage: app.ledger,
-    jobs: jobsOf(app),
+    jobs: openJobs(app),
     conversation,
     ask: async (text, wish) => {
       const talk = await conversation(wish);

@@ -73,7 +73,7 @@ async function loadProvider(home: Home, name: string): Promise<{ provider: Memor
   const names = rows.filter((row) => row.kind === "memory" || row.kind === "exclusive").map((row) => row.name);
   const guess = nearest(name, names);
   throw new UserError(`there is no memory provider "${name}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-    cure: `Use one of: ${names.join(", ")}`,
+    hint: `Use one of: ${names.join(", ")}`,
     exitCode: 2,
   });
 }
@@ -117,7 +117,7 @@ async function status(home: Home): Promise<MemoryStatus> {
       name: row.name,
       description: row.description,
       source: row.source,
-      active: row.standing === "selected",
+      active: row.status === "selected",
       missingEnv: row.missingEnv,
     })),
   };

@@ -2,12 +2,12 @@
 import { UserError } from "../core/failure.ts";
 import type { ModelIdentity, ModelLimits } from "../core/provider.ts";
 import type { Cost, Usage, UsageLedger } from "../core/usage.ts";
-import { endpointReady } from "../providers/brought.ts";
 import { CATALOG } from "../providers/catalog.ts";
 import type { Models } from "../providers/connect.ts";
 import { identityOf } from "../providers/endpoint.ts";
 import { variableKeys } from "../providers/endpoint-keys.ts";
 import { sameOrigin } from "../providers/key-hosts.ts";
+import { endpointReady } from "../providers/plugin-keys.ts";
 import { findProvider, type ModelAsk, resolveEndpoint } from "../providers/resolve.ts";
 import type { ProviderSettings } from "../providers/settings.ts";
 import type { Home } from "./home.ts";
@@ -39,7 +39,7 @@ export interface ModelTest extends ModelView {
   readonly ok: boolean;
   readonly text: string;
   readonly failure: string | null;
-  readonly cure: string | null;
+  readonly hint: string | null;
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
   readonly usage: Usage | null;
@@ -129,7 +129,7 @@ export async function testModel(home: Home, ask: ModelAsk, signal: AbortSignal):
     const { view } = await viewOf(models, ask);
     const resolved = await models.resolve(ask);
     if (!("endpoint" in resolved))
-      throw new UserError(resolved.failure.message, resolved.failure.cure ? { cure: resolved.failure.cure } : {});
+      throw new UserError(resolved.failure.message, resolved.failure.hint ? { hint: resolved.failure.hint } : {});
     const client = models.client(resolved.endpoint, [], { ...models.settings, maxRetries: 1 });
     const started = Date.now();
     let firstTokenMs: number | null = null;
@@ -152,7 +152,7 @@ export async function testModel(home: Home, ask: ModelAsk, signal: AbortSignal):
           ok: false,
           text: "",
           failure: event.failure.message,
-          cure: event.failure.cure ?? null,
+          hint: event.failure.hint ?? null,
           usage: null,
           cost: null,
         };
@@ -163,7 +163,7 @@ export async function testModel(home: Home, ask: ModelAsk, signal: AbortSignal):
           ok: true,
           text: typeof message.content === "string" ? message.content : "",
           failure: null,
-          cure: null,
+          hint: null,
           usage,
           cost,
         };
@@ -188,7 +188,7 @@ function refuseToMoveKey(ask: ModelAsk, { model }: ProviderSettings): void {
   if (!otherProvider && !otherAddress) return;
   const name = model.apiKey === "" ? "model.key_env" : "model.api_key";
   throw new UserError(`${name} holds the key of ${model.baseUrl || model.provider || "the old provider"}`, {
-    cure: `Nothing was changed. To keep that key, move it with its address to providers.NAME in config.yaml; then run \`hermes config unset ${name}\` and this command again.`,
+    hint: `Nothing was changed. To keep that key, move it with its address to providers.NAME in config.yaml; then run \`hermes config unset ${name}\` and this command again.`,
     exitCode: 2,
   });
 }
@@ -200,7 +200,7 @@ export async function setModel(home: Home, ask: ModelAsk & { readonly model: str
   if (ask.provider && ask.provider !== "auto" && !findProvider(ask.provider, models.settings)) {
     const failed = resolveEndpoint(ask, await models.context());
     throw new UserError(failed.ok ? "unknown provider" : failed.failure.message, {
-      cure: "See: hermes model list",
+      hint: "See: hermes model list",
       exitCode: 2,
     });
   }
@@ -227,6 +227,6 @@ export async function setModel(home: Home, ask: ModelAsk & { readonly model: str
   }
   const after = await open(home, NO_LEDGER);
   const resolved = resolveEndpoint({}, await after.context());
-  const warning = resolved.ok ? null : `${resolved.failure.message}. ${resolved.failure.cure ?? ""}`.trim();
+  const warning = resolved.ok ? null : `${resolved.failure.message}. ${resolved.failure.hint ?? ""}`.trim();
   return { provider: resolved.ok ? resolved.endpoint.provider : provider || "auto", model: ask.model, warning };
 }

@@ -7,10 +7,10 @@ import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
 import { containerEnv, terminalEnv } from "../security/child-env.ts";
 import type { Backend } from "../tools/terminal/backend.ts";
-import type { Belongings } from "../tools/terminal/remote-belongings.ts";
-import type { Door } from "../tools/terminal/remote-command.ts";
-import type { SharedDoor } from "../tools/terminal/remote-shared.ts";
+import type { RemoteChannel } from "../tools/terminal/remote-command.ts";
+import type { RemoteFiles } from "../tools/terminal/remote-file-sync.ts";
 import type { RemoteBackend as Remote } from "../tools/terminal/remote-shell.ts";
+import type { SharedChannel } from "../tools/terminal/shared-channel.ts";
 import type { Home } from "./home.ts";
 
 type TerminalConfig = Config["terminal"];
@@ -65,7 +65,7 @@ async function openLocal(home: Home, config: Config, place: BackendPlace): Promi
   const usable = await sandboxAvailable(options.env);
   if (!usable.ok)
     throw new UserError(`terminal.sandbox is bubblewrap, but ${usable.reason}`, {
-      cure: "Install the package bubblewrap, or run without: hermes config set terminal.sandbox none",
+      hint: "Install the package bubblewrap, or run without: hermes config set terminal.sandbox none",
     });
   return new SandboxedBackend({
     ...options,
@@ -77,7 +77,7 @@ async function openLocal(home: Home, config: Config, place: BackendPlace): Promi
 }
 
 /** What loaded skills need elsewhere; their files keep their place below `folder`, the home of Hermes there. */
-function belongings(home: Home, place: BackendPlace, folder: string): Belongings {
+function skillFiles(home: Home, place: BackendPlace, folder: string): RemoteFiles {
   const root = realpathSync(home.path);
   return {
     variables: place.declared(),
@@ -89,13 +89,13 @@ function belongings(home: Home, place: BackendPlace, folder: string): Belongings
 
 async function openSsh(home: Home, config: Config, place: BackendPlace): Promise<Backend> {
   const { terminal } = config;
-  const [{ RemoteBackend }, { SshDoor }] = await Promise.all([
+  const [{ RemoteBackend }, { SshChannel }] = await Promise.all([
     import("../tools/terminal/remote-shell.ts"),
     import("../tools/terminal/ssh.ts"),
   ]);
   const key = terminal.ssh_key?.replace(/^~(?=\/)/, home.env.HOME ?? homedir());
   const backend = new RemoteBackend({
-    door: new SshDoor({
+    door: new SshChannel({
       host: terminal.ssh_host ?? "",
       ...(terminal.ssh_user ? { user: terminal.ssh_user } : {}),
       ...(terminal.ssh_port ? { port: terminal.ssh_port } : {}),
@@ -104,7 +104,7 @@ async function openSsh(home: Home, config: Config, place: BackendPlace): Promise
     }),
     cwd: remoteFolder(terminal, ""),
     values: containerEnv(home.env, { values: {}, forward: terminal.env_passthrough as readonly string[] }),
-    belongings: () => belongings(home, place, ".hermes"),
+    belongings: () => skillFiles(home, place, ".hermes"),
   });
   return started(backend);
 }
@@ -126,15 +126,15 @@ function isInside(path: string, folder: string): boolean {
 }
 
 /** The same container for everybody, unless each mounts a folder of its own. */
-type Containers = Map<string, SharedDoor>;
+type Containers = Map<string, SharedChannel>;
 
-async function containerDoor(home: Home, config: Config, cwd: string): Promise<Door> {
+async function containerChannel(home: Home, config: Config, cwd: string): Promise<RemoteChannel> {
   const { terminal } = config;
-  const { ContainerDoor } = await import("../tools/terminal/container.ts");
+  const { ContainerChannel } = await import("../tools/terminal/container.ts");
   const binary = home.env.HERMES_DOCKER_BINARY;
   const sandboxes = terminal.sandbox_dir || join(home.path, "sandboxes");
   const user = hostUser(terminal);
-  return new ContainerDoor({
+  return new ContainerChannel({
     image: terminal.docker_image,
     env: clientEnvironment(home, config),
     ...(binary ? { binary } : {}),
@@ -163,19 +163,19 @@ async function openContainer(
 ): Promise<Backend> {
   const { terminal } = config;
   const { cwd } = place;
-  const [{ RemoteBackend }, { SharedDoor }, door] = await Promise.all([
+  const [{ RemoteBackend }, { SharedChannel }, door] = await Promise.all([
     import("../tools/terminal/remote-shell.ts"),
-    import("../tools/terminal/remote-shared.ts"),
-    containerDoor(home, config, cwd),
+    import("../tools/terminal/shared-channel.ts"),
+    containerChannel(home, config, cwd),
   ]);
   const key = terminal.docker_mount_cwd_to_workspace ? cwd : "default";
-  const shared = containers.get(key) ?? new SharedDoor(door);
+  const shared = containers.get(key) ?? new SharedChannel(door);
   containers.set(key, shared);
   const start = terminal.docker_mount_cwd_to_workspace || hostUser(terminal) ? "/workspace" : "/root";
   // The person's own account has no home of its own there: what is private goes where it vanishes with the container.
   const folder = hostUser(terminal) ? "/tmp/.hermes" : "/root/.hermes";
   const backend = new RemoteBackend({
-    belongings: () => belongings(home, place, folder),
+    belongings: () => skillFiles(home, place, folder),
     door: shared.handle(),
     cwd: remoteFolder(terminal, start),
     values: containerEnv(home.env, {
@@ -210,7 +210,7 @@ export function backendOpener(home: Home, config: Config): (place: BackendPlace)
     if (backend === "docker") return openContainer(home, config, place, containers);
     throw new UserError(
       `terminal.backend "${backend}" is not available yet; there are local, ssh and docker (also podman)`,
-      { cure: "Choose one of them: hermes config set terminal.backend local" },
+      { hint: "Choose one of them: hermes config set terminal.backend local" },
     );
   };
 }

@@ -14,9 +14,10 @@ import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import { SideModels } from "../providers/side-model.ts";
 import { sessionSearchTool } from "../tools/session-search.ts";
-import type { ConversationWish } from "./app.ts";
+import type { ConversationOptions } from "./app.ts";
 import { withCleanArguments } from "./clean-arguments.ts";
 import { codeTool } from "./code-tool.ts";
+import type { ConversationDeps } from "./conversation-deps.ts";
 import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
 import { withHints } from "./hinted-tools.ts";
 import { cronToolFor } from "./open-cron.ts";
@@ -24,7 +25,6 @@ import { type OpenedMemory, openMemory } from "./open-memory.ts";
 import { messageToolsFor } from "./open-messages.ts";
 import { picturesFor } from "./open-pictures.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
-import type { Opening } from "./opening.ts";
 import { type Services, spillDir } from "./services.ts";
 import { preloadFor, skillToolsFor, withText } from "./skill-actions.ts";
 import { type Parent, subagents } from "./subagents.ts";
@@ -71,8 +71,8 @@ const NO_TOOLS: ToolBox = { schemas: [], find: () => undefined, unavailable: () 
 
 /** Tools that belong to this conversation alone. */
 export async function ownTools(
-  opening: Opening,
-  wish: ConversationWish,
+  opening: ConversationDeps,
+  wish: ConversationOptions,
   memory: { service: Memory; tool: Tool | null },
 ): Promise<Tool[]> {
   const { services } = opening;
@@ -100,7 +100,7 @@ async function openToolBox(open: Omit<Parent, "own">, memory: OpenedMemory): Pro
   return withHints(clean, wish.cwd ?? services.home.cwd, services.scan);
 }
 
-function askOf(wish: ConversationWish) {
+function askOf(wish: ConversationOptions) {
   return {
     ...(wish.model ? { model: wish.model } : {}),
     ...(wish.provider ? { provider: wish.provider } : {}),
@@ -108,13 +108,20 @@ function askOf(wish: ConversationWish) {
   };
 }
 
-async function restoreTodos(opening: Opening, conversationId: string, messages: readonly Message[]): Promise<void> {
+async function restoreTodos(
+  opening: ConversationDeps,
+  conversationId: string,
+  messages: readonly Message[],
+): Promise<void> {
   if (messages.length === 0) return;
   const { todosFromLog } = await import("../tools/todo.ts");
   opening.builtins.todos.set(conversationId, todosFromLog(messages));
 }
 
-export async function openConversationFor(opening: Opening, wish: ConversationWish): Promise<OpenedConversation> {
+export async function openConversationFor(
+  opening: ConversationDeps,
+  wish: ConversationOptions,
+): Promise<OpenedConversation> {
   const { services } = opening;
   const connected = await services.models.connect(askOf(wish));
   const limits = await connected.provider.limits();
@@ -152,8 +159,8 @@ interface Prepared extends OpenedEngine {
 }
 
 async function assemble(
-  opening: Opening,
-  wish: ConversationWish,
+  opening: ConversationDeps,
+  wish: ConversationOptions,
   made: Prepared,
   named: (conversationId: string) => void,
 ): Promise<OpenedConversation> {

@@ -6,14 +6,14 @@ import type { Deliverer, JobLedger } from "../core/job.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Owners } from "../cron/owner.ts";
 import { nearest } from "../lib/nearest.ts";
-import type { App, ConversationWish } from "./app.ts";
+import type { App, ConversationOptions } from "./app.ts";
 import { toolNames } from "./conversation-settings.ts";
-import type { Cron, CronBook } from "./cron-book.ts";
 import type { Home } from "./home.ts";
 import { privateDatabase } from "./home-layout.ts";
+import type { Cron, JobRepository } from "./job-repository.ts";
 import type { Services } from "./services.ts";
 
-export interface BookSources {
+export interface JobRepositoryOptions {
   readonly home: Home;
   readonly config: Config;
   deliverer(): Promise<Deliverer>;
@@ -57,7 +57,10 @@ function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): ()
   };
 }
 
-export async function openCronBook(sources: BookSources, now: () => number = Date.now): Promise<CronBook> {
+export async function openJobRepository(
+  sources: JobRepositoryOptions,
+  now: () => number = Date.now,
+): Promise<JobRepository> {
   const { home, config } = sources;
   const [
     { JobFile },
@@ -120,7 +123,7 @@ function refuseTypo(name: string, { isToolset, TOOLSETS }: Toolsets): void {
   const guess = isToolset(name) ? undefined : nearest(name, Object.keys(TOOLSETS));
   if (guess === undefined) return;
   throw new UserError(`There is no toolset "${name}"; did you mean "${guess}"?`, {
-    cure: "See: hermes tools list --all",
+    hint: "See: hermes tools list --all",
     exitCode: 2,
   });
 }
@@ -129,7 +132,7 @@ function refuseTypo(name: string, { isToolset, TOOLSETS }: Toolsets): void {
 export async function openCron(
   app: App,
   services: Services,
-  book: CronBook,
+  book: JobRepository,
   now: () => number = Date.now,
 ): Promise<Cron> {
   const [{ Scheduler }, { CronTicker }, { runJobParts }, { runJob, sendAlert }, { hostile: scan }] = await Promise.all([
@@ -158,7 +161,7 @@ export async function openCron(
 }
 
 /** The cronjob tool of one conversation; the jobs are opened at its first call. */
-export async function cronToolFor(services: Services, wish: ConversationWish): Promise<Tool> {
+export async function cronToolFor(services: Services, wish: ConversationOptions): Promise<Tool> {
   const [{ cronjobTool }, { jobReach }] = await Promise.all([
     import("../cron/cronjob-tool.ts"),
     import("../cron/job-reach.ts"),
@@ -172,9 +175,9 @@ export async function cronToolFor(services: Services, wish: ConversationWish): P
     ...(wish.userId ? { tenant: wish.userId } : {}),
   };
   return cronjobTool({
-    actions: async () => (await services.cron.book()).actions,
+    actions: async () => (await services.cron.repository()).actions,
     gate: services.gate,
     reach: jobReach(chat, () => services.cron.deliverer()),
-    tickerProblem: async () => (await services.cron.book()).tickerProblem(),
+    tickerProblem: async () => (await services.cron.repository()).tickerProblem(),
   });
 }

@@ -9,7 +9,7 @@ import { openApp } from "./compose.ts";
 import type { Home } from "./home.ts";
 import { privateDatabase } from "./home-layout.ts";
 import { openPairing, type Pairing } from "./pairing.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import { allPlatforms } from "./platforms.ts";
 import { isProtected } from "./protected-files.ts";
 
@@ -119,7 +119,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
     listen: async (path) => (await import("./open-speech.ts")).listen(app, path),
     say: async (text) => (await import("./open-speech.ts")).say(app, text),
     speechProblem: async () => {
-      const found = (await import("./open-speech.ts")).speaking(app);
+      const found = (await import("./open-speech.ts")).textToSpeech(app);
       return found.ok ? undefined : found.reason;
     },
     runQuickCommand: async (command) => (await import("./quick-command.ts")).runQuickCommand(app, command),
@@ -130,7 +130,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
     },
     pairing: openPairing(home.path),
     platforms: (state) => allPlatforms(app, state),
-    settings: (platform, names) => settingsOf(app, platform, names),
+    settings: (platform, names) => readPlatformSettings(app, platform, names),
     hygieneDue: (sessionId, known) => hygieneDue(app, sessionId, known),
     setHomeChannel: async (variable, to) => {
       await setHomeChannel(home, variable, to);

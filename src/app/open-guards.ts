@@ -14,9 +14,9 @@ import { buildId } from "./build-id.ts";
 import { rememberClean } from "./clean-texts.ts";
 import type { Home } from "./home.ts";
 import { knownSecrets } from "./known-secrets.ts";
+import type { LazySkills } from "./lazy-skills.ts";
 import { backendOpener } from "./open-backend.ts";
 import { openSettings } from "./settings.ts";
-import type { SkillsDoor } from "./skills-door.ts";
 import { urlPolicy } from "./url-policy.ts";
 import { Workspaces } from "./workspaces.ts";
 
@@ -37,7 +37,7 @@ export interface GuardOptions {
   /** Decides in smart mode before the person is asked. */
   readonly judge?: Judge;
   /** Variables and files that loaded skills bring to a conversation's commands. */
-  readonly skills?: Pick<SkillsDoor, "passthrough" | "credentialFiles">;
+  readonly skills?: Pick<LazySkills, "passthrough" | "credentialFiles">;
 }
 
 /** The gate with the switch that a person has: `/yolo`. */
@@ -60,12 +60,12 @@ async function openScan(home: Home): Promise<Scan> {
   });
 }
 
-interface GateWish extends GuardOptions {
+interface GateRequest extends GuardOptions {
   readonly hooks: Hooks;
   readonly urls: UrlPolicy;
 }
 
-async function openGate(home: Home, config: Config, options: GateWish): Promise<SecurityGate> {
+async function openGate(home: Home, config: Config, options: GateRequest): Promise<SecurityGate> {
   const [{ createGate }, { createPathGuard }] = await Promise.all([
     import("../security/gate/gate.ts"),
     import("../security/path-guard.ts"),

@@ -5,7 +5,7 @@ import type { Tool } from "../core/tool.ts";
 import { MemoryService } from "../memory/memory-service.ts";
 import { memoryTool } from "../memory/memory-tool.ts";
 import { Notes } from "../memory/notes.ts";
-import type { ConversationWish } from "./app.ts";
+import type { ConversationOptions } from "./app.ts";
 import type { Services } from "./services.ts";
 
 export interface OpenedMemory {
@@ -15,7 +15,7 @@ export interface OpenedMemory {
 }
 
 /** Where several people share a home, each has notes of their own. */
-function notesDir(services: Services, wish: ConversationWish): string {
+function notesDir(services: Services, wish: ConversationOptions): string {
   const shared = join(services.home.path, "memories");
   return wish.userId ? join(shared, "users", wish.userId.replaceAll(/[^\w-]/g, "_")) : shared;
 }
@@ -30,7 +30,11 @@ async function chosenProvider(services: Services): Promise<MemoryProvider | unde
 }
 
 /** `sessionId` is that of the conversation that the memory is for. */
-export async function openMemory(services: Services, wish: ConversationWish, sessionId: string): Promise<OpenedMemory> {
+export async function openMemory(
+  services: Services,
+  wish: ConversationOptions,
+  sessionId: string,
+): Promise<OpenedMemory> {
   const { memory } = services.config;
   const off = wish.ignoreRules === true || wish.noMemory === true;
   const notes = new Notes({

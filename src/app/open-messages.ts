@@ -2,8 +2,8 @@
 import type { Deliverer, DeliveryTarget, JobOrigin, KnownChat } from "../core/job.ts";
 import type { Tool } from "../core/tool.ts";
 import type { MessageTarget } from "../tools/send-message.ts";
-import type { ConversationWish } from "./app.ts";
-import { settingsOf } from "./platform-settings.ts";
+import type { ConversationOptions } from "./app.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import type { Services } from "./services.ts";
 
 /** The setting without which a chat platform cannot be used: a quick look, without loading any of them. */
@@ -15,14 +15,14 @@ const SIGNS = [
 
 function chatsSetUp(services: Services): boolean {
   return SIGNS.some(({ platform, env, key }) =>
-    settingsOf(services, platform, [{ env, key, description: "" }]).setting(env),
+    readPlatformSettings(services, platform, [{ env, key, description: "" }]).setting(env),
   );
 }
 
 /** The same question about platforms that plugins bring. */
-async function broughtSetUp(services: Services): Promise<boolean> {
+async function isPluginPlatformReady(services: Services): Promise<boolean> {
   const brought = (await services.plugins?.platforms()) ?? [];
-  return brought.some(({ name, settings, enabled }) => enabled(settingsOf(services, name, settings)).ok);
+  return brought.some(({ name, settings, enabled }) => enabled(readPlatformSettings(services, name, settings)).ok);
 }
 
 function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
@@ -47,7 +47,7 @@ class Reach {
   readonly #origin: DeliveryTarget | null;
   readonly #all: boolean;
 
-  constructor(deliverer: () => Promise<Deliverer>, wish: ConversationWish) {
+  constructor(deliverer: () => Promise<Deliverer>, wish: ConversationOptions) {
     this.#deliverer = deliverer;
     this.#origin = wish.origin ? originTarget(wish.origin) : null;
     this.#all = wish.userId === undefined;
@@ -105,8 +105,8 @@ function labelOf({ name, guild }: KnownChat): string {
 }
 
 /** Empty where no chat platform is set up: then the model is not told about the tool either. */
-export async function messageToolsFor(services: Services, wish: ConversationWish): Promise<Tool[]> {
-  if (!wish.origin && !chatsSetUp(services) && !(await broughtSetUp(services))) return [];
+export async function messageToolsFor(services: Services, wish: ConversationOptions): Promise<Tool[]> {
+  if (!wish.origin && !chatsSetUp(services) && !(await isPluginPlatformReady(services))) return [];
   const { sendMessageTool } = await import("../tools/send-message.ts");
   const reach = new Reach(() => services.cron.deliverer(), wish);
   return [

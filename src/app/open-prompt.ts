@@ -3,7 +3,7 @@ import { release, type } from "node:os";
 import { buildSystemPrompt } from "../context/prompt.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ToolBox } from "../core/tool.ts";
-import type { ConversationWish } from "./app.ts";
+import type { ConversationOptions } from "./app.ts";
 import type { Services } from "./services.ts";
 import { skillsIndexFor } from "./skill-actions.ts";
 
@@ -26,7 +26,7 @@ const SYSTEMS: { readonly [type: string]: string } = { Darwin: "macOS", Windows_
 /** Called once per session; the text is stored with it and never rebuilt while it lives. */
 export async function systemPromptFor(
   services: Services,
-  wish: ConversationWish,
+  wish: ConversationOptions,
   sources: PromptSources,
 ): Promise<string> {
   const { home, config, scan } = services;

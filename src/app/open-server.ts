@@ -1,12 +1,12 @@
 // The API server of a home: the agent behind it, its key, its settings. Alone, or as a platform of the gateway.
-import type { AgentDoor } from "../core/agent-door.ts";
+import type { AgentApi } from "../core/agent-api.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { ResponseStore } from "../core/response-store.ts";
 import type { App } from "./app.ts";
 import { privateDatabase } from "./home-layout.ts";
-import { jobDesk } from "./job-desk.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { createJobService } from "./job-service.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import { ensureApiKey } from "./server-actions.ts";
 
 export interface RunningServer {
@@ -22,7 +22,7 @@ export interface OpenServerOptions {
   onLog?(level: "info" | "warning" | "error", text: string): void;
 }
 
-function doorOf(app: App): AgentDoor {
+function agentApi(app: App): AgentApi {
   return {
     store: app.store,
     open: async (wish) => {
@@ -49,7 +49,7 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
     import("../platforms/api-server/settings.ts"),
   ]);
   const { key } = await ensureApiKey(app.home);
-  const { setting: found } = settingsOf(app, "api_server", API_SERVER_SETTINGS);
+  const { setting: found } = readPlatformSettings(app, "api_server", API_SERVER_SETTINGS);
   const asked = (name: string) => {
     if (name === "API_SERVER_HOST" && options.host !== undefined) return options.host;
     if (name === "API_SERVER_PORT" && options.port !== undefined) return String(options.port);
@@ -57,10 +57,10 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
   };
   const settings = readApiServerSettings(asked, found("API_SERVER_KEY") ?? key, app.home.profile);
   const server = await startApiServer({
-    door: doorOf(app),
+    door: agentApi(app),
     responses: await openResponses(app),
     settings,
-    jobs: async () => jobDesk(app),
+    jobs: async () => createJobService(app),
     approvalMs: approvalMs(app),
     state: () => ({ pid: process.pid, gateway_state: "standalone" }),
     ...(options.onLog ? { log: options.onLog } : {}),
@@ -72,10 +72,10 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
 export async function openApiServerPlatform(app: App, state?: () => JsonObject): Promise<Platform> {
   const { apiServerPlatform } = await import("../platforms/api-server/platform.ts");
   return apiServerPlatform({
-    door: doorOf(app),
+    door: agentApi(app),
     openResponses: () => openResponses(app),
     ensureKey: async () => (await ensureApiKey(app.home)).key,
-    jobs: async () => jobDesk(app),
+    jobs: async () => createJobService(app),
     profile: app.home.profile,
     approvalMs: approvalMs(app),
     ...(state ? { state } : {}),

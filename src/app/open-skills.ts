@@ -10,8 +10,8 @@ import { expandText } from "../config/expand.ts";
 import { getAt, splitPath } from "../config/path.ts";
 import { readText } from "../config/write.ts";
 import { terminalEnv } from "../security/child-env.ts";
+import type { ShellOutcome, SkillHost, SkillSettings } from "../skills/skill-host.ts";
 import { SkillService } from "../skills/skill-service.ts";
-import type { ShellOutcome, SkillSettings, SkillWorld } from "../skills/world.ts";
 import { buildId } from "./build-id.ts";
 import { commandEnvironment } from "./open-backend.ts";
 import type { Services } from "./services.ts";
@@ -105,7 +105,7 @@ function secretsInFile(path: string): string[] {
   return [...new Set(words)].filter((word) => !word.startsWith("//") && /\d/.test(word) && !/^\d+$/.test(word));
 }
 
-function secrets(services: Services): Pick<SkillWorld, "variable" | "storeVariable" | "declare" | "protect"> {
+function secrets(services: Services): Pick<SkillHost, "variable" | "storeVariable" | "declare" | "protect"> {
   const { home, redactor } = services;
   const blocked = new Set([...knownEnvNames].filter(isSecretEnvName));
   return {

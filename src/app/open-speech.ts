@@ -68,7 +68,7 @@ function service(app: App, name: string): Listening | undefined {
 }
 
 /** What listens here. `local` means: a program of this machine, else whichever service has a key. */
-export function listening(app: App): Found<Listening> {
+export function speechToText(app: App): Found<Listening> {
   const { stt } = app.config;
   if (!stt.enabled) return no("listening is switched off (stt.enabled)");
   if (stt.provider !== "local") {
@@ -84,7 +84,7 @@ export function listening(app: App): Found<Listening> {
       );
 }
 
-export function speaking(app: App): Found<Speaking> {
+export function textToSpeech(app: App): Found<Speaking> {
   const { tts } = app.config;
   if (tts.provider !== "openai") return no("set tts.provider to openai and VOICE_TOOLS_OPENAI_KEY");
   const baseUrl = tts.openai.base_url || OPENAI;
@@ -95,7 +95,7 @@ export function speaking(app: App): Found<Speaking> {
 
 /** The words of a recording; the reason names what is missing. */
 export async function listen(app: App, path: string): Promise<Transcript & { readonly unset?: boolean }> {
-  const found = listening(app);
+  const found = speechToText(app);
   if (!found.ok) return { ...found, unset: true };
   const [{ transcribe }, { runProgram }, { commandEnvironment }] = await Promise.all([
     import("../tools/media/transcribe.ts"),
@@ -111,7 +111,7 @@ export async function listen(app: App, path: string): Promise<Transcript & { rea
 
 /** A voice note with these words; null when there is nothing to say. Throws when nothing can speak. */
 export async function say(app: App, text: string): Promise<string | null> {
-  const found = speaking(app);
+  const found = textToSpeech(app);
   if (!found.ok) throw new Error(found.reason);
   const { speak, spoken } = await import("../tools/media/speak.ts");
   const words = spoken(text);

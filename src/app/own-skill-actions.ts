@@ -113,7 +113,7 @@ async function settingsOf(home: Home, skills: Skills, wanted?: string): Promise<
 function unknownSkill(name: string, names: readonly string[]): UserError {
   const guess = nearest(name, names);
   return new UserError(`there is no skill "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
-    cure: "See: hermes skills list",
+    hint: "See: hermes skills list",
   });
 }
 

@@ -73,7 +73,7 @@ async function readMap<T>(path: string): Promise<{ [key: string]: T }> {
     return JSON.parse(await readFile(path, "utf8")) as { [key: string]: T };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new UserError(`${path} cannot be read`, { cure: "Repair or remove the file.", cause: error });
+    throw new UserError(`${path} cannot be read`, { hint: "Repair or remove the file.", cause: error });
   }
 }
 
@@ -229,7 +229,7 @@ class PairingFiles implements Pairing {
     }
     await this.#write("_rate_limits", limits);
     return new UserError("That code is not known or has expired.", {
-      cure: lock
+      hint: lock
         ? `Too many wrong codes: pairing on ${platform} is locked for an hour.`
         : "Codes are valid for an hour. See: hermes pairing list",
     });
@@ -241,14 +241,14 @@ class PairingFiles implements Pairing {
       const minutes = this.#lockedFor(platform, limits);
       if (minutes > 0)
         throw new UserError(`Pairing on ${platform} is locked after too many wrong codes.`, {
-          cure: `Try again in ${minutes} min, or put the person's id into ${platform.toUpperCase()}_ALLOWED_USERS.`,
+          hint: `Try again in ${minutes} min, or put the person's id into ${platform.toUpperCase()}_ALLOWED_USERS.`,
         });
       const pending = await this.#pending(platform);
       if (Object.keys(pending).length === 0)
         throw new UserError(
           `Nobody waits to be let in on ${platform}: the code has expired, or is for another platform.`,
           {
-            cure: "Whoever writes again gets a new one. See: hermes pairing list",
+            hint: "Whoever writes again gets a new one. See: hermes pairing list",
           },
         );
       const wanted = code.trim().toUpperCase();

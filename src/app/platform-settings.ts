@@ -24,7 +24,7 @@ function textOf(value: unknown): string | undefined {
   return Array.isArray(value) ? value.join(",") : String(value);
 }
 
-export function settingsOf(
+export function readPlatformSettings(
   app: Settled,
   platform: string,
   names: Platform["settings"],

@@ -1,10 +1,10 @@
 // Setting up chat platforms: what each needs, what is missing, writing it down, and proving it by signing in.
-import { inOneLine } from "../core/failure.ts";
+import { errorMessage } from "../core/failure.ts";
 import type { Platform, PlatformContext, PlatformSetting } from "../core/platform.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
 import { type Home, rereadEnv } from "./home.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import { allPlatforms } from "./platforms.ts";
 
 const TRIAL_MS = 30_000;
@@ -45,7 +45,7 @@ async function withPlatforms<T>(
 export function platformStates(home: Home): Promise<readonly PlatformState[]> {
   return withPlatforms(home, (platforms, app) =>
     platforms.map((platform) => {
-      const context = settingsOf(app, platform.name, platform.settings);
+      const context = readPlatformSettings(app, platform.name, platform.settings);
       const enabled = platform.enabled(context);
       return {
         name: platform.name,
@@ -78,7 +78,7 @@ function trialContext(app: App, platform: Platform): PlatformContext {
     throw new Error("this is only a trial");
   };
   return {
-    ...settingsOf(app, platform.name, platform.settings),
+    ...readPlatformSettings(app, platform.name, platform.settings),
     receive: refuse,
     receiveAll: refuse,
     deliver: refuse,
@@ -96,7 +96,7 @@ export function checkPlatform(home: Home, name: string): Promise<PlatformCheck> 
   return withPlatforms(home, async (platforms, app) => {
     const platform = platforms.find((each) => each.name === name);
     if (!platform) return { ok: false, reason: `there is no platform "${name}"` };
-    const enabled = platform.enabled(settingsOf(app, name, platform.settings));
+    const enabled = platform.enabled(readPlatformSettings(app, name, platform.settings));
     if (!enabled.ok) return enabled;
     if (!platform.openSender) return { ok: true, account: null };
     try {
@@ -107,7 +107,7 @@ export function checkPlatform(home: Home, name: string): Promise<PlatformCheck> 
       await connection.close();
       return { ok: true, account: accountName ?? account };
     } catch (error) {
-      return { ok: false, reason: app.redact(inOneLine(error)) };
+      return { ok: false, reason: app.redact(errorMessage(error)) };
     }
   });
 }

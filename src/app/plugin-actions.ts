@@ -59,7 +59,7 @@ async function find(home: Home, word: string): Promise<FoundPlugin> {
       ? `several plugins are called "${word}"`
       : `there is no plugin "${word}"${guess ? `; did you mean "${guess}"?` : ""}`,
     {
-      cure: second ? `Use one of: ${byName.map((plugin) => plugin.key).join(", ")}` : "See: hermes plugins list",
+      hint: second ? `Use one of: ${byName.map((plugin) => plugin.key).join(", ")}` : "See: hermes plugins list",
       exitCode: 2,
     },
   );
@@ -81,7 +81,7 @@ function refuseSelected(plugin: FoundPlugin): void {
   const { kind, name } = plugin.manifest;
   if (kind === "memory" || kind === "exclusive")
     throw new UserError(`${name} is a memory provider: one is chosen, not enabled`, {
-      cure: `Choose it with: hermes memory setup ${name}`,
+      hint: `Choose it with: hermes memory setup ${name}`,
     });
 }
 

@@ -10,7 +10,7 @@ import { atomicWrite } from "../lib/atomic-write.ts";
 const FORMAT = 2;
 
 /** A tool as the model sees it, and what the runner must know before its code is there. */
-export interface KnownTool {
+export interface CachedTool {
   readonly name: string;
   readonly toolset: string;
   readonly description: string;
@@ -26,7 +26,7 @@ export interface KnownTool {
   readonly mutates?: boolean;
 }
 
-export interface KnownCommand {
+export interface CachedCommand {
   readonly name: string;
   readonly summary: string;
   readonly args?: string;
@@ -36,9 +36,9 @@ export interface KnownCommand {
 
 /** Everything a plugin registered, as data. */
 export interface Registrations {
-  readonly tools: readonly KnownTool[];
+  readonly tools: readonly CachedTool[];
   readonly hooks: readonly HookName[];
-  readonly commands: readonly KnownCommand[];
+  readonly commands: readonly CachedCommand[];
   readonly cliCommands: readonly { readonly name: string; readonly summary: string }[];
   readonly contextEngines: readonly string[];
   readonly memoryProviders: readonly string[];
@@ -51,7 +51,7 @@ export interface Registrations {
 }
 
 /** A plugin as its manifest tells it. */
-export interface KnownPlugin {
+export interface CachedPlugin {
   readonly key: string;
   readonly dir: string;
   readonly file: string;
@@ -62,10 +62,10 @@ export interface KnownPlugin {
 }
 
 /** One place where plugins lie, as it was found. */
-export interface KnownRoot {
+export interface CachedRoot {
   /** Folders in which a plugin could appear or vanish, with the time of their last change. */
   readonly folders: readonly (readonly [path: string, time: number])[];
-  readonly plugins: readonly KnownPlugin[];
+  readonly plugins: readonly CachedPlugin[];
 }
 
 export interface CachedRegistrations {
@@ -78,7 +78,7 @@ export interface CachedRegistrations {
 
 export class PluginCache {
   readonly #path: string;
-  readonly #roots: Map<string, KnownRoot>;
+  readonly #roots: Map<string, CachedRoot>;
   readonly #registrations: Map<string, CachedRegistrations>;
   #changed = false;
 
@@ -100,12 +100,12 @@ export class PluginCache {
     return new PluginCache(path, {}, {});
   }
 
-  root(path: string): KnownRoot | undefined {
+  root(path: string): CachedRoot | undefined {
     return this.#roots.get(path);
   }
 
   /** What plugins that are gone had registered is forgotten with them. */
-  keepRoot(path: string, root: KnownRoot): void {
+  keepRoot(path: string, root: CachedRoot): void {
     const before = this.#roots.get(path);
     if (JSON.stringify(before) === JSON.stringify(root)) return;
     const present = new Set(root.plugins.map(({ dir }) => dir));

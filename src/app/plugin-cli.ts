@@ -2,7 +2,7 @@
 import type { Models } from "../providers/connect.ts";
 import type { Home } from "./home.ts";
 import { withModelProviders } from "./plugin-open.ts";
-import { wantsNoPlugins } from "./plugin-standing.ts";
+import { wantsNoPlugins } from "./plugin-status.ts";
 import { openSettings } from "./settings.ts";
 
 export interface PluginCommandRun {

@@ -3,7 +3,7 @@ import type { SlashCommand } from "../core/command.ts";
 import type { HookName } from "../core/hook.ts";
 import type { Platform } from "../core/platform.ts";
 import type {
-  EngineWish,
+  EngineOptions,
   HookCallback,
   ModelProviderRow,
   NamedProvider,
@@ -20,7 +20,7 @@ export interface Collected {
   readonly hooks: { readonly name: HookName; readonly callback: HookCallback; readonly timeoutMs?: number }[];
   readonly commands: SlashCommand[];
   readonly cliCommands: PluginCliCommand[];
-  readonly contextEngines: Map<string, (wish: EngineWish) => PluginContextEngine>;
+  readonly contextEngines: Map<string, (wish: EngineOptions) => PluginContextEngine>;
   readonly memoryProviders: Map<string, () => PluginMemoryProvider>;
   readonly modelProviders: ModelProviderRow[];
   readonly webProviders: WebProvider[];

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PluginManifest } from "../core/plugin.ts";
 import type { Home } from "./home.ts";
-import type { KnownPlugin, KnownRoot, PluginCache } from "./plugin-cache.ts";
-import { stampOf, timeOf } from "./plugin-stamp.ts";
+import type { CachedPlugin, CachedRoot, PluginCache } from "./plugin-cache.ts";
+import { fileStamp, modifiedTime } from "./plugin-stamp.ts";
 
 /** In order of precedence: a later place wins over an earlier one with the same key. */
 export type PluginSource = "bundled" | "home" | "project" | "npm";
@@ -51,17 +51,17 @@ function roots(home: Home): { readonly source: PluginSource; readonly path: stri
   ];
 }
 
-function foundAs(source: PluginSource, plugin: KnownPlugin): FoundPlugin {
+function foundAs(source: PluginSource, plugin: CachedPlugin): FoundPlugin {
   const { key, dir, entry, manifest } = plugin;
   const code = entry === null ? undefined : statSync(entry, { throwIfNoEntry: false });
-  return { key, source, dir, entry, manifest, stamp: `${plugin.stamp}+${stampOf(code)}` };
+  return { key, source, dir, entry, manifest, stamp: `${plugin.stamp}+${fileStamp(code)}` };
 }
 
 /** True while no folder got or lost a name and no manifest changed. */
-function holds(root: KnownRoot): boolean {
+function holds(root: CachedRoot): boolean {
   return (
-    root.folders.every(([folder, time]) => timeOf(folder) === time) &&
-    root.plugins.every(({ file, stamp }) => stampOf(statSync(file, { throwIfNoEntry: false })) === stamp)
+    root.folders.every(([folder, time]) => modifiedTime(folder) === time) &&
+    root.plugins.every(({ file, stamp }) => fileStamp(statSync(file, { throwIfNoEntry: false })) === stamp)
   );
 }
 

@@ -72,16 +72,16 @@ describe("which plugins run", () => {
     plugin("b", { name: "b" });
     plugin("tools/c", { name: "c" });
     const { host: opened } = await host({ plugins: { enabled: ["a", "b", "tools/c"], disabled: ["b"] } });
-    const standing = Object.fromEntries(opened.rows().map((row) => [row.key, row.standing]));
+    const standing = Object.fromEntries(opened.rows().map((row) => [row.key, row.status]));
     expect(standing).toMatchObject({ a: "enabled", b: "disabled", "tools/c": "enabled" });
     expect(standing["memory/holographic"]).toBe("not enabled");
   });
 
   it("a memory provider by its setting, not by the list", async () => {
     const enabled = await host({ plugins: { enabled: ["holographic"] } });
-    expect(enabled.host.rows().find((row) => row.name === "holographic")?.standing).toBe("not enabled");
+    expect(enabled.host.rows().find((row) => row.name === "holographic")?.status).toBe("not enabled");
     const selected = await host({ memory: { provider: "holographic" } });
-    expect(selected.host.rows().find((row) => row.name === "holographic")?.standing).toBe("selected");
+    expect(selected.host.rows().find((row) => row.name === "holographic")?.status).toBe("selected");
     await selected.host.settle();
     expect((await selected.host.memoryProvider("holographic"))?.name).toBe("holographic");
   });
@@ -156,7 +156,7 @@ describe("when code is imported", () => {
     const entry = join(folder, "plugins", "fresh", "index.js");
     utimesSync(entry, new Date(), new Date(Date.now() + 5000));
     const third = await host({ plugins: { enabled: ["fresh"], entries: { fresh: { colour: "red" } } } });
-    expect(third.host.rows().find((row) => row.key === "fresh")?.brings).toBeUndefined();
+    expect(third.host.rows().find((row) => row.key === "fresh")?.registrations).toBeUndefined();
   });
 
   it("nothing of a plugin whose API level is not served", async () => {
@@ -290,5 +290,5 @@ it("copies nothing into the home for examples that need no import", async () => 
   });
   const { host: opened } = await host({ plugins: { enabled: ["hanger"] } });
   await opened.settle();
-  expect(opened.rows().find((row) => row.key === "hanger")?.brings?.hooks).toEqual(["pre_llm_call"]);
+  expect(opened.rows().find((row) => row.key === "hanger")?.registrations?.hooks).toEqual(["pre_llm_call"]);
 });

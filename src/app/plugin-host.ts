@@ -6,7 +6,7 @@ import type { ContextEngine } from "../core/context.ts";
 import type { MemoryProvider } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
-import type { BroughtProvider, EngineWish, NamedProvider, PluginCliCommand, Seam } from "../core/plugin.ts";
+import type { EngineOptions, NamedProvider, PluginCliCommand, PluginModelProvider, Seam } from "../core/plugin.ts";
 import type { WebProvider } from "../core/web.ts";
 import type { Home } from "./home.ts";
 import type { HookRunner } from "./hooks-runner.ts";
@@ -14,11 +14,11 @@ import { PluginCache, type Registrations } from "./plugin-cache.ts";
 import { type Collected, emptyCollection } from "./plugin-collected.ts";
 import type { PluginParts } from "./plugin-context.ts";
 import { discoverPlugins, type FoundPlugin } from "./plugin-discovery.ts";
-import { enterCommand, enterTools } from "./plugin-door.ts";
-import { StrayErrors } from "./plugin-guard.ts";
-import { describe, lazyCommand, lazyTool } from "./plugin-known.ts";
-import { type PluginRow, rowOf } from "./plugin-rows.ts";
-import { chosenEngine, isBuiltInEngine, manifestProblem, runs, standingOf } from "./plugin-standing.ts";
+import { PluginErrorGuard } from "./plugin-error-guard.ts";
+import { describe, lazyCommand, lazyTool } from "./plugin-lazy.ts";
+import { registerCommand, registerTools } from "./plugin-registrar.ts";
+import { type PluginRow, pluginRow } from "./plugin-rows.ts";
+import { chosenEngine, isBuiltInEngine, manifestProblem, pluginStatus, runs } from "./plugin-status.ts";
 import type { Registry } from "./registry.ts";
 
 const LOAD_MS = 10_000;
@@ -77,7 +77,7 @@ export class PluginHost {
   readonly #found: ReadonlyMap<string, FoundPlugin>;
   readonly #active: readonly Active[];
   readonly #said = new Set<string>();
-  readonly #stray = new StrayErrors((plugin, reason) => this.#parts.notice(`Plugin ${plugin}: ${reason}`));
+  readonly #stray = new PluginErrorGuard((plugin, reason) => this.#parts.notice(`Plugin ${plugin}: ${reason}`));
   #parts: PluginParts;
 
   private constructor(options: HostOptions, cache: PluginCache, found: ReadonlyMap<string, FoundPlugin>) {
@@ -101,7 +101,7 @@ export class PluginHost {
     const places = new Map(order.map((name, at) => [name, at]));
     const rank = ({ key, manifest }: FoundPlugin) => places.get(key) ?? places.get(manifest.name) ?? order.length;
     return [...this.#found.values()]
-      .filter((plugin) => runs(standingOf(plugin, config)))
+      .filter((plugin) => runs(pluginStatus(plugin, config)))
       .sort((a, b) => rank(a) - rank(b))
       .map((plugin) => {
         const settings = settingsOf(config, plugin);
@@ -124,7 +124,7 @@ export class PluginHost {
   }
 
   /** Hands over what plugins may use once it is open. */
-  lend(parts: Partial<PluginParts>): void {
+  provide(parts: Partial<PluginParts>): void {
     this.#parts = { ...this.#parts, ...parts };
   }
 
@@ -239,7 +239,7 @@ export class PluginHost {
         if (this.#said.has(key)) continue;
         this.#said.add(key);
         const tool = lazyTool(known, () => this.#load(active), owner);
-        enterTools(registry, `plugin ${owner}`, [{ tool, override: known.override }], (reason) =>
+        registerTools(registry, `plugin ${owner}`, [{ tool, override: known.override }], (reason) =>
           this.#parts.notice(`Plugin ${owner}: ${reason}`),
         );
       }
@@ -249,13 +249,13 @@ export class PluginHost {
   /** Slash commands of plugins; a name that is taken already stays with its owner. */
   commands(taken: readonly SlashCommand[]): SlashCommand[] {
     const names = new Set<string>();
-    for (const command of taken) enterCommand(names, command);
+    for (const command of taken) registerCommand(names, command);
     const found: SlashCommand[] = [];
     for (const active of this.#active) {
       const owner = active.plugin.manifest.name;
       for (const known of active.known?.commands ?? []) {
         const command = lazyCommand(known, () => this.#load(active), owner);
-        const free = enterCommand(names, command);
+        const free = registerCommand(names, command);
         if (free) found.push(free);
         else
           this.#once(`command:${known.name}:${active.plugin.dir}`, `Plugin ${owner}: /${known.name} is taken already`);
@@ -275,7 +275,7 @@ export class PluginHost {
   }
 
   /** Undefined when no plugin brings an engine of this name. */
-  async contextEngine(name: string, wish: EngineWish): Promise<ContextEngine | undefined> {
+  async contextEngine(name: string, wish: EngineOptions): Promise<ContextEngine | undefined> {
     const owner = isBuiltInEngine(name) ? undefined : this.#engineOwner();
     const make = owner ? (await this.#load(owner))?.contextEngines.get(name) : undefined;
     if (!make) return undefined;
@@ -346,8 +346,8 @@ export class PluginHost {
   }
 
   /** Catalog rows, from manifests and from code; what is not known yet is loaded now. */
-  async modelProviders(): Promise<readonly BroughtProvider[]> {
-    const rows: BroughtProvider[] = [];
+  async modelProviders(): Promise<readonly PluginModelProvider[]> {
+    const rows: PluginModelProvider[] = [];
     for (const active of this.#active) {
       if (!active.known && !active.problem) await this.#load(active);
       const { name: plugin, modelProviders } = active.plugin.manifest;
@@ -366,7 +366,7 @@ export class PluginHost {
   /** Every plugin that was found, running or not. */
   rows(): PluginRow[] {
     return [...this.#found.values()].map((plugin) =>
-      rowOf(
+      pluginRow(
         plugin,
         this.#options,
         this.#active.find((entry) => entry.plugin === plugin),

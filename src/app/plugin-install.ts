@@ -9,7 +9,7 @@ import type { Home } from "./home.ts";
 import { type ProgramRun, runProgram } from "./hooks-process.ts";
 import { PluginCache } from "./plugin-cache.ts";
 import { discoverPlugins, type FoundPlugin, readPluginFolder } from "./plugin-discovery.ts";
-import { manifestProblem } from "./plugin-standing.ts";
+import { manifestProblem } from "./plugin-status.ts";
 
 const GIT_MS = 60_000;
 const NPM_MS = 180_000;
@@ -50,7 +50,7 @@ export function parseInstallSource(word: string, home: Home): InstallSource {
   if (/^[./~]/.test(word) || statSync(path, { throwIfNoEntry: false })?.isDirectory()) return { kind: "folder", path };
   if (/^[\w.-]+\/[\w.-]+$/.test(word)) return { kind: "git", url: `https://github.com/${word}.git` };
   throw new UserError(`"${word}" is no plugin source`, {
-    cure: "Give a git address, owner/repo, npm:PACKAGE or a folder.",
+    hint: "Give a git address, owner/repo, npm:PACKAGE or a folder.",
     exitCode: 2,
   });
 }
@@ -102,7 +102,7 @@ async function place(draft: string, home: Home, options: InstallOptions): Promis
   const draftPlugin = await readPluginFolder(draft);
   if (!draftPlugin)
     throw new UserError("there is no plugin.yaml in it", {
-      cure: "A plugin is a folder with plugin.yaml and index.js.",
+      hint: "A plugin is a folder with plugin.yaml and index.js.",
     });
   const { name } = draftPlugin.manifest;
   const problem =
@@ -113,7 +113,7 @@ async function place(draft: string, home: Home, options: InstallOptions): Promis
   if (existsSync(target)) {
     if (!options.force)
       throw new UserError(`plugin ${name} is installed already`, {
-        cure: "Replace it with --force, or: hermes plugins update",
+        hint: "Replace it with --force, or: hermes plugins update",
       });
     // Kept until the new one is in place; it goes with the draft's folder.
     await rename(target, join(dirname(draft), ".replaced"));
@@ -232,7 +232,7 @@ export function requireOwn(plugin: FoundPlugin, home: Home, verb: string): void 
   const ours = plugin.source === "npm" || (plugin.source === "home" && plugin.dir.startsWith(root + sep));
   if (!ours)
     throw new UserError(`plugin ${plugin.key} is ${plugin.source} and cannot be ${verb}`, {
-      cure: `Switch it off with: hermes plugins disable ${plugin.key}`,
+      hint: `Switch it off with: hermes plugins disable ${plugin.key}`,
     });
 }
 
@@ -241,7 +241,7 @@ async function copyAgain(plugin: FoundPlugin, home: Home, env: InstallOptions["e
   const path = (await readFile(join(plugin.dir, ORIGIN), "utf8").catch(() => "")).trim();
   if (path === "")
     throw new UserError(`it is not known where plugin ${plugin.key} came from`, {
-      cure: "Install it again with --force.",
+      hint: "Install it again with --force.",
     });
   await installPlugin({ kind: "folder", path }, home, { force: true, env });
 }

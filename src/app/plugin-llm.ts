@@ -26,7 +26,7 @@ function checkTrust(options: PluginLlmOptions, request: PluginLlmRequest): void 
   const { trust, plugin } = options;
   const refuse = (what: "provider" | "model", value: string) => {
     throw new UserError(`plugin ${plugin} may not choose the ${what} "${value}"`, {
-      cure: `Allow it with plugins.entries.${plugin}.llm.allow_${what}_override: true (and allowed_${what}s)`,
+      hint: `Allow it with plugins.entries.${plugin}.llm.allow_${what}_override: true (and allowed_${what}s)`,
     });
   };
   const { provider, model } = request;

@@ -1,14 +1,14 @@
 // Model providers of plugins, as named endpoints of the configuration: for conversations and for commands that open none.
 import type { Config } from "../config/schema/config.ts";
 import { UserError } from "../core/failure.ts";
-import type { BroughtProvider } from "../core/plugin.ts";
+import type { PluginModelProvider } from "../core/plugin.ts";
 import { CATALOG, providerByAlias, providerById } from "../providers/catalog.ts";
 import { hostAllowed, hostOf, hostsOf } from "../providers/key-hosts.ts";
 import type { Home } from "./home.ts";
-import { wantsNoPlugins } from "./plugin-standing.ts";
+import { wantsNoPlugins } from "./plugin-status.ts";
 
 /** Why the row cannot be used. A plugin may not ask for a key that was made for somebody else's host. */
-function problemOf({ name, baseUrl, keyVar }: BroughtProvider): string | undefined {
+function problemOf({ name, baseUrl, keyVar }: PluginModelProvider): string | undefined {
   const builtIn = providerById(name) ?? providerByAlias(name);
   if (builtIn) return `"${name}" is the built-in ${builtIn.label}; it needs another name`;
   const host = hostOf(baseUrl);
@@ -18,7 +18,7 @@ function problemOf({ name, baseUrl, keyVar }: BroughtProvider): string | undefin
   return `${keyVar} belongs to ${owners[0]?.label} and is not sent to ${host}; it needs a variable of its own`;
 }
 
-function endpointOf(row: BroughtProvider): object {
+function endpointOf(row: PluginModelProvider): object {
   return {
     name: row.label ?? row.name,
     base_url: row.baseUrl,
@@ -33,7 +33,7 @@ function endpointOf(row: BroughtProvider): object {
 /** The person's own endpoints go first; of two plugins with the same name the first does. */
 export function addModelProviders(
   config: Config,
-  rows: readonly BroughtProvider[],
+  rows: readonly PluginModelProvider[],
   notice: (text: string) => void,
 ): Config {
   const brought: { [name: string]: object } = {};

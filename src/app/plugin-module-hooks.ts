@@ -33,7 +33,7 @@ function pathOf(url: string): string | undefined {
 }
 
 /** Authors who write `./other.js` for `other.ts` are understood. */
-function typescriptTwin(specifier: string, context: Context): string | undefined {
+function typescriptSibling(specifier: string, context: Context): string | undefined {
   if (!context.parentURL || !/^\.{1,2}\/.*\.m?js$/.test(specifier)) return undefined;
   const parent = pathOf(context.parentURL);
   if (!parent || !TYPESCRIPT.test(parent)) return undefined;
@@ -44,7 +44,7 @@ function typescriptTwin(specifier: string, context: Context): string | undefined
 
 export function resolve<R>(specifier: string, context: Context, next: (specifier: string, context: Context) => R) {
   if (specifier === "hermes-ts/plugin") return { url: data.api, shortCircuit: true };
-  return next(typescriptTwin(specifier, context) ?? specifier, context);
+  return next(typescriptSibling(specifier, context) ?? specifier, context);
 }
 
 /** JavaScript from TypeScript; the same text is stripped once and kept. */

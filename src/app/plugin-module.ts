@@ -55,7 +55,7 @@ let hooked: Promise<void> | undefined;
 
 async function installHooks(home: string, api: string): Promise<void> {
   const file = builtFile("plugin-module-hooks.js");
-  if (!file) throw new UserError("TypeScript plugins need a built program", { cure: "Run: npm run build" });
+  if (!file) throw new UserError("TypeScript plugins need a built program", { hint: "Run: npm run build" });
   const data = { api: pathToFileURL(api).href, cache: join(home, "cache", "plugins", "typescript") };
   const node = createRequire(import.meta.url)("node:module") as NodeModule;
   const url = pathToFileURL(file).href;

@@ -6,9 +6,9 @@ import type { Platform } from "../core/platform.ts";
 import type { Models } from "../providers/connect.ts";
 import type { Home } from "./home.ts";
 import type { ShellHookOptions } from "./hooks-open.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import type { PluginHost } from "./plugin-host.ts";
-import { wantsNoPlugins } from "./plugin-standing.ts";
+import { wantsNoPlugins } from "./plugin-status.ts";
 import type { Registry } from "./registry.ts";
 import type { Services } from "./services.ts";
 
@@ -56,10 +56,10 @@ export async function withModelProviders(config: Config, plugins: PluginHost | n
 }
 
 /** Chat platforms of plugins; their secrets are known from now on, whatever their variables are called. */
-export async function broughtPlatforms({ plugins, home, config, redactor }: Services): Promise<readonly Platform[]> {
+export async function pluginPlatforms({ plugins, home, config, redactor }: Services): Promise<readonly Platform[]> {
   const platforms = (await plugins?.platforms()) ?? [];
   for (const { name, settings } of platforms) {
-    const { setting } = settingsOf({ home, config }, name, settings);
+    const { setting } = readPlatformSettings({ home, config }, name, settings);
     for (const { env, secret } of settings) if (secret) redactor.learn(setting(env) ?? "");
   }
   return platforms;

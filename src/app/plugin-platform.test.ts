@@ -93,7 +93,7 @@ describe("mistakes", () => {
   });
 
   it("of the person are told from those of the moment", async () => {
-    const theirs = Object.assign(new Error("bad token"), { name: "UserError", cure: "Change it." });
+    const theirs = Object.assign(new Error("bad token"), { name: "UserError", hint: "Change it." });
     const failing = (error: Error) => brought({}, { connect: () => Promise.reject(error) });
     const wrong = failing(theirs);
     await expect(wrong.connect(contextOf(wrong))).rejects.toBeInstanceOf(UserError);

@@ -31,8 +31,8 @@ function reasonOf(error: unknown): string {
 /** A plugin has its own copy of `UserError`: it is known by its name. */
 function passed(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "UserError" || error instanceof UserError) return error;
-  const { cure } = error as { cure?: unknown };
-  return new UserError(error.message, { cause: error, ...(typeof cure === "string" ? { cure } : {}) });
+  const { hint } = error as { hint?: unknown };
+  return new UserError(error.message, { cause: error, ...(typeof hint === "string" ? { hint } : {}) });
 }
 
 function checkName(given: PluginPlatform): string {
@@ -149,7 +149,7 @@ function guardedConnection(given: PlatformConnection, name: string, sendMs: numb
   for (const needed of ["send", "health", "close"])
     if (typeof methods[needed] !== "function")
       throw new UserError(`platform ${name}: what connect() resolves with has no ${needed}()`, {
-        cure: "Correct the plugin.",
+        hint: "Correct the plugin.",
       });
   const bound = (key: string) => (methods[key] as Method).bind(given);
   const having = (keys: readonly string[], wrap: (method: Method) => Method) =>

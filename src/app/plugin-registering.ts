@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { HOOK_NAMES } from "../core/hook.ts";
 import {
-  type EngineWish,
+  type EngineOptions,
   type PluginContext,
   type PluginContextEngine,
   type PluginPlatform,
@@ -10,25 +10,25 @@ import {
 } from "../core/plugin.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Collected } from "./plugin-collected.ts";
-import { door, type Registrant } from "./plugin-door.ts";
 import { completePlatform } from "./plugin-platform.ts";
+import { createRegistrar, type RegistrarOwner } from "./plugin-registrar.ts";
 
 /** The part of a plugin's context that registers. */
 export type Registering = Pick<PluginContext, Extract<keyof PluginContext, `register${string}`>>;
 
-function registerEngine(into: Collected, name: string, make: (wish: EngineWish) => PluginContextEngine): void {
+function registerEngine(into: Collected, name: string, make: (wish: EngineOptions) => PluginContextEngine): void {
   const [first] = into.contextEngines.keys();
   if (first === undefined) into.contextEngines.set(name, make);
   else into.problems.push(`context engine "${name}" is refused: "${first}" is registered, and only one can be`);
 }
 
 /** Relative paths are inside `dir`. */
-export function registering(who: Registrant & { readonly dir: string }, into: Collected): Registering {
+export function registering(who: RegistrarOwner & { readonly dir: string }, into: Collected): Registering {
   const { name } = who;
   const registerPlatform = (given: PluginPlatform) => void into.platforms.push(completePlatform(given, name));
   const inside = (path: string) => (isAbsolute(path) ? path : resolve(who.dir, path));
   return {
-    ...door(who, into),
+    ...createRegistrar(who, into),
     registerHook: (hook, callback, options) => {
       if (typeof callback !== "function") throw new Error(`registerHook("${hook}") needs a function`);
       if (!HOOK_NAMES.includes(hook)) {

@@ -3,7 +3,7 @@ import type { Config } from "../config/schema/config.ts";
 import type { Home } from "./home.ts";
 import type { Registrations } from "./plugin-cache.ts";
 import type { FoundPlugin } from "./plugin-discovery.ts";
-import { manifestProblem, type Standing, standingOf } from "./plugin-standing.ts";
+import { manifestProblem, type PluginStatus, pluginStatus } from "./plugin-status.ts";
 
 export interface PluginRow {
   readonly key: string;
@@ -14,18 +14,18 @@ export interface PluginRow {
   readonly kind: string;
   readonly source: string;
   readonly dir: string;
-  readonly standing: Standing;
+  readonly status: PluginStatus;
   /** Why it does not work. */
   readonly problem?: string;
   readonly remarks: readonly string[];
   readonly missingEnv: readonly string[];
-  readonly brings?: Registrations;
+  readonly registrations?: Registrations;
   readonly provides: { readonly [sort: string]: readonly string[] };
   readonly loadMs?: number;
 }
 
 /** What the host knows of one that runs. */
-export interface Running {
+export interface LoadedPlugins {
   readonly problem: string | undefined;
   readonly known: Registrations | undefined;
   readonly ms: number | undefined;
@@ -35,7 +35,11 @@ function noEntry(plugin: FoundPlugin): string | undefined {
   return plugin.manifest.modelProviders.length > 0 ? undefined : "it has no entry file (index.js, index.mjs, index.ts)";
 }
 
-export function rowOf(plugin: FoundPlugin, where: { home: Home; config: Config }, running?: Running): PluginRow {
+export function pluginRow(
+  plugin: FoundPlugin,
+  where: { home: Home; config: Config },
+  running?: LoadedPlugins,
+): PluginRow {
   const { manifest } = plugin;
   const problem = running?.problem ?? manifestProblem(plugin) ?? (plugin.entry ? undefined : noEntry(plugin));
   return {
@@ -47,11 +51,11 @@ export function rowOf(plugin: FoundPlugin, where: { home: Home; config: Config }
     kind: manifest.kind,
     source: plugin.source,
     dir: plugin.dir,
-    standing: standingOf(plugin, where.config),
+    status: pluginStatus(plugin, where.config),
     ...(problem ? { problem } : {}),
     remarks: manifest.problems,
     missingEnv: manifest.requiresEnv.map(({ name }) => name).filter((name) => !where.home.env[name]),
-    ...(running?.known ? { brings: running.known } : {}),
+    ...(running?.known ? { registrations: running.known } : {}),
     provides: manifest.provides,
     ...(running?.ms === undefined ? {} : { loadMs: running.ms }),
   };

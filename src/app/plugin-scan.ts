@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { PluginManifest } from "../core/plugin.ts";
 import { parseJson } from "../lib/parse-json.ts";
-import type { KnownPlugin, KnownRoot } from "./plugin-cache.ts";
+import type { CachedPlugin, CachedRoot } from "./plugin-cache.ts";
 import { readManifest } from "./plugin-manifest.ts";
-import { stampOf, timeOf } from "./plugin-stamp.ts";
+import { fileStamp, modifiedTime } from "./plugin-stamp.ts";
 
 const MANIFESTS = ["plugin.yaml", "plugin.yml"];
 const ENTRIES = ["index.js", "index.mjs", "index.ts", "plugin.js", "plugin.mjs", "plugin.ts", "dist/index.js"];
@@ -118,9 +118,9 @@ function packagePlaces(own: string): Place[] {
 }
 
 /** What is known of the same file in the same state needs no reading. */
-async function readPlace(place: Place, before: KnownRoot | undefined): Promise<KnownPlugin> {
+async function readPlace(place: Place, before: CachedRoot | undefined): Promise<CachedPlugin> {
   const { dir, file, info, category } = place;
-  const stamp = stampOf(info);
+  const stamp = fileStamp(info);
   const kept = before?.plugins.find((plugin) => plugin.file === file && plugin.stamp === stamp);
   const where = { folder: basename(dir), ...(category ? { category } : {}) };
   const manifest: PluginManifest = kept?.manifest ?? readManifest(await parseManifest(file), where);
@@ -129,12 +129,12 @@ async function readPlace(place: Place, before: KnownRoot | undefined): Promise<K
 }
 
 function settledTime(path: string): number {
-  const time = timeOf(path);
+  const time = modifiedTime(path);
   return time > Date.now() - SETTLED_MS ? 0 : time;
 }
 
 /** `root` is a folder of plugins, or the package.json that lists packages. */
-export async function scanRoot(root: string, before?: KnownRoot): Promise<KnownRoot> {
+export async function scanRoot(root: string, before?: CachedRoot): Promise<CachedRoot> {
   const packages = basename(root) === "package.json";
   const watched = [root, ...(packages ? [join(dirname(root), "node_modules", ".package-lock.json")] : [])];
   const places = packages ? packagePlaces(root) : placesIn(root, watched);
@@ -144,7 +144,7 @@ export async function scanRoot(root: string, before?: KnownRoot): Promise<KnownR
 }
 
 /** One folder as a plugin, wherever it lies; undefined when it has no manifest. */
-export async function scanFolder(dir: string): Promise<KnownPlugin | undefined> {
+export async function scanFolder(dir: string): Promise<CachedPlugin | undefined> {
   const place = manifestIn(dir);
   return place && readPlace(place, undefined);
 }

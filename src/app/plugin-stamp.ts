@@ -2,11 +2,11 @@
 import { type Stats, statSync } from "node:fs";
 
 /** Of a file. */
-export function stampOf(info: Stats | undefined): string {
+export function fileStamp(info: Stats | undefined): string {
   return info ? `${info.mtimeMs}-${info.size}` : "none";
 }
 
 /** When a folder's list of names last changed; -1 when it is not there. */
-export function timeOf(path: string): number {
+export function modifiedTime(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -1;
 }

@@ -40,7 +40,7 @@ function isInside(path: string, folder: string): boolean {
 }
 
 /** The folder that holds `profiles/` for this home. */
-export function rootOf(home: string, defaultHome: string): string {
+export function rootHome(home: string, defaultHome: string): string {
   if (isInside(home, defaultHome)) return defaultHome;
   return basename(dirname(home)) === "profiles" ? dirname(dirname(home)) : home;
 }
@@ -72,7 +72,7 @@ export function profileHome(root: string, name: string, from: string): string {
   const reason = valid ? "there is no such profile" : "that is not a profile name";
   const undo = from === "" ? "" : ` Go back to the default profile: hermes -p default, or remove ${from}.`;
   throw new UserError(`profile "${name}"${from === "" ? "" : ` (from ${from})`}: ${reason}`, {
-    cure: `Existing profiles: ${listProfiles(root).join(", ")}.${undo}`,
+    hint: `Existing profiles: ${listProfiles(root).join(", ")}.${undo}`,
   });
 }
 

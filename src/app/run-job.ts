@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Conversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
-import { UserError, withCure } from "../core/failure.ts";
+import { formatFailure, UserError } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { Job } from "../core/job.ts";
 import { takeMarkers } from "../core/outgoing-media.ts";
@@ -20,7 +20,7 @@ import type { Services } from "./services.ts";
 
 /** A job that could schedule jobs, send messages or ask would run away, send twice or hang. */
 const WITHOUT = ["cronjob", "messaging", "clarify"];
-const SILENCE_SECONDS = 600;
+const IDLE_SECONDS = 600;
 const LOOK_MS = 5_000;
 
 export interface RunFrame {
@@ -70,10 +70,10 @@ async function freeSessionId(app: App, job: Job, frame: RunFrame): Promise<strin
   }
 }
 
-function silenceLimit(services: Services): number {
+function idleLimit(services: Services): number {
   const text = services.home.env.HERMES_CRON_TIMEOUT?.trim() ?? "";
-  const seconds = text === "" ? SILENCE_SECONDS : Number(text);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : SILENCE_SECONDS * 1000;
+  const seconds = text === "" ? IDLE_SECONDS : Number(text);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : IDLE_SECONDS * 1000;
 }
 
 /** What a turn did last, and for how long it has been silent. A running tool has a limit of its own. */
@@ -104,7 +104,7 @@ class Activity {
 
 function failureOf(event: Extract<AgentEvent, { type: "ended" }>): string | undefined {
   const { failure } = event;
-  if (failure) return withCure(failure);
+  if (failure) return formatFailure(failure);
   if (event.end === "budget") return "The job ran out of turns before it was done (agent.max_turns).";
   if (event.end === "interrupted") return "The run was interrupted.";
   return event.end === "failed" ? "The model call failed." : undefined;
@@ -173,7 +173,7 @@ async function converse(
       ...(job.enabled_toolsets ? { toolsets: job.enabled_toolsets } : {}),
     });
     try {
-      return await oneTurn(conversation, message, { silenceMs: silenceLimit(services), signal });
+      return await oneTurn(conversation, message, { silenceMs: idleLimit(services), signal });
     } finally {
       const last = conversation.sessionId;
       await conversation.close();
@@ -181,7 +181,7 @@ async function converse(
     }
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return { text: "", sessionId, failure: withCure(error) };
+    return { text: "", sessionId, failure: formatFailure(error) };
   }
 }
 

@@ -1,4 +1,4 @@
-// The audit names what is wrong with its cure, shows no secret, and is content with a tidy home.
+// The audit names what is wrong with its hint, shows no secret, and is content with a tidy home.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,10 +63,10 @@ describe("the audit", () => {
         expect.objectContaining({
           severity: "high",
           what: expect.stringContaining(".env can be read"),
-          cure: `chmod 600 ${join(path, ".env")}`,
+          hint: `chmod 600 ${join(path, ".env")}`,
         }),
         expect.objectContaining({ severity: "high", what: expect.stringContaining("auth.json can be changed") }),
-        expect.objectContaining({ severity: "medium", cure: `chmod 700 ${path}/`.replace(/\/$/, "") }),
+        expect.objectContaining({ severity: "medium", hint: `chmod 700 ${path}/`.replace(/\/$/, "") }),
       ]),
     );
   });

@@ -1,4 +1,4 @@
-// The security audit: what is open, what is allowed, which files have wrong modes, and the cure for each.
+// The security audit: what is open, what is allowed, which files have wrong modes, and the hint for each.
 import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -16,7 +16,7 @@ export interface AuditFinding {
   /** What is the case, without secrets. */
   readonly what: string;
   /** What to do about it; null when it is only worth knowing. */
-  readonly cure: string | null;
+  readonly hint: string | null;
 }
 
 export interface AuditReport {
@@ -121,14 +121,14 @@ function switchFindings(config: Tree): AuditFinding[] {
     id: row.id,
     severity: row.severity,
     what: row.what,
-    cure: set(row.path, row.value),
+    hint: set(row.path, row.value),
   }));
 }
 
 function environmentFindings(env: Home["env"]): AuditFinding[] {
   const findings: AuditFinding[] = [];
-  const add = (id: string, severity: AuditSeverity, what: string, cure: string): void =>
-    void findings.push({ id, severity, what, cure });
+  const add = (id: string, severity: AuditSeverity, what: string, hint: string): void =>
+    void findings.push({ id, severity, what, hint });
   if (isOn(env.HERMES_YOLO_MODE))
     add(
       "yolo",
@@ -195,14 +195,14 @@ function configFindings(raw: Tree): AuditFinding[] {
         id: "open_server",
         severity: "high",
         what: `${name} binds a server to ${value}`,
-        cure: set(name, "127.0.0.1"),
+        hint: set(name, "127.0.0.1"),
       });
     if (isClearSecret(key, value, redactor.redact(value, { code: true }) !== value))
       findings.push({
         id: "secret_in_config",
         severity: "high",
         what: `config.yaml holds a secret in clear at ${name}`,
-        cure: "move it to .env and refer to it by the name of the variable",
+        hint: "move it to .env and refer to it by the name of the variable",
       });
   }
   const allowed = raw.command_allowlist;
@@ -212,7 +212,7 @@ function configFindings(raw: Tree): AuditFinding[] {
       id: "allow_list",
       severity: wide > 0 ? "low" : "info",
       what: `${allowed.length} commands are allowed for good${wide > 0 ? `, ${wide} of them for every command of a kind` : ""} (command_allowlist)`,
-      cure: wide > 0 ? "look at them: hermes config get command_allowlist" : null,
+      hint: wide > 0 ? "look at them: hermes config get command_allowlist" : null,
     });
   }
   return findings;
@@ -253,7 +253,7 @@ async function fileFindings(home: string, uid: number | undefined): Promise<Audi
         id: "file_mode",
         severity: level,
         what: `${path} ${what}`,
-        cure:
+        hint:
           info.uid === uid
             ? `chmod ${mode} ${quoted(path)}`
             : `chown "$(id -un)" ${quoted(path)} && chmod ${mode} ${quoted(path)}`,
@@ -279,7 +279,7 @@ async function grammarFindings(): Promise<AuditFinding[]> {
   const parse = await loadShellParser();
   if (parse("true") !== null) return [];
   const what = "the shell grammar of the gate could not be loaded, so harmless commands may be refused";
-  return [{ id: "no_grammar", severity: "medium", what, cure: "install Hermes again" }];
+  return [{ id: "no_grammar", severity: "medium", what, hint: "install Hermes again" }];
 }
 
 const ORDER: readonly AuditSeverity[] = ["high", "medium", "low", "info"];
@@ -293,7 +293,7 @@ export async function securityAudit(home: Home): Promise<AuditReport> {
         id: "broken_config",
         severity: "high",
         what: message.replace(/; (?:using [^;]*|left out)$/, ""),
-        cure: "hermes config edit",
+        hint: "hermes config edit",
       }),
     ),
     ...switchFindings(config as unknown as Tree),

@@ -7,7 +7,7 @@ import type { Platform, PlatformConnection, PlatformContext } from "../core/plat
 import type { App } from "./app.ts";
 import { deliveryRows, JOB_KEYS } from "./delivery-rows.ts";
 import { privateDatabase } from "./home-layout.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import { sendRow } from "./send-row.ts";
 
 const TRIES = 3;
@@ -22,7 +22,7 @@ function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: A
     throw new Error("only the gateway receives");
   };
   return {
-    ...settingsOf(app, platform.name, platform.settings),
+    ...readPlatformSettings(app, platform.name, platform.settings),
     receive: nobody,
     receiveAll: nobody,
     deliver: nobody,
@@ -71,7 +71,7 @@ interface Place {
   readonly signal: AbortSignal;
 }
 
-interface Trouble {
+interface SendProblem {
   readonly reason: string;
   /** It will never work: nobody need try again. */
   readonly forGood: boolean;
@@ -82,7 +82,7 @@ async function sendUntilDone(
   first: OutboxRow,
   connection: PlatformConnection,
   place: Place,
-): Promise<Trouble | undefined> {
+): Promise<SendProblem | undefined> {
   const { mailbox, signal } = place;
   let row = first;
   const remember = (mark: string | null) => {
@@ -107,12 +107,16 @@ async function sendUntilDone(
   }
 }
 
-type Troubles = ReadonlyMap<string, Trouble>;
+type SendProblems = ReadonlyMap<string, SendProblem>;
 
 /** In order; what cannot be sent for now holds up what follows it in the same chat. */
-async function sendRows(rows: readonly OutboxRow[], connection: PlatformConnection, place: Place): Promise<Troubles> {
-  const troubles = new Map<string, Trouble>();
-  const stuck = new Map<string, Trouble>();
+async function sendRows(
+  rows: readonly OutboxRow[],
+  connection: PlatformConnection,
+  place: Place,
+): Promise<SendProblems> {
+  const troubles = new Map<string, SendProblem>();
+  const stuck = new Map<string, SendProblem>();
   for (const row of rows) {
     const trouble = stuck.get(row.to.chatId) ?? (await sendUntilDone(row, connection, place));
     if (trouble === undefined) continue;
@@ -126,7 +130,7 @@ async function bySender(
   app: App,
   platform: Platform,
   work: { readonly mailbox: Mailbox; readonly rows: readonly OutboxRow[] },
-): Promise<Troubles> {
+): Promise<SendProblems> {
   const { mailbox, rows } = work;
   if (rows.length === 0) return new Map();
   try {

@@ -6,7 +6,7 @@ import { envPath, setEnvValue } from "../config/env-write.ts";
 import { configPath } from "../config/load.ts";
 import { API_SERVER_SETTINGS, DEFAULT_HOST, DEFAULT_PORT } from "../platforms/api-server/settings.ts";
 import type { Home } from "./home.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import { openSettings } from "./settings.ts";
 
 const KEY = "API_SERVER_KEY";
@@ -26,7 +26,7 @@ async function keptKey(home: Home): Promise<string | undefined> {
 
 async function settings(home: Home): Promise<(name: string) => string | undefined> {
   const { config } = await openSettings(home).load();
-  return settingsOf({ home, config }, "api_server", API_SERVER_SETTINGS).setting;
+  return readPlatformSettings({ home, config }, "api_server", API_SERVER_SETTINGS).setting;
 }
 
 async function findKey(home: Home): Promise<ApiKey | undefined> {

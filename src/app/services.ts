@@ -8,11 +8,11 @@ import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Models } from "../providers/connect.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
-import type { CronDoor } from "./cron-door.ts";
 import type { Home } from "./home.ts";
+import type { LazyCron } from "./lazy-cron.ts";
+import type { LazySkills } from "./lazy-skills.ts";
 import type { AppGate } from "./open-guards.ts";
 import type { PluginHost } from "./plugin-host.ts";
-import type { SkillsDoor } from "./skills-door.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 export interface Services {
@@ -28,8 +28,8 @@ export interface Services {
   readonly scan: Scan;
   /** Null when no plugin is wanted. */
   readonly plugins: PluginHost | null;
-  readonly skills: SkillsDoor;
-  readonly cron: CronDoor;
+  readonly skills: LazySkills;
+  readonly cron: LazyCron;
   readonly workspaces: Workspaces;
   notice(text: string): void;
 }

@@ -35,7 +35,7 @@ type Raw = { readonly [key: string]: unknown };
 function refuseUnknown(keys: readonly string[]): never {
   const guess = suggestKey(keys);
   throw new UserError(`${keys.join(".")} is not a known key${guess ? `; did you mean ${guess}?` : ""}`, {
-    cure: "See all keys: hermes config show --all. To write it all the same, add --force",
+    hint: "See all keys: hermes config show --all. To write it all the same, add --force",
     exitCode: 2,
   });
 }
@@ -49,7 +49,7 @@ function checkedValue(home: Home, keys: readonly string[], text: string, node: N
     const inner =
       node.kind === "section" ? `Set one of its keys, for example ${path}.${Object.keys(node.keys)[0]}` : "";
     throw new UserError(`${path}: found ${describeFound(coerced, keys.at(-1) ?? "")}; allowed is a map`, {
-      cure: `${inner === "" ? "" : `${inner}, or give`}${inner === "" ? "Give" : ""} the whole map as JSON.`,
+      hint: `${inner === "" ? "" : `${inner}, or give`}${inner === "" ? "Give" : ""} the whole map as JSON.`,
       exitCode: 2,
     });
   }
@@ -59,7 +59,7 @@ function checkedValue(home: Home, keys: readonly string[], text: string, node: N
     const found = describeFound(coerced, keys.at(-1) ?? "");
     const reason =
       node.kind === "field" ? `${path}: found ${found}; allowed is ${describeAllowed(node)}` : wrong.message;
-    throw new UserError(reason, { cure: "Nothing was changed.", exitCode: 2 });
+    throw new UserError(reason, { hint: "Nothing was changed.", exitCode: 2 });
   }
   return node.kind === "field" && !text.includes("${") ? value : coerced;
 }
@@ -124,7 +124,7 @@ export async function changeSetting(home: Home, raw: Raw, change: Change): Promi
   if (variable) return changeEnv(home, variable.name, text, variable.readBy);
   const keys = placeFor(path, raw);
   if (keys.length === 0)
-    throw new UserError("no key was given", { cure: "See: hermes config set --help", exitCode: 2 });
+    throw new UserError("no key was given", { hint: "See: hermes config set --help", exitCode: 2 });
   const wholeModel = keys.length === 1 && keys[0] === "model" && !/^\s*\{/.test(text);
   const { node, free } = findNode(wholeModel ? ["model", "default"] : keys);
   if (node === undefined && !free && !force) refuseUnknown(keys);

@@ -32,7 +32,7 @@ export async function migrateHome(home: Home, installedPlugins: readonly string[
   const path = configPath(home);
   const { tree, problem } = await parseYaml(await readText(path));
   if (problem) {
-    throw new UserError(`${path} is not valid; nothing was changed`, { cure: "Repair it first: hermes config edit" });
+    throw new UserError(`${path} is not valid; nothing was changed`, { hint: "Repair it first: hermes config edit" });
   }
   const env = Object.fromEntries(parseEnvFile(await readText(envPath(home))));
   const { state, steps } = migrate({ config: tree, env, installedPlugins });

@@ -66,7 +66,7 @@ function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean)
     const guess = exists ? undefined : suggestKey(keys);
     throw new UserError(
       exists ? `${path} is not set` : `${path} is not a known key${guess ? `; did you mean ${guess}?` : ""}`,
-      { cure: "See all keys: hermes config show --all", exitCode: exists ? 1 : 2 },
+      { hint: "See all keys: hermes config show --all", exitCode: exists ? 1 : 2 },
     );
   }
   return reveal ? value : maskTree(value, keys.at(-1) ?? "");
@@ -102,10 +102,10 @@ async function pluginFolders(home: Home): Promise<string[]> {
 /** Throws when the configuration must not be acted on. */
 export function requireUsable(home: Home, { blocking }: LoadedConfig): void {
   const [first] = blocking;
-  const cure = "Nothing was started. Correct it with `hermes config edit`; `hermes config check` says what is left.";
-  if (first?.path === "") throw new UserError(`${first.message} (${configPath(home)})`, { cure });
+  const hint = "Nothing was started. Correct it with `hermes config edit`; `hermes config check` says what is left.";
+  if (first?.path === "") throw new UserError(`${first.message} (${configPath(home)})`, { hint });
   if (home.envError !== undefined)
-    throw new UserError(home.envError, { cure: "Nothing was started. Make it readable." });
+    throw new UserError(home.envError, { hint: "Nothing was started. Make it readable." });
   if (!first) return;
   const lines = blocking.map(({ message, line }) => {
     const what = message.replace(/; (?:using [^;]*|left out)$/, "");
@@ -113,7 +113,7 @@ export function requireUsable(home: Home, { blocking }: LoadedConfig): void {
   });
   throw new UserError(
     `the configuration has a mistake that could change what may be done or who answers: ${lines.join("; ")}`,
-    { cure },
+    { hint },
   );
 }
 

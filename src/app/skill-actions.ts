@@ -4,25 +4,25 @@ import { nobody } from "../core/human.ts";
 import { type ContentPart, type Message, textOf } from "../core/message.ts";
 import type { SkillEntry, SkillRequest } from "../core/skill.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
-import type { ConversationWish } from "./app.ts";
+import type { ConversationOptions } from "./app.ts";
 import { prepareInput } from "./prepare-input.ts";
 import type { Services } from "./services.ts";
 
 const SKILL_TOOLS = ["skills_list", "skill_view", "skill_manage"];
 
 /** Where the conversation takes place: chats never collect secrets, and have lists of skills of their own. */
-function surfaceOf(wish: Pick<ConversationWish, "platform">): { platform: string; local: boolean } {
+function surfaceOf(wish: Pick<ConversationOptions, "platform">): { platform: string; local: boolean } {
   const platform = wish.platform ?? "cli";
   return { platform, local: platform === "cli" };
 }
 
-export async function skillToolsFor(services: Services, wish: ConversationWish): Promise<Tool[]> {
+export async function skillToolsFor(services: Services, wish: ConversationOptions): Promise<Tool[]> {
   const [{ skillTools }, service] = await Promise.all([import("../skills/skill-tools.ts"), services.skills.open()]);
   return skillTools(service.port(surfaceOf(wish)));
 }
 
 /** For the system prompt of a new session; empty when the conversation has no skill tools. */
-export async function skillsIndexFor(services: Services, wish: ConversationWish, toolbox: ToolBox): Promise<string> {
+export async function skillsIndexFor(services: Services, wish: ConversationOptions, toolbox: ToolBox): Promise<string> {
   const toolNames = toolbox.schemas.map((schema) => schema.name);
   if (wish.ignoreRules === true || !toolNames.some((name) => SKILL_TOOLS.includes(name))) return "";
   const toolsets = [...new Set(toolNames.map((name) => toolbox.find(name)?.toolset ?? ""))];
@@ -39,7 +39,7 @@ export interface Opened {
 /** The text of the skills that were asked for and that this conversation has not loaded yet; empty when none. */
 export async function preloadFor(
   services: Services,
-  wish: ConversationWish,
+  wish: ConversationOptions,
   opened: Opened,
 ): Promise<{ text: string; notes: readonly string[] }> {
   const users = opened.messages.filter((message) => message.role === "user").map((message) => textOf(message.content));
@@ -80,7 +80,7 @@ function commandFor(services: Services, name: string, skill: SkillEntry): SlashC
       };
       const service = await services.skills.open();
       const activation = await service.activate(skill.name, request, input.text);
-      if (!activation.ok) return { type: "text", text: `${activation.error}. ${activation.cure}` };
+      if (!activation.ok) return { type: "text", text: `${activation.error}. ${activation.hint}` };
       return { type: "send", text: activation.text, when: "now", prepared: { untrusted: input.untrusted } };
     },
   };

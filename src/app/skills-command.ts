@@ -39,7 +39,7 @@ async function listText(services: Services, context: CommandContext): Promise<st
     lines.push(`  /${skill.name.padEnd(width)}  ${short(skill.description, 90 - width)}`);
     groups.set(skill.category, lines);
   }
-  const broken = problems.map((problem) => `  ${problem.file}:${problem.line} ${problem.message}. ${problem.cure}`);
+  const broken = problems.map((problem) => `  ${problem.file}:${problem.line} ${problem.message}. ${problem.hint}`);
   return [
     skills.length === 0
       ? "No skills are installed."
@@ -113,7 +113,7 @@ async function installText(
     })
     .catch((error: unknown) => {
       if (!(error instanceof UserError) || shown === "") throw error;
-      throw new UserError(`${shown}\n${error.message}`, error.cure ? { cure: error.cure } : {});
+      throw new UserError(`${shown}\n${error.message}`, error.hint ? { hint: error.hint } : {});
     });
   if (!outcome.done) return `${outcome.plan.name} was not installed.`;
   await (await services.skills.open()).reload();
@@ -153,7 +153,7 @@ async function uninstallText(
 async function switchText(services: Services, name: string, on: boolean): Promise<string> {
   const { skills } = await (await services.skills.open()).list({ everything: true });
   if (!skills.some((skill) => skill.name === name))
-    throw new UserError(`there is no skill "${plain(name)}"`, { cure: "See: /skills" });
+    throw new UserError(`there is no skill "${plain(name)}"`, { hint: "See: /skills" });
   const { openSettings } = await import("./settings.ts");
   const settings = openSettings(services.home);
   const before = (await settings.load()).config.skills.disabled as readonly string[];
@@ -172,7 +172,7 @@ async function atMachine(
   if (context.source !== "cli") return `On the machine itself: hermes skills ${verb} ${plain(rest)}`.trim();
   if (rest === "" && verb !== "check" && verb !== "browse")
     throw new UserError(`/skills ${verb} needs ${verb === "search" ? "words to look for" : "a name"}`, {
-      cure: "See: /skills help",
+      hint: "See: /skills help",
     });
   if (context.busy && ["install", "uninstall"].includes(verb))
     return "Wait until the turn is over: this asks you something.";
@@ -209,7 +209,7 @@ function skillsCommand(services: Services): SlashCommand {
         return { type: "text", text: await answerTo(services, args, context), columns: true };
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
-        return { type: "text", text: `${plain(error.message)}.${error.cure ? ` ${plain(error.cure)}` : ""}` };
+        return { type: "text", text: `${plain(error.message)}.${error.hint ? ` ${plain(error.hint)}` : ""}` };
       }
     },
   };

@@ -2,16 +2,16 @@
 import { sessionCommands } from "../commands/session-commands.ts";
 import { turnCommands } from "../commands/turn-commands.ts";
 import type { SlashCommand } from "../core/command.ts";
-import { door, type Entered, enterCommand } from "./plugin-door.ts";
+import { createRegistrar, type RegisteredItems, registerCommand } from "./plugin-registrar.ts";
 import { BUILTINS } from "./registry.ts";
 
 function builtinCommands(): SlashCommand[] {
-  const entered: Entered = { tools: [], commands: [] };
-  const ctx = door({ name: BUILTINS, patient: true }, entered);
+  const entered: RegisteredItems = { tools: [], commands: [] };
+  const ctx = createRegistrar({ name: BUILTINS, patient: true }, entered);
   for (const command of [...turnCommands, ...sessionCommands]) ctx.registerCommand(command);
   const taken = new Set<string>();
   return entered.commands.map((command) => {
-    const known = enterCommand(taken, command);
+    const known = registerCommand(taken, command);
     if (!known) throw new Error(`/${command.name} is registered twice`);
     return known;
   });

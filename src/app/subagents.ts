@@ -8,15 +8,15 @@ import type { ModelLimits, SideModel } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import { resolveToolsets } from "../tools/toolsets.ts";
-import type { ConversationWish } from "./app.ts";
+import type { ConversationOptions } from "./app.ts";
+import type { ConversationDeps } from "./conversation-deps.ts";
 import { agentSettings } from "./conversation-settings.ts";
-import type { Opening } from "./opening.ts";
 import { type Services, spillDir } from "./services.ts";
 import { turnGate } from "./turn-gate.ts";
 
 export interface Parent {
-  readonly opening: Opening;
-  readonly wish: ConversationWish;
+  readonly opening: ConversationDeps;
+  readonly wish: ConversationOptions;
   readonly connected: Connected;
   readonly limits: ModelLimits;
   /** The parent's own tools by name: a subagent never has more. */

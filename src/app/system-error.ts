@@ -9,7 +9,7 @@ const READ_ONLY_CURE =
 const OWNER_CURE = "Check its owner and mode (ls -ld), or set HERMES_HOME to a folder of your own.";
 const OTHER_PLACE_CURE = "Move it away, or set HERMES_HOME to another folder.";
 
-type Explanation = readonly [message: (place: string) => string, cure: string];
+type Explanation = readonly [message: (place: string) => string, hint: string];
 
 const SYSTEM: { readonly [code: string]: Explanation } = {
   EACCES: [(place) => `${place}: permission denied`, OWNER_CURE],
@@ -54,8 +54,8 @@ const SQLITE: { readonly [code: string]: Explanation } = {
 };
 
 function explained(explanation: Explanation, place: string, cause: unknown): UserError {
-  const [message, cure] = explanation;
-  return new UserError(message(place), { cure, cause });
+  const [message, hint] = explanation;
+  return new UserError(message(place), { hint, cause });
 }
 
 /** SQLite only says that it cannot open a file; the folder knows why. */
@@ -80,12 +80,12 @@ export function explainSystemError(error: unknown, home: string): UserError | un
     return known && explained(known, home, error);
   }
   if (error.name === "LockTimeout")
-    return new UserError(error.message, { cure: "Try again when the other Hermes has ended.", cause: error });
+    return new UserError(error.message, { hint: "Try again when the other Hermes has ended.", cause: error });
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   const known = code === undefined || syscall === undefined ? undefined : SYSTEM[code];
   if (known) return explained(known, typeof path === "string" ? path : home, error);
   // The driver checks the folder of a database itself.
   if (error instanceof TypeError && error.message.startsWith("Cannot open database because the directory"))
-    return new UserError(`a database in ${home} cannot be created: its folder does not exist`, { cure: OWNER_CURE });
+    return new UserError(`a database in ${home} cannot be created: its folder does not exist`, { hint: OWNER_CURE });
   return error.cause === undefined ? undefined : explainSystemError(error.cause, home);
 }

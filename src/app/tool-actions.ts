@@ -71,7 +71,7 @@ function checkPlatform(known: readonly string[], platform: string): void {
   if (known.includes(platform)) return;
   const guess = nearest(platform, known);
   throw new UserError(`there is no platform "${platform}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-    cure: `Use one of: ${known.join(", ")}`,
+    hint: `Use one of: ${known.join(", ")}`,
     exitCode: 2,
   });
 }
@@ -122,7 +122,7 @@ export async function showTool(home: Home, name: string, platform: string): Prom
   if (planned) return { ...rowOf(name, planned, looked), description: "", owner: "", parameters: {} };
   const guess = nearest(name, [...looked.states.keys(), ...leafToolsets(looked.extra)]);
   throw new UserError(`there is no tool or toolset "${name}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-    cure: "See: hermes tools list --all",
+    hint: "See: hermes tools list --all",
     exitCode: 2,
   });
 }
@@ -135,12 +135,12 @@ function checkNames(names: readonly string[], looked: Looked): void {
     const tool = looked.states.get(name);
     if (tool)
       throw new UserError(`${name} is a tool; toolsets are switched as a whole`, {
-        cure: `It belongs to: ${tool.tool.toolset}`,
+        hint: `It belongs to: ${tool.tool.toolset}`,
         exitCode: 2,
       });
     const guess = nearest(name, leafToolsets(looked.extra));
     throw new UserError(`there is no toolset "${name}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-      cure: "See: hermes tools list --all",
+      hint: "See: hermes tools list --all",
       exitCode: 2,
     });
   }

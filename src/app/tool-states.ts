@@ -2,15 +2,15 @@
 import { nobody } from "../core/human.ts";
 import type { Tool } from "../core/tool.ts";
 import { codeTool } from "./code-tool.ts";
+import type { ConversationDeps } from "./conversation-deps.ts";
 import { ownTools } from "./open-conversation.ts";
 import { openMemory } from "./open-memory.ts";
-import type { Opening } from "./opening.ts";
 import type { ToolState } from "./registry.ts";
 import { delegation } from "./subagents.ts";
 
 const NO_CHILD = () => Promise.reject(new Error("this tool is only shown, not run"));
 
-async function conversationTools(opening: Opening): Promise<Tool[]> {
+async function conversationTools(opening: ConversationDeps): Promise<Tool[]> {
   const { services, registry } = opening;
   const wish = { human: nobody };
   const memory = await openMemory(services, wish, "");
@@ -27,7 +27,7 @@ async function conversationTools(opening: Opening): Promise<Tool[]> {
   }
 }
 
-export async function toolStates(opening: Opening): Promise<ToolState[]> {
+export async function toolStates(opening: ConversationDeps): Promise<ToolState[]> {
   const states = await opening.registry.states();
   const taken = new Set(states.map((state) => state.tool.name));
   for (const tool of await conversationTools(opening)) {

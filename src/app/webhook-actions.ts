@@ -12,10 +12,10 @@ import {
   subscriptionsPath,
 } from "../platforms/webhook/subscriptions.ts";
 import type { Home } from "./home.ts";
-import { settingsOf } from "./platform-settings.ts";
+import { readPlatformSettings } from "./platform-settings.ts";
 import { openSettings } from "./settings.ts";
 
-export interface WebhookWish extends Omit<Subscription, "secret" | "created_at"> {
+export interface SubscribeOptions extends Omit<Subscription, "secret" | "created_at"> {
   readonly name: string;
   readonly secret?: string;
 }
@@ -32,7 +32,7 @@ export interface SubscribeOutcome {
 function requireName(name: string): void {
   if (ROUTE_NAME.test(name)) return;
   throw new UserError(`"${name}" is no name for a route`, {
-    cure: "Use small letters, digits, - and _, starting with a letter or a digit.",
+    hint: "Use small letters, digits, - and _, starting with a letter or a digit.",
     exitCode: 2,
   });
 }
@@ -40,7 +40,7 @@ function requireName(name: string): void {
 /** Where the routes of this home are served, by its settings. */
 export async function webhookRoot(home: Home): Promise<string> {
   const { config } = await openSettings(home).load();
-  const { setting } = settingsOf({ home, config }, "webhook", WEBHOOK_SETTINGS);
+  const { setting } = readPlatformSettings({ home, config }, "webhook", WEBHOOK_SETTINGS);
   const asked = setting("WEBHOOK_HOST") ?? "127.0.0.1";
   const host = asked === "0.0.0.0" || asked === "::" ? "127.0.0.1" : asked;
   const port = Number(setting("WEBHOOK_PORT")) || DEFAULT_PORT;
@@ -48,7 +48,7 @@ export async function webhookRoot(home: Home): Promise<string> {
 }
 
 /** Why answers of a route would not arrive as things are; undefined when they would. Throws for a platform that does not exist. */
-export async function deliveryProblem(home: Home, wish: WebhookWish): Promise<string | undefined> {
+export async function deliveryProblem(home: Home, wish: SubscribeOptions): Promise<string | undefined> {
   const { deliver = "log", deliver_extra: extra } = wish;
   if (deliver === "log" || deliver === "github_comment") return undefined;
   const [{ openApp }, { configuredDeliverer }, { nearest }] = await Promise.all([
@@ -63,7 +63,7 @@ export async function deliveryProblem(home: Home, wish: WebhookWish): Promise<st
     const guess = nearest(name, deliverer.known());
     if (!deliverer.known().includes(name))
       throw new UserError(`there is no platform "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
-        cure: "Nothing was changed. --deliver takes log, github_comment, or platform[:chat[:thread]].",
+        hint: "Nothing was changed. --deliver takes log, github_comment, or platform[:chat[:thread]].",
         exitCode: 2,
       });
     const homeless = !chat && !extra?.chat_id && !deliverer.home(name);
@@ -74,7 +74,7 @@ export async function deliveryProblem(home: Home, wish: WebhookWish): Promise<st
 }
 
 /** Adds a route or replaces the one of that name; a running gateway sees it with the next delivery. */
-export async function subscribeWebhook(home: Home, wish: WebhookWish): Promise<SubscribeOutcome> {
+export async function subscribeWebhook(home: Home, wish: SubscribeOptions): Promise<SubscribeOutcome> {
   const { name, ...fields } = wish;
   requireName(name);
   const path = subscriptionsPath(home.path);
@@ -82,7 +82,7 @@ export async function subscribeWebhook(home: Home, wish: WebhookWish): Promise<S
   const entry: Subscription = { ...fields, secret, created_at: new Date().toISOString() };
   const problem = routeProblem(readRoute(name, { ...entry }, ""), true);
   if (problem)
-    throw new UserError(`the route would not serve: ${problem}`, { cure: "Nothing was changed.", exitCode: 2 });
+    throw new UserError(`the route would not serve: ${problem}`, { hint: "Nothing was changed.", exitCode: 2 });
   await changeSubscriptions(path, (before) => ({ ...before, [name]: entry }));
   return { path, url: `${await webhookRoot(home)}${name}`, secret, made: wish.secret === undefined };
 }
@@ -94,7 +94,7 @@ export async function listWebhooks(home: Home): Promise<Subscriptions> {
 async function requireSubscription(home: Home, name: string): Promise<Subscription> {
   const entry = (await listWebhooks(home))[name];
   if (entry) return entry;
-  throw new UserError(`there is no route "${name}"`, { cure: "See: hermes webhook list" });
+  throw new UserError(`there is no route "${name}"`, { hint: "See: hermes webhook list" });
 }
 
 export async function removeWebhook(home: Home, name: string): Promise<void> {
@@ -116,7 +116,7 @@ export async function testWebhook(home: Home, name: string, payload: string): Pr
   try {
     JSON.parse(payload);
   } catch {
-    throw new UserError("the payload is not JSON", { cure: `Try: --payload '{"event_type":"test"}'`, exitCode: 2 });
+    throw new UserError("the payload is not JSON", { hint: `Try: --payload '{"event_type":"test"}'`, exitCode: 2 });
   }
   const signature: { [name: string]: string } =
     secret === NO_AUTH ? {} : { "x-webhook-signature": sign(secret, payload) };
@@ -130,7 +130,7 @@ export async function testWebhook(home: Home, name: string, payload: string): Pr
     return { status: answer.status, answer: await answer.text() };
   } catch (error) {
     throw new UserError(`nobody answers at ${url}`, {
-      cure: "Set WEBHOOK_ENABLED=true and start the gateway: hermes gateway run",
+      hint: "Set WEBHOOK_ENABLED=true and start the gateway: hermes gateway run",
       cause: error,
     });
   }

@@ -7,7 +7,7 @@ import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./com
 function requirePositional(context: CliContext, index: number, what: string): string {
   const value = context.positionals[index];
   if (value) return value;
-  throw new UserError(`which ${what}?`, { cure: "See: hermes auth --help, hermes model list", exitCode: 2 });
+  throw new UserError(`which ${what}?`, { hint: "See: hermes auth --help, hermes model list", exitCode: 2 });
 }
 
 async function readSecret(context: CliContext, label: string): Promise<string> {
@@ -26,7 +26,7 @@ async function add(context: CliContext): Promise<number> {
   const auth = await openAuth(context.home);
   const { label } = await auth.check(requirePositional(context, 0, "provider"));
   if (textOption(context, "type") === "oauth")
-    throw new UserError("signing in with a browser is not available yet", { cure: "Add an API key instead." });
+    throw new UserError("signing in with a browser is not available yet", { hint: "Add an API key instead." });
   const value = await readSecret(context, label);
   const name = textOption(context, "label");
   const baseUrl = textOption(context, "base-url");

@@ -56,7 +56,7 @@ export function joinNames(argv: readonly string[]): string[] {
   return joined;
 }
 
-export interface ChatWish {
+export interface ChatArgs {
   readonly mode: "interactive" | "query" | "quiet" | "oneshot";
   readonly text: string;
   readonly images: readonly string[];
@@ -72,16 +72,16 @@ function listOf(context: CliContext, name: string): string[] {
     .filter(Boolean);
 }
 
-export function skillsOf(context: CliContext): string[] {
+export function parseSkills(context: CliContext): string[] {
   return listOf(context, "skills");
 }
 
-export function toolsetsOf(context: CliContext): string[] | undefined {
+export function parseToolsets(context: CliContext): string[] | undefined {
   const names = listOf(context, "toolsets");
   return names.length > 0 ? names : undefined;
 }
 
-export function chatWish(context: CliContext): ChatWish {
+export function parseChatArgs(context: CliContext): ChatArgs {
   const oneshot = textOption(context, "oneshot");
   const query = textOption(context, "query");
   const images = listOf(context, "image").map((file) => resolve(context.home.cwd, file));

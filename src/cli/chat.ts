@@ -1,7 +1,7 @@
 // `hermes chat`: one question, a script's call, or the interactive conversation.
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import type { App, ConversationWish } from "../app/app.ts";
+import type { App, ConversationOptions } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
@@ -9,7 +9,7 @@ import { UserError } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { ContentPart } from "../core/message.ts";
 import { showControlCharacters } from "../lib/visible-text.ts";
-import { type ChatWish, chatOptions, chatWish, joinNames, skillsOf, toolsetsOf } from "./chat-options.ts";
+import { type ChatArgs, chatOptions, joinNames, parseChatArgs, parseSkills, parseToolsets } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";
 import { EventPrinter } from "./event-printer.ts";
 import { sessionToResume } from "./resume.ts";
@@ -22,7 +22,7 @@ const MEDIA_TYPES: { readonly [extension: string]: string } = {
   ".webp": "image/webp",
 };
 
-async function withImages(wish: ChatWish, text: string): Promise<string | ContentPart[]> {
+async function withImages(wish: ChatArgs, text: string): Promise<string | ContentPart[]> {
   if (wish.images.length === 0) return text;
   const parts: ContentPart[] = [{ type: "text", text }];
   for (const file of wish.images) {
@@ -36,12 +36,12 @@ async function withImages(wish: ChatWish, text: string): Promise<string | Conten
   return parts;
 }
 
-async function conversationWish(
+async function conversationOptions(
   context: CliContext,
   app: App,
   human: Human,
   maxTurns: number | undefined,
-): Promise<ConversationWish> {
+): Promise<ConversationOptions> {
   const resume = textOption(context, "resume");
   const next = textOption(context, "continue");
   const session = await sessionToResume(app.store, {
@@ -50,11 +50,11 @@ async function conversationWish(
   });
   const model = textOption(context, "model");
   const provider = textOption(context, "provider");
-  const toolsets = toolsetsOf(context);
+  const toolsets = parseToolsets(context);
   return {
     human,
     source: textOption(context, "source") ?? context.home.env.HERMES_SESSION_SOURCE ?? "cli",
-    skills: skillsOf(context),
+    skills: parseSkills(context),
     ...(session ? { resume: session } : {}),
     ...(model ? { model } : {}),
     ...(provider ? { provider } : {}),
@@ -84,7 +84,7 @@ function exitCodeOf(ended: Extract<AgentEvent, { type: "ended" }> | undefined): 
 }
 
 /** Whatever happens, the conversation is closed: memory and plugins hear of its end. */
-async function askOnce(context: CliContext, app: App, opened: OpenedConversation, wish: ChatWish): Promise<number> {
+async function askOnce(context: CliContext, app: App, opened: OpenedConversation, wish: ChatArgs): Promise<number> {
   const { signal, release } = interruptOnSignals();
   try {
     return await ask(context, app, { opened, signal }, wish);
@@ -98,7 +98,7 @@ async function ask(
   context: CliContext,
   app: App,
   { opened, signal }: { opened: OpenedConversation; signal: AbortSignal },
-  wish: ChatWish,
+  wish: ChatArgs,
 ): Promise<number> {
   const { terminal } = context;
   const only = wish.mode !== "query";
@@ -142,7 +142,7 @@ async function ask(
 }
 
 async function run(context: CliContext): Promise<number> {
-  const wish = chatWish(context);
+  const wish = parseChatArgs(context);
   const interactive = wish.mode === "interactive";
   const app = await openApp(context.home, {
     host: interactive ? "worker" : "in-process",
@@ -163,9 +163,9 @@ async function run(context: CliContext): Promise<number> {
       for (const warning of app.warnings) context.terminal.err(`warning: ${context.terminal.forErr(warning)}`);
     if (interactive) {
       const { interact } = await import("./interactive.ts");
-      return await interact(context, app, (human) => conversationWish(context, app, human, wish.maxTurns));
+      return await interact(context, app, (human) => conversationOptions(context, app, human, wish.maxTurns));
     }
-    const opened = await app.openConversation(await conversationWish(context, app, nobody, wish.maxTurns));
+    const opened = await app.openConversation(await conversationOptions(context, app, nobody, wish.maxTurns));
     return await askOnce(context, app, opened, wish);
   } finally {
     await app.close();

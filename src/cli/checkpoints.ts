@@ -31,7 +31,7 @@ function plural(count: number, word: string): string {
 async function agreed(context: CliContext, option: "yes" | "force", question: string): Promise<boolean> {
   if (context.values[option]) return true;
   if (!context.terminal.interactive)
-    throw new UserError("this needs a yes", { cure: `Nobody can be asked here: add --${option}`, exitCode: 2 });
+    throw new UserError("this needs a yes", { hint: `Nobody can be asked here: add --${option}`, exitCode: 2 });
   return context.terminal.confirm(question);
 }
 
@@ -91,7 +91,7 @@ function asked(context: CliContext, verb: string) {
   const [id, path] = context.positionals;
   if (!id)
     throw new UserError(`${verb} which checkpoint?`, {
-      cure: "Give its number or its id: hermes checkpoints list",
+      hint: "Give its number or its id: hermes checkpoints list",
       exitCode: 2,
     });
   const project = textOption(context, "project");

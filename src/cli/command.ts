@@ -51,7 +51,7 @@ export interface CliCommand {
   readonly examples?: readonly string[];
   /** A look at the words before they are parsed, for options with an optional value. */
   rewrite?(argv: readonly string[]): string[];
-  /** The exit code. Trouble that the person can cure is thrown as UserError. */
+  /** The exit code. Trouble that the person can hint is thrown as UserError. */
   run?(context: CliContext): Promise<number>;
 }
 
@@ -90,7 +90,7 @@ function unknownSubcommand(path: readonly CliCommand[], word: string): UserError
   const guess = nearest(word, names);
   const called = path.map((step) => step.name).join(" ");
   return new UserError(`hermes ${called}: unknown command "${word}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-    cure: `Use one of: ${names.join(", ")}. See: hermes ${called} --help`,
+    hint: `Use one of: ${names.join(", ")}. See: hermes ${called} --help`,
     exitCode: 2,
   });
 }
@@ -121,7 +121,7 @@ function parse(
     const guess = flag in options ? undefined : nearest(flag, Object.keys(options));
     const text = error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error);
     throw new UserError(`hermes ${called}: ${text}${guess ? `; did you mean "--${guess}"?` : ""}`, {
-      cure: `See: hermes ${called} --help`,
+      hint: `See: hermes ${called} --help`,
       exitCode: 2,
     });
   }
@@ -143,7 +143,7 @@ export async function runCommand(command: CliCommand, argv: readonly string[], b
   }
   if (target.maxPositionals !== undefined && positionals.length > target.maxPositionals) {
     throw new UserError(`hermes ${called}: unexpected "${positionals[target.maxPositionals]}"`, {
-      cure: `See: hermes ${called} --help`,
+      hint: `See: hermes ${called} --help`,
       exitCode: 2,
     });
   }

@@ -152,7 +152,7 @@ async function runEditor(home: Home, path: string): Promise<void> {
     if (outcome !== "missing") throw new UserError(`the editor "${candidate}" ended with exit code ${outcome}`);
   }
   throw new UserError(`no editor was found (tried ${candidates.join(", ")})`, {
-    cure: `Set EDITOR, or open ${path} yourself.`,
+    hint: `Set EDITOR, or open ${path} yourself.`,
   });
 }
 

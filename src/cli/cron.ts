@@ -1,6 +1,6 @@
 // `hermes cron`: scheduled jobs from the command line.
 import { cronStatus, startInGateway, upcomingRuns, withCron, withJobs } from "../app/cron-actions.ts";
-import type { CronBook } from "../app/cron-book.ts";
+import type { JobRepository } from "../app/job-repository.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job, JobRun } from "../core/job.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
@@ -20,7 +20,7 @@ function onNotice(context: CliContext): { onNotice(text: string): void } {
 }
 
 /** Opens the jobs without the means to run them. */
-function look(context: CliContext, work: (book: CronBook) => Promise<number>): Promise<number> {
+function look(context: CliContext, work: (book: JobRepository) => Promise<number>): Promise<number> {
   return withJobs(context.home, (book) => {
     if (book.zoneProblem !== undefined) context.terminal.err(book.zoneProblem);
     return work(book);
@@ -30,7 +30,7 @@ function look(context: CliContext, work: (book: CronBook) => Promise<number>): P
 function reference(context: CliContext): string {
   const [id] = context.positionals;
   if (id === undefined)
-    throw new UserError("which job?", { cure: "Give its id or name. See: hermes cron list", exitCode: 2 });
+    throw new UserError("which job?", { hint: "Give its id or name. See: hermes cron list", exitCode: 2 });
   return id;
 }
 
@@ -91,7 +91,7 @@ async function create(context: CliContext): Promise<number> {
   const [given, ...words] = context.positionals;
   const schedule = given ?? (await ask(context, "When (30m, every 2h, 0 9 * * 1-5, 2027-01-15T09:00)? "));
   if (schedule === "") {
-    throw new UserError("when should the job run?", { cure: "See: hermes cron create --help", exitCode: 2 });
+    throw new UserError("when should the job run?", { hint: "See: hermes cron create --help", exitCode: 2 });
   }
   const bare = given === undefined && !context.values.script && !context.values.skill;
   const prompt = words.length > 0 ? words.join(" ") : bare ? await ask(context, "What should be done? ") : "";
@@ -125,7 +125,7 @@ async function edit(context: CliContext): Promise<number> {
       ...(context.values.agent ? { no_agent: false } : {}),
     };
     if (Object.keys(wish).length === 0)
-      throw new UserError("what should change?", { cure: "See: hermes cron edit --help", exitCode: 2 });
+      throw new UserError("what should change?", { hint: "See: hermes cron edit --help", exitCode: 2 });
     const job = await cron.actions.update(before.id, wish);
     return print(context, job, `Changed.\n${jobDetails(job)}`);
   });
@@ -208,7 +208,7 @@ async function status(context: CliContext): Promise<number> {
 }
 
 /** A removed job has a history too, by its id. */
-async function historyOf(book: CronBook, id: string, limit: number): Promise<readonly JobRun[]> {
+async function historyOf(book: JobRepository, id: string, limit: number): Promise<readonly JobRun[]> {
   const kept = await book.ledger.history({ limit, jobId: id });
   return kept.length > 0 ? kept : book.ledger.history({ limit, jobId: (await book.actions.find(id)).id });
 }

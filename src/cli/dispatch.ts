@@ -1,4 +1,4 @@
-// Opens the home, finds the command, runs it, and turns every failure into a message with its cure.
+// Opens the home, finds the command, runs it, and turns every failure into a message with its hint.
 import { type Home, openHome } from "../app/home.ts";
 import { UserError } from "../core/failure.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -13,7 +13,7 @@ async function report(terminal: Terminal, error: unknown, home: string): Promise
     error instanceof UserError ? error : (await import("../app/system-error.ts")).explainSystemError(error, home);
   if (explained) {
     terminal.err(
-      `${terminal.style("red", "error:")} ${explained.message}${explained.cure ? `\n${explained.cure}` : ""}`,
+      `${terminal.style("red", "error:")} ${explained.message}${explained.hint ? `\n${explained.hint}` : ""}`,
     );
     return explained.exitCode;
   }
@@ -48,7 +48,7 @@ async function runLine(line: Line, rest: readonly string[]): Promise<number> {
     if (code !== undefined) return code;
     const guess = nearest(named ?? "", Object.keys(commands));
     throw new UserError(`unknown command "${named ?? DEFAULT_COMMAND}"${guess ? `; did you mean "${guess}"?` : ""}`, {
-      cure: "See: hermes --help",
+      hint: "See: hermes --help",
       exitCode: 2,
     });
   }

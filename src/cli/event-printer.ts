@@ -132,9 +132,9 @@ export class EventPrinter {
     if (event.end === "budget")
       this.aside(this.#terminal.style("yellow", `  stopped after ${event.modelCalls} model calls (agent.max_turns)`));
     if (event.failure && event.end === "failed") {
-      const { message, cure } = event.failure;
+      const { message, hint } = event.failure;
       this.#terminal.err(
-        `${this.#terminal.style("red", "error:")} ${this.#terminal.forErr(`${message}${cure ? `\n${cure}` : ""}`)}`,
+        `${this.#terminal.style("red", "error:")} ${this.#terminal.forErr(`${message}${hint ? `\n${hint}` : ""}`)}`,
       );
     }
   }

@@ -79,7 +79,7 @@ function byName(platforms: readonly PlatformState[], name: string): PlatformStat
     platforms.map((each) => each.name),
   );
   throw new UserError(`there is no platform "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
-    cure: `One of: ${platforms.map((each) => each.name).join(", ")}`,
+    hint: `One of: ${platforms.map((each) => each.name).join(", ")}`,
     exitCode: 2,
   });
 }

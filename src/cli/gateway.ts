@@ -13,8 +13,8 @@ import {
 import {
   installedService,
   installService,
+  notifyService,
   type Service,
-  tellService,
   uninstallService,
 } from "../app/gateway-service.ts";
 import type { Home } from "../app/home.ts";
@@ -37,15 +37,15 @@ async function service(home: Home): Promise<Service> {
 async function end({ home, terminal }: CliContext): Promise<void> {
   const about = await service(home);
   const installed = installedService(home, about);
-  const problem = installed ? await tellService(home, installed, "stop") : null;
+  const problem = installed ? await notifyService(home, installed, "stop") : null;
   if (problem) terminal.err(`The service manager says: ${problem}`);
   if (!(await isGatewayRunning(home))) return;
   if (!(await askToStop(home, START_MS)))
     throw new UserError("The gateway holds its lock and does not answer.", {
-      cure: `End its process by hand; ${home.path}/gateway_state.json has its number.`,
+      hint: `End its process by hand; ${home.path}/gateway_state.json has its number.`,
     });
   if (!(await waitUntilStopped(home, about.stopSeconds * 1000)))
-    throw new UserError("The gateway is still running.", { cure: "See: hermes gateway status --deep" });
+    throw new UserError("The gateway is still running.", { hint: "See: hermes gateway status --deep" });
 }
 
 async function run(context: CliContext): Promise<number> {
@@ -72,7 +72,7 @@ async function start({ home, terminal }: CliContext): Promise<number> {
     return 0;
   }
   const installed = installedService(home, await service(home));
-  const problem = installed ? await tellService(home, installed, "start") : null;
+  const problem = installed ? await notifyService(home, installed, "start") : null;
   if (problem) terminal.err(`The service manager says: ${problem}. It is started without it.`);
   const managed = installed !== undefined && problem === null;
   let ended: string | undefined;
@@ -91,7 +91,7 @@ async function start({ home, terminal }: CliContext): Promise<number> {
   }
   const said = ended?.trim().split("\n")[0];
   throw new UserError(`The gateway did not start${said ? `: ${said}` : "."}`, {
-    cure: `Look at ${home.path}/logs/gateway.log and gateway-errors.log, or try: hermes gateway run -v`,
+    hint: `Look at ${home.path}/logs/gateway.log and gateway-errors.log, or try: hermes gateway run -v`,
   });
 }
 
@@ -112,7 +112,7 @@ async function stop(context: CliContext): Promise<number> {
 async function leaveToGateway({ home, terminal }: CliContext, word: "stop" | "restart"): Promise<boolean> {
   if (!(await isInsideGateway(home))) return false;
   const installed = word === "stop" ? installedService(home, await service(home)) : undefined;
-  if (!installed || (await tellService(home, installed, "stop", { wait: false }))) await askGateway(home, word);
+  if (!installed || (await notifyService(home, installed, "stop", { wait: false }))) await askGateway(home, word);
   terminal.out(`The gateway ${word}s when running turns are done, this one included.`);
   return true;
 }
@@ -194,7 +194,7 @@ async function install(context: CliContext): Promise<number> {
   terminal.out(`Wrote ${file.path}`);
   if (problem)
     throw new UserError(`The service was written but not started: ${problem}`, {
-      cure: "Start it by hand, or use: hermes gateway start",
+      hint: "Start it by hand, or use: hermes gateway start",
     });
   terminal.out(
     "The gateway starts with your session from now on. To keep it running after you log out: loginctl enable-linger",

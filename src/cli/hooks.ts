@@ -62,7 +62,7 @@ async function test(context: CliContext): Promise<number> {
   const { terminal } = context;
   const [event] = context.positionals;
   if (!event)
-    throw new UserError("which event?", { cure: "For example: hermes hooks test pre_tool_call", exitCode: 2 });
+    throw new UserError("which event?", { hint: "For example: hermes hooks test pre_tool_call", exitCode: 2 });
   const tool = textOption(context, "for-tool");
   const payload = await payloadFile(context);
   const trials = await openHooks(context.home).test(event, {
@@ -85,7 +85,7 @@ async function approve(context: CliContext): Promise<number> {
 
 async function revoke(context: CliContext): Promise<number> {
   const [command] = context.positionals;
-  if (!command) throw new UserError("which command?", { cure: "See: hermes hooks list", exitCode: 2 });
+  if (!command) throw new UserError("which command?", { hint: "See: hermes hooks list", exitCode: 2 });
   const count = await openHooks(context.home).revoke(command);
   if (context.values.json) context.terminal.out(JSON.stringify({ revoked: count }));
   else context.terminal.out(count === 0 ? "It was not approved." : "It will not run again until you approve it.");

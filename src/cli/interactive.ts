@@ -1,6 +1,6 @@
 // The plain, line-based conversation: a prompt, streamed answers, slash commands, and text typed while a turn runs.
 import { join } from "node:path";
-import type { App, ConversationWish } from "../app/app.ts";
+import type { App, ConversationOptions } from "../app/app.ts";
 import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Human } from "../core/human.ts";
@@ -25,9 +25,9 @@ class Session {
   readonly #context: CliContext;
   readonly #app: App;
   readonly #reader: LineReader;
-  readonly #wish: (human: Human) => Promise<ConversationWish>;
+  readonly #wish: (human: Human) => Promise<ConversationOptions>;
   #opened: OpenedConversation | undefined;
-  #changes: Partial<ConversationWish> = {};
+  #changes: Partial<ConversationOptions> = {};
   #running: AbortController | undefined;
   #commands: readonly SlashCommand[] = [];
   readonly #pending: TypedLine[] = [];
@@ -40,7 +40,7 @@ class Session {
   #lastInterrupt = 0;
   #exitCode = 0;
 
-  constructor(context: CliContext, app: App, wish: (human: Human) => Promise<ConversationWish>) {
+  constructor(context: CliContext, app: App, wish: (human: Human) => Promise<ConversationOptions>) {
     this.#context = context;
     this.#app = app;
     this.#wish = wish;
@@ -327,7 +327,7 @@ class Session {
 export function interact(
   context: CliContext,
   app: App,
-  wish: (human: Human) => Promise<ConversationWish>,
+  wish: (human: Human) => Promise<ConversationOptions>,
 ): Promise<number> {
   return new Session(context, app, wish).run();
 }

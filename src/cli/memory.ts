@@ -54,7 +54,7 @@ async function answersFor(context: CliContext, setup: MemorySetup): Promise<{ [k
   const unknown = Object.keys(answers).find((key) => !setup.fields.some((field) => field.key === key));
   if (unknown) {
     const keys = setup.fields.map((field) => field.key).join(", ");
-    throw new UserError(`${setup.name} has no setting "${unknown}"`, { cure: `Settings: ${keys}`, exitCode: 2 });
+    throw new UserError(`${setup.name} has no setting "${unknown}"`, { hint: `Settings: ${keys}`, exitCode: 2 });
   }
   for (const field of setup.fields) {
     if (field.key in answers) continue;
@@ -62,7 +62,7 @@ async function answersFor(context: CliContext, setup: MemorySetup): Promise<{ [k
     const known = answers[field.key] || (field.envVar && context.home.env[field.envVar]);
     if (field.required && !known)
       throw new UserError(`${setup.name} needs ${field.key}: ${field.description}`, {
-        cure: `Give it with --set ${field.key}=VALUE${field.envVar ? `, or set ${field.envVar}` : ""}${field.url ? `. Get one at ${field.url}` : ""}`,
+        hint: `Give it with --set ${field.key}=VALUE${field.envVar ? `, or set ${field.envVar}` : ""}${field.url ? `. Get one at ${field.url}` : ""}`,
         exitCode: 2,
       });
   }
@@ -75,7 +75,7 @@ async function setup(context: CliContext): Promise<number> {
   if (!name) {
     const { providers } = await actions.status();
     throw new UserError("which provider?", {
-      cure: `Use one of: ${providers.map((row) => row.name).join(", ")}`,
+      hint: `Use one of: ${providers.map((row) => row.name).join(", ")}`,
       exitCode: 2,
     });
   }
@@ -106,7 +106,7 @@ async function reset(context: CliContext): Promise<number> {
     throw new UserError(`--target takes all, memory or user, not "${target}"`, { exitCode: 2 });
   const { terminal } = context;
   if (!context.values.yes) {
-    if (!terminal.interactive) throw new UserError("this erases notes", { cure: "Say so with --yes", exitCode: 2 });
+    if (!terminal.interactive) throw new UserError("this erases notes", { hint: "Say so with --yes", exitCode: 2 });
     if (!(await terminal.confirm("Erase the built-in notes for good?"))) return 1;
   }
   const files = await openMemoryActions(context.home).reset(target);

@@ -63,7 +63,7 @@ async function set(context: CliContext): Promise<number> {
   const ask = asked(context);
   if (!ask.model)
     throw new UserError("which model?", {
-      cure: "For example: hermes model set claude-sonnet-4-6 --provider anthropic",
+      hint: "For example: hermes model set claude-sonnet-4-6 --provider anthropic",
       exitCode: 2,
     });
   const change = await setModel(context.home, { ...ask, model: ask.model });
@@ -88,7 +88,7 @@ async function test(context: CliContext): Promise<number> {
             `Latency:    ${result.firstTokenMs ?? result.totalMs} ms to the first token, ${result.totalMs} ms in all`,
             `Used:       ${result.usage?.input ?? 0} in, ${result.usage?.output ?? 0} out, ${result.usage?.cacheRead ?? 0} from cache; ${cost}`,
           ]
-        : [`Failed:     ${result.failure}`, ...(result.cure ? [`Cure:       ${result.cure}`] : [])];
+        : [`Failed:     ${result.failure}`, ...(result.hint ? [`Cure:       ${result.hint}`] : [])];
       context.terminal.out([...viewLines(result), ...outcome].join("\n"));
     }
     return result.ok ? 0 : 1;

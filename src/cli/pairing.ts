@@ -35,7 +35,7 @@ async function approve(context: CliContext): Promise<number> {
 async function revoke(context: CliContext): Promise<number> {
   const [platform, user] = two(context, "revoke PLATFORM USER");
   if (!(await openPairing(context.home.path).revoke(platform, user)))
-    throw new UserError(`${user} is not paired on ${platform}.`, { cure: "See: hermes pairing list" });
+    throw new UserError(`${user} is not paired on ${platform}.`, { hint: "See: hermes pairing list" });
   context.terminal.out(`${user} may no longer write on ${platform}.`);
   return 0;
 }

@@ -6,7 +6,7 @@ import { pick } from "./picker.ts";
 
 /** Memory providers and context engines are chosen, one of each; what is built in always runs. */
 function switchable(row: PluginRow): boolean {
-  return !["memory", "exclusive", "context-engine"].includes(row.kind) && row.standing !== "built in";
+  return !["memory", "exclusive", "context-engine"].includes(row.kind) && row.status !== "built in";
 }
 
 function labelOf(row: PluginRow, on: boolean): string {
@@ -16,7 +16,7 @@ function labelOf(row: PluginRow, on: boolean): string {
 
 /** The choice, or null when the person leaves without saving. */
 async function ask(context: CliContext, rows: readonly PluginRow[]): Promise<ReadonlyMap<string, boolean> | null> {
-  const now = new Map(rows.map((row) => [row.key, row.standing === "enabled"]));
+  const now = new Map(rows.map((row) => [row.key, row.status === "enabled"]));
   const title = "Plugins (Enter switches, Esc leaves everything as it is)";
   for (let start = 0; ; ) {
     const choices = rows.map((row) => ({ label: labelOf(row, now.get(row.key) ?? false), value: row.key }));
@@ -40,7 +40,7 @@ export async function choosePlugins(
   if (rows.length === 0) return list(context);
   const wanted = await ask(context, rows);
   if (!wanted) return 1;
-  const changed = rows.filter((row) => wanted.get(row.key) !== (row.standing === "enabled"));
+  const changed = rows.filter((row) => wanted.get(row.key) !== (row.status === "enabled"));
   for (const { key } of changed) {
     const on = wanted.get(key) === true;
     await (on ? actions.enable(key) : actions.disable(key));

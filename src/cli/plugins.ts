@@ -10,11 +10,11 @@ import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from ".
 function nameOf(context: CliContext, what = "plugin"): string {
   const [name] = context.positionals;
   if (name) return name;
-  throw new UserError(`which ${what}?`, { cure: "See: hermes plugins list", exitCode: 2 });
+  throw new UserError(`which ${what}?`, { hint: "See: hermes plugins list", exitCode: 2 });
 }
 
 function brings(row: PluginRow): string {
-  const { brings: known, provides } = row;
+  const { registrations: known, provides } = row;
   const counts: (readonly [string, number])[] = known
     ? [
         ["tool", known.tools.length],
@@ -35,7 +35,7 @@ function brings(row: PluginRow): string {
 function state(row: PluginRow): string {
   if (row.problem) return "does not work";
   const chosen = row.kind === "memory" || row.kind === "exclusive" || row.kind === "context-engine";
-  return chosen && row.standing === "not enabled" ? "not chosen" : row.standing;
+  return chosen && row.status === "not enabled" ? "not chosen" : row.status;
 }
 
 function loadTime(row: PluginRow): string {
@@ -65,9 +65,9 @@ function printRows(context: CliContext, rows: readonly PluginRow[]): void {
   terminal.out(table);
   for (const row of rows) {
     const remarks = [row.problem, ...row.remarks].filter((text) => text !== undefined);
-    if (row.standing !== "not enabled" && row.missingEnv.length > 0)
+    if (row.status !== "not enabled" && row.missingEnv.length > 0)
       remarks.push(`not set: ${row.missingEnv.join(", ")}`);
-    const replaced = row.brings?.tools.filter((tool) => tool.override).map((tool) => tool.name) ?? [];
+    const replaced = row.registrations?.tools.filter((tool) => tool.override).map((tool) => tool.name) ?? [];
     if (replaced.length > 0) remarks.push(`takes the place of: ${replaced.join(", ")}`);
     for (const remark of remarks) terminal.out(`${terminal.style("yellow", row.key)}: ${remark}`);
   }
@@ -79,7 +79,7 @@ async function list(context: CliContext): Promise<number> {
     ? await actions.check((text) => context.terminal.err(`notice: ${text}`))
     : await actions.list();
   const rows = context.values.all ? [await actions.builtins(), ...found] : found;
-  const broken = rows.some((row) => row.problem && row.standing !== "not enabled" && row.standing !== "disabled");
+  const broken = rows.some((row) => row.problem && row.status !== "not enabled" && row.status !== "disabled");
   if (context.values.json) context.terminal.out(JSON.stringify(rows, null, 2));
   else printRows(context, rows);
   return context.values.check && broken ? 1 : 0;

@@ -10,7 +10,7 @@ async function resolveWanted(store: SessionStore, wanted: string): Promise<strin
     (await store.resolveSessionId(wanted));
   if (!id)
     throw new UserError(`no session "${wanted}"`, {
-      cure: "See: hermes sessions list, or pick one with: hermes sessions browse",
+      hint: "See: hermes sessions list, or pick one with: hermes sessions browse",
     });
   return store.resolveResumeSessionId(await store.getCompressionTip(id));
 }
@@ -24,6 +24,6 @@ export async function sessionToResume(
   if (options.continue === undefined) return undefined;
   if (options.continue !== "") return resolveWanted(store, options.continue);
   const [latest] = await store.searchSessions({ source: "cli", limit: 1 });
-  if (!latest) throw new UserError("there is no session to go on with", { cure: "Start one with: hermes" });
+  if (!latest) throw new UserError("there is no session to go on with", { hint: "Start one with: hermes" });
   return store.resolveResumeSessionId(await store.getCompressionTip(latest.id));
 }

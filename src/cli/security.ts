@@ -7,7 +7,7 @@ const STYLE = { high: "red", medium: "yellow", low: "dim", info: "dim" } as cons
 
 function line(terminal: Terminal, finding: AuditFinding): string {
   const label = terminal.style(STYLE[finding.severity], finding.severity.padEnd(6));
-  return `${label}  ${finding.what}${finding.cure ? `\n        ${finding.cure}` : ""}`;
+  return `${label}  ${finding.what}${finding.hint ? `\n        ${finding.hint}` : ""}`;
 }
 
 async function audit(context: CliContext): Promise<number> {

@@ -32,7 +32,7 @@ async function* sessionsToExport(store: SessionStore, context: CliContext): Asyn
 export function exportSessions(context: CliContext): Promise<number> {
   const file = context.positionals[0];
   if (!file)
-    throw new UserError("export where to?", { cure: "Give a file name, or - for standard output", exitCode: 2 });
+    throw new UserError("export where to?", { hint: "Give a file name, or - for standard output", exitCode: 2 });
   return withStore(context, async (store) => {
     const target = file === "-" ? context.terminal.streams.stdout : createWriteStream(file, { mode: 0o600 });
     const broken = new Promise<never>((_, reject) => target.once("error", reject));
@@ -97,7 +97,7 @@ export function importSessions(context: CliContext): Promise<number> {
   const file = context.positionals[0];
   if (!file)
     throw new UserError("import from where?", {
-      cure: "Give a file made by `hermes sessions export`, another state.db, or -",
+      hint: "Give a file made by `hermes sessions export`, another state.db, or -",
       exitCode: 2,
     });
   return withStore(context, async (store) => {

@@ -71,7 +71,7 @@ function highlighted(context: CliContext, hit: SearchHit): string {
 export function searchSessions(context: CliContext): Promise<number> {
   const query = context.positionals.join(" ").trim();
   if (query === "")
-    throw new UserError("search what for?", { cure: "Give words: hermes sessions search WORDS…", exitCode: 2 });
+    throw new UserError("search what for?", { hint: "Give words: hermes sessions search WORDS…", exitCode: 2 });
   return withStore(context, async (store) => {
     const list = (name: string) =>
       textOption(context, name)

@@ -10,7 +10,7 @@ import { findingLines, plain, showPlan, verdictText } from "./skills-print.ts";
 function wordOf(context: CliContext, what: string): string {
   const [word] = context.positionals;
   if (word) return word;
-  throw new UserError(`which ${what}?`, { cure: "See: hermes skills --help", exitCode: 2 });
+  throw new UserError(`which ${what}?`, { hint: "See: hermes skills --help", exitCode: 2 });
 }
 
 function printJson(context: CliContext, value: unknown): void {
@@ -26,7 +26,7 @@ function consentOf(context: CliContext, verb: string): Consent {
     const agreed = values.overwrite ? "overwrite" : "yes";
     if (values.yes) return agreed;
     if (!terminal.interactive)
-      throw new UserError(`${verb} ${plan.name}? Nobody is here to answer`, { cure: "Add --yes after reading it." });
+      throw new UserError(`${verb} ${plan.name}? Nobody is here to answer`, { hint: "Add --yes after reading it." });
     terminal.err(terminal.style("dim", `To read it first, in another window:\n  ${plan.folder}`));
     if (!(await terminal.confirm(`${verb} ${plan.name}?`))) return "no";
     if (!plan.edited || values.overwrite) return agreed;
@@ -190,7 +190,7 @@ export async function update(context: CliContext): Promise<number> {
       } catch (error) {
         // One that may not be updated does not keep the others from it.
         if (!(error instanceof UserError)) throw error;
-        results.push({ name: row.name, outcome: "refused", reason: `${error.message}. ${error.cure ?? ""}`.trim() });
+        results.push({ name: row.name, outcome: "refused", reason: `${error.message}. ${error.hint ?? ""}`.trim() });
       }
     }
   }
@@ -246,7 +246,7 @@ export async function tapAdd(context: CliContext): Promise<number> {
 export async function tapRemove(context: CliContext): Promise<number> {
   const repo = wordOf(context, "repository");
   const removed = await (await openHubActions(context.home)).removeTap(repo);
-  if (!removed) throw new UserError(`${repo} is not among your taps`, { cure: "See: hermes skills tap list" });
+  if (!removed) throw new UserError(`${repo} is not among your taps`, { hint: "See: hermes skills tap list" });
   if (context.values.json) printJson(context, { repo, removed });
   else context.terminal.out(`Removed ${repo}. Skills that came from it stay.`);
   return 0;
@@ -284,7 +284,7 @@ export async function publish(context: CliContext): Promise<number> {
   const dir = textOption(context, "dir");
   const to = textOption(context, "to") ?? (repo ? "github" : "folder");
   if (to !== "folder" && to !== "site" && to !== "github")
-    throw new UserError(`skills cannot be published to "${to}"`, { cure: "Use folder, site or github.", exitCode: 2 });
+    throw new UserError(`skills cannot be published to "${to}"`, { hint: "Use folder, site or github.", exitCode: 2 });
   const path = resolve(home.cwd, wordOf(context, "folder"));
   const place = { ...(dir ? { dir: resolve(home.cwd, dir) } : {}), ...(repo ? { repo } : {}) };
   const outcome = await (await openHubActions(home)).publish(path, { to, ...place, force: Boolean(values.force) });

@@ -10,7 +10,7 @@ const SOURCES = ["all", "hub", "builtin", "local", "external", "plugin"];
 function wanted(context: CliContext): (row: SkillRow) => boolean {
   const source = textOption(context, "source") ?? "all";
   if (!SOURCES.includes(source))
-    throw new UserError(`there is no source "${source}"`, { cure: `Use one of: ${SOURCES.join(", ")}.`, exitCode: 2 });
+    throw new UserError(`there is no source "${source}"`, { hint: `Use one of: ${SOURCES.join(", ")}.`, exitCode: 2 });
   const enabledOnly = Boolean(context.values["enabled-only"]);
   return (row) => (source === "all" || row.source === source) && (!enabledOnly || row.enabled);
 }
@@ -30,8 +30,8 @@ function printList({ terminal }: CliContext, { skills, problems, waiting }: OwnS
     ];
     terminal.out(renderTable(terminal, columns, skills));
   }
-  for (const { file, line, message, cure } of problems)
-    terminal.err(`${terminal.style("yellow", "problem:")} ${file}:${line} ${plain(message)}. ${cure}`);
+  for (const { file, line, message, hint } of problems)
+    terminal.err(`${terminal.style("yellow", "problem:")} ${file}:${line} ${plain(message)}. ${hint}`);
   for (const change of waiting)
     terminal.err(
       `${terminal.style("yellow", "waiting:")} ${change.id}: the agent's ${change.action} of ${plain(change.name)} was found ${change.verdict}. Read it with: hermes skills review ${change.id}`,
@@ -74,7 +74,7 @@ export async function config(context: CliContext): Promise<number> {
     const [, key, text] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
     if (key === undefined || text === undefined || !settings.some((setting) => setting.key === key))
       throw new UserError(`"${pair}" sets nothing that a skill asks for`, {
-        cure: `Keys: ${settings.map((setting) => setting.key).join(", ") || "none"}. Write KEY=VALUE.`,
+        hint: `Keys: ${settings.map((setting) => setting.key).join(", ") || "none"}. Write KEY=VALUE.`,
         exitCode: 2,
       });
     await own.set(key, text);
@@ -108,11 +108,11 @@ const RESET_TEXTS = {
 export async function reset(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const [name] = context.positionals;
-  if (!name) throw new UserError("which skill?", { cure: "See: hermes skills list --source builtin", exitCode: 2 });
+  if (!name) throw new UserError("which skill?", { hint: "See: hermes skills list --source builtin", exitCode: 2 });
   const restore = Boolean(values.restore);
   if (restore && !values.yes) {
     if (!terminal.interactive)
-      throw new UserError(`replace your copy of ${name}? Nobody is here to answer`, { cure: "Add --yes." });
+      throw new UserError(`replace your copy of ${name}? Nobody is here to answer`, { hint: "Add --yes." });
     if (!(await terminal.confirm(`Replace your copy of ${plain(name)}?`))) return 1;
   }
   const outcome = await openOwnSkills(context.home).reset(name, restore);
@@ -124,7 +124,7 @@ export async function reset(context: CliContext): Promise<number> {
 function idOf(context: CliContext): string {
   const [id] = context.positionals;
   if (id) return id;
-  throw new UserError("which change?", { cure: "See: hermes skills list", exitCode: 2 });
+  throw new UserError("which change?", { hint: "See: hermes skills list", exitCode: 2 });
 }
 
 export async function review(context: CliContext): Promise<number> {

@@ -27,8 +27,8 @@ export function withPlainErrors(command: CliCommand): CliCommand {
           run: (context) =>
             run(context).catch((error: unknown) => {
               if (!(error instanceof UserError)) throw error;
-              const { exitCode, cure } = error;
-              throw new UserError(plain(error.message), { exitCode, ...(cure ? { cure: plain(cure) } : {}) });
+              const { exitCode, hint } = error;
+              throw new UserError(plain(error.message), { exitCode, ...(hint ? { hint: plain(hint) } : {}) });
             }),
         }
       : {}),

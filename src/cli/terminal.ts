@@ -21,7 +21,7 @@ export interface TerminalStreams {
 }
 
 /** Whoever read our words may leave early (`| head`): the work goes on without them. */
-function unlessNobodyReads(error: NodeJS.ErrnoException): void {
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
 
@@ -34,7 +34,7 @@ export class Terminal {
   constructor(streams: TerminalStreams, options: { noColor?: boolean } = {}) {
     this.#streams = streams;
     this.#colour = Boolean(streams.stdout.isTTY) && !options.noColor;
-    for (const stream of [streams.stdout, streams.stderr]) stream.on("error", unlessNobodyReads);
+    for (const stream of [streams.stdout, streams.stderr]) stream.on("error", ignoreClosedPipe);
   }
 
   get streams(): TerminalStreams {

@@ -68,7 +68,7 @@ function isToolset(view: ToolView | ToolsetRow): view is ToolsetRow {
 
 async function show(context: CliContext): Promise<number> {
   const [name] = context.positionals;
-  if (!name) throw new UserError("show which tool?", { cure: "For example: hermes tools show read_file", exitCode: 2 });
+  if (!name) throw new UserError("show which tool?", { hint: "For example: hermes tools show read_file", exitCode: 2 });
   const view = await showTool(context.home, name, platformOf(context));
   if (isToolset(view)) {
     const tools = view.tools.map((tool) => `  ${mark(tool)} ${tool.name}${tool.reason ? ` (${tool.reason})` : ""}`);
@@ -98,7 +98,7 @@ function report(context: CliContext, change: ToolsetChange): number {
 
 function names(context: CliContext, verb: string): readonly string[] {
   if (context.positionals.length > 0) return context.positionals;
-  throw new UserError(`${verb} which toolset?`, { cure: `For example: hermes tools ${verb} web`, exitCode: 2 });
+  throw new UserError(`${verb} which toolset?`, { hint: `For example: hermes tools ${verb} web`, exitCode: 2 });
 }
 
 async function enable(context: CliContext): Promise<number> {

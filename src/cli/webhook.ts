@@ -14,7 +14,7 @@ import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./com
 function nameOf(context: CliContext): string {
   const [name] = context.positionals;
   if (name) return name;
-  throw new UserError("which route?", { cure: "Give its name. See: hermes webhook list", exitCode: 2 });
+  throw new UserError("which route?", { hint: "Give its name. See: hermes webhook list", exitCode: 2 });
 }
 
 function list(text: string | undefined): string[] {

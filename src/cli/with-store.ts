@@ -17,13 +17,13 @@ export async function withStore<T>(context: CliContext, work: (store: SessionSto
 export async function requireSession(store: SessionStore, text: string | undefined): Promise<string> {
   if (!text)
     throw new UserError("which session?", {
-      cure: "Give an id, the start of one, or a title. See: hermes sessions list",
+      hint: "Give an id, the start of one, or a title. See: hermes sessions list",
       exitCode: 2,
     });
   const id = (await store.resolveSessionId(text)) ?? (await store.resolveSessionByTitle(text));
   if (!id) {
     throw new UserError(`no session matches "${text}"`, {
-      cure: "An id prefix must be unique. See: hermes sessions list, or hermes sessions search WORDS",
+      hint: "An id prefix must be unique. See: hermes sessions list, or hermes sessions search WORDS",
     });
   }
   return id;

@@ -35,7 +35,7 @@ async function editEnvFile(home: WritableHome, edit: (text: string) => string): 
 function requireName(name: string): void {
   if (isEnvName(name)) return;
   throw new UserError(`"${name}" is not a name of an environment variable`, {
-    cure: "Use letters, digits and _, not starting with a digit.",
+    hint: "Use letters, digits and _, not starting with a digit.",
     exitCode: 2,
   });
 }

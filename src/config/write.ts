@@ -20,7 +20,7 @@ export interface WritableHome {
 export function refuseWhenManaged(home: WritableHome, what: string): void {
   if (home.managedBy === null) return;
   throw new UserError(`${what} cannot be changed here: this install is managed by ${home.managedBy}`, {
-    cure: `Change it where ${home.managedBy} keeps its settings.`,
+    hint: `Change it where ${home.managedBy} keeps its settings.`,
   });
 }
 
@@ -39,7 +39,7 @@ function refuseWhenBroken(parsed: ParsedYaml, path: string): void {
   const { line, column } = parsed.problem;
   const place = line === undefined ? "" : ` (line ${line}, column ${column})`;
   throw new UserError(`${path} is not valid${place}; nothing was changed`, {
-    cure: "Repair it first: hermes config edit, then hermes config check",
+    hint: "Repair it first: hermes config edit, then hermes config check",
   });
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
-import { readIfThere } from "../lib/read-if-there.ts";
+import { readIfThere } from "../lib/read-if-exists.ts";
 
 export const PROJECT_FILE_CHARS = 20_000;
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
 import { estimateTextTokens } from "../core/tokens.ts";
-import { readIfThere } from "../lib/read-if-there.ts";
+import { readIfThere } from "../lib/read-if-exists.ts";
 import { capText, readProjectFiles } from "./project-files.ts";
 
 const IDENTITY = `You are Hermes, a personal AI agent. You work on the user's machine and in their chats with the tools you are given.

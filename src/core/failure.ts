@@ -27,7 +27,7 @@ export interface Failure {
   /** One sentence for the person: what happened, without secrets. */
   readonly message: string;
   /** What the person can do about it; names a command or a setting. */
-  readonly cure?: string;
+  readonly hint?: string;
   readonly status?: number;
   /** How long the provider asked us to wait. */
   readonly retryAfterMs?: number;
@@ -37,28 +37,34 @@ export interface Failure {
   readonly limitTokens?: number;
 }
 
-/** An error whose text is meant for the person: printed without a stack, with its cure, and exit code `exitCode`. */
+/** An error whose text is meant for the person: printed without a stack, with its hint, and exit code `exitCode`. */
 export class UserError extends Error {
-  readonly cure: string | undefined;
+  readonly hint: string | undefined;
   readonly exitCode: number;
 
-  constructor(message: string, options: { cure?: string; exitCode?: number; cause?: unknown } = {}) {
+  constructor(message: string, options: { hint?: string; exitCode?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "UserError";
-    this.cure = options.cure;
+    this.hint = options.hint;
     this.exitCode = options.exitCode ?? 1;
   }
 }
 
 /** What went wrong and what helps, as sentences. */
-export function withCure({ message, cure }: { readonly message: string; readonly cure?: string | undefined }): string {
-  if (!cure) return message;
+export function formatFailure({
+  message,
+  hint,
+}: {
+  readonly message: string;
+  readonly hint?: string | undefined;
+}): string {
+  if (!hint) return message;
   const said = message.replace(/[.:]$/, "");
-  return `${said}${/[!?]$/.test(said) ? "" : "."} ${cure}`;
+  return `${said}${/[!?]$/.test(said) ? "" : "."} ${hint}`;
 }
 
 /** The same for whatever was thrown. */
-export function inOneLine(error: unknown): string {
-  if (error instanceof UserError) return withCure(error);
+export function errorMessage(error: unknown): string {
+  if (error instanceof UserError) return formatFailure(error);
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
 // Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the door by which results leave.
-import type { MediaWish } from "./outgoing-media.ts";
+import type { MediaRequest } from "./outgoing-media.ts";
 
 /** `tz` is the IANA zone whose wall clock a cron expression means; without it the configured zone applies. */
 export type Schedule =
@@ -176,7 +176,7 @@ export interface DeliveryMessage {
   /** The job that it comes from; deliveries of jobs are never mirrored into the chat's history. */
   readonly jobId?: string;
   /** How the files are to be sent. */
-  readonly mediaWish?: MediaWish;
+  readonly mediaWish?: MediaRequest;
   /** Where the agent was that sent it (`cli`, `telegram`): the chat's own session then remembers the message. */
   readonly mirrorFrom?: string;
   /** The same for every attempt at this delivery: however often it is asked for, by whichever process, it is sent once. */
@@ -201,7 +201,7 @@ export interface KnownChat {
 export interface Deliverer {
   /** Every platform that can be named, configured or not. */
   known(): readonly string[];
-  /** Why nothing can be sent there, with the cure; undefined when it can. */
+  /** Why nothing can be sent there, with the hint; undefined when it can. */
   problem(platform: string): string | undefined;
   /** The home channel of a platform. */
   home(platform: string): DeliveryTarget | undefined;

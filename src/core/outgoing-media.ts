@@ -16,7 +16,7 @@ const MARKER =
   /[`"']?MEDIA:\s*(?:"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`|(\S+?\.[A-Za-z0-9]{1,5}))[`"']?(?=$|[\s)\],.;!?])/gm;
 
 /** How the files of one text are to be sent. */
-export interface MediaWish {
+export interface MediaRequest {
   /** Ogg and Opus as voice notes. */
   readonly voice: boolean;
   /** Everything as a plain file, images uncompressed. */
@@ -32,7 +32,7 @@ export function isSendable(path: string): boolean {
   return extensionOf(path) in KINDS;
 }
 
-export function mediaKindOf(path: string, wish: MediaWish = { voice: false, document: false }): MediaKind {
+export function mediaKindOf(path: string, wish: MediaRequest = { voice: false, document: false }): MediaKind {
   const extension = extensionOf(path);
   const kind = KINDS[extension] ?? "document";
   if (wish.document) return "document";
@@ -43,7 +43,7 @@ export function mediaKindOf(path: string, wish: MediaWish = { voice: false, docu
 export function takeMarkers(
   text: string,
   resolve: (written: string) => string | null,
-): { readonly text: string; readonly paths: readonly string[]; readonly wish: MediaWish } {
+): { readonly text: string; readonly paths: readonly string[]; readonly wish: MediaRequest } {
   const wish = { voice: text.includes("[[audio_as_voice]]"), document: text.includes("[[as_document]]") };
   const paths: string[] = [];
   const plain = text.replaceAll("[[audio_as_voice]]", "").replaceAll("[[as_document]]", "");

@@ -11,6 +11,6 @@ it.each([
   ["1.7", "serves up to 1.0: update Hermes"],
   ["0", "update the plugin"],
   ["latest", "is not a version"],
-])("refuses %s with the cure", (wanted, cure) => {
-  expect(apiProblem(wanted)).toContain(cure);
+])("refuses %s with the hint", (wanted, hint) => {
+  expect(apiProblem(wanted)).toContain(hint);
 });

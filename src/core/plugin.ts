@@ -45,7 +45,7 @@ export interface ModelProviderRow {
   readonly contextLength?: number;
 }
 
-export interface BroughtProvider extends ModelProviderRow {
+export interface PluginModelProvider extends ModelProviderRow {
   /** Name of the plugin. */
   readonly plugin: string;
 }
@@ -82,8 +82,8 @@ export function apiProblem(wanted: string): string | undefined {
   const minor = Number(match[2] ?? 0) || 0;
   const [ourMajor = 1, ourMinor = 0] = PLUGIN_API_VERSION.split(".").map(Number);
   if (!SERVED_MAJORS.includes(major)) {
-    const cure = major > ourMajor ? "update Hermes" : "update the plugin";
-    return `it needs plugin API ${wanted}, and this Hermes serves ${SERVED_MAJORS.map((served) => `${served}.x`).join(", ")}: ${cure}`;
+    const hint = major > ourMajor ? "update Hermes" : "update the plugin";
+    return `it needs plugin API ${wanted}, and this Hermes serves ${SERVED_MAJORS.map((served) => `${served}.x`).join(", ")}: ${hint}`;
   }
   if (major === ourMajor && minor > ourMinor)
     return `it needs plugin API ${wanted}, and this Hermes serves up to ${newest}: update Hermes`;
@@ -99,7 +99,7 @@ export type PluginContextEngine = Partial<Omit<ContextEngine, "name" | "compress
   ): Promise<readonly Message[] | CompressOutcome> | readonly Message[] | CompressOutcome;
 };
 
-export interface EngineWish {
+export interface EngineOptions {
   readonly contextLength: number;
   readonly model: string;
 }
@@ -231,7 +231,10 @@ export interface PluginContext {
   registerCommand(command: PluginSlashCommand): void;
   registerCliCommand(command: PluginCliCommand): void;
   /** A function is called for every conversation; an object is shared by all of them. */
-  registerContextEngine(engine: PluginContextEngine | ((wish: EngineWish) => PluginContextEngine), name?: string): void;
+  registerContextEngine(
+    engine: PluginContextEngine | ((wish: EngineOptions) => PluginContextEngine),
+    name?: string,
+  ): void;
   registerMemoryProvider(provider: PluginMemoryProvider | (() => PluginMemoryProvider), name?: string): void;
   registerModelProvider(row: ModelProviderRow): void;
   registerWebSearchProvider(provider: WebProvider): void;

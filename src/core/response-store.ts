@@ -14,7 +14,7 @@ export interface StoredResponse {
 }
 
 /** Where a conversation stood that a client sends back in full. */
-export interface ChatThread {
+export interface StoredThread {
   readonly sessionId: string;
   readonly messageCount: number;
 }
@@ -27,7 +27,7 @@ export interface ResponseStore {
   delete(id: string): boolean;
   /** The newest answer of a named conversation. */
   newestOf(conversation: string): string | null;
-  thread(fingerprint: string): ChatThread | null;
-  putThread(fingerprint: string, thread: ChatThread): void;
+  thread(fingerprint: string): StoredThread | null;
+  putThread(fingerprint: string, thread: StoredThread): void;
   close(): void;
 }

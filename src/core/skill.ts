@@ -38,7 +38,7 @@ export interface SkillProblem {
   readonly file: string;
   readonly line: number;
   readonly message: string;
-  readonly cure: string;
+  readonly hint: string;
 }
 
 /** The front matter of a SKILL.md, every field in one shape whatever way it was written. */
@@ -114,7 +114,7 @@ export interface SkillRequest {
 
 export type SkillActivation =
   | { readonly ok: true; readonly name: string; readonly text: string; readonly notes: readonly string[] }
-  | { readonly ok: false; readonly error: string; readonly cure: string };
+  | { readonly ok: false; readonly error: string; readonly hint: string };
 
 /** A change that an agent wrote and the guard stopped: not loaded until a person approves it. */
 export interface QuarantinedSkill {

@@ -150,13 +150,13 @@ export async function claimDue(claiming: Claiming, onlyJob?: string): Promise<Cl
 export async function claimByHand(claiming: Claiming, id: string): Promise<ClaimedRun> {
   return claiming.file.change(async (jobs) => {
     const job = jobs.find((entry) => entry.id === id);
-    if (!job) throw new UserError(`There is no job ${id}.`, { cure: "See: hermes cron list --all" });
+    if (!job) throw new UserError(`There is no job ${id}.`, { hint: "See: hermes cron list --all" });
     const { ledger, owner, leaseMs } = claiming;
     const now = claiming.now();
     const since = (await busyJobs(ledger)).get(id);
     if (since !== undefined) {
       throw new UserError(`The job "${job.name}" is running already, since ${isoIn(since, claiming.zone())}.`, {
-        cure: "Wait for its end: hermes cron history",
+        hint: "Wait for its end: hermes cron history",
       });
     }
     const run = { occurrence: now, trigger: "manual" as const };

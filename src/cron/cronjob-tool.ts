@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { UserError } from "../core/failure.ts";
 import type { Gate } from "../core/gate.ts";
 import type { Job } from "../core/job.ts";
-import type { JobWish } from "../core/job-desk.ts";
+import type { JobInput } from "../core/job-service.ts";
 import type { JsonObject } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import {
@@ -107,7 +107,7 @@ export function jobEntry(job: Job): JsonObject {
 }
 
 /** Fields that older prompts and skills name beside the schema. */
-function olderFields(args: Args): JobWish {
+function olderFields(args: Args): JobInput {
   const { skill, provider, base_url } = args as { readonly [name: string]: unknown };
   return {
     ...(typeof skill === "string" && args.skills === undefined ? { skills: [skill] } : {}),
@@ -120,7 +120,7 @@ function targetsOf({ deliver }: Args): string | undefined {
   return typeof deliver === "string" ? deliver : deliver?.join(",");
 }
 
-function wishOf(args: Args): JobWish {
+function wishOf(args: Args): JobInput {
   const { action: _action, job_id: _id, model, reason: _reason, include_disabled: _all, deliver: _to, ...rest } = args;
   const deliver = targetsOf(args);
   return {
@@ -174,7 +174,7 @@ async function checkReach(args: Args, jobs: readonly Job[], reach: JobReach): Pr
   if (unknown.length > 0) throw new UserError(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
   if (args.script?.trim() && !reach.scripts())
     throw new UserError("Scripts run for the owner, where the terminal may be used.", {
-      cure: "Leave the script out.",
+      hint: "Leave the script out.",
     });
   const deliver = targetsOf(args);
   if (deliver?.trim()) await reach.checkDeliver(deliver);
@@ -188,7 +188,7 @@ async function change(
   const { reach } = options;
   const actions = await options.actions();
   const named = args.job_id ?? "";
-  if (action !== "create" && named === "") throw new UserError(`${action} needs job_id.`, { cure: "See action list." });
+  if (action !== "create" && named === "") throw new UserError(`${action} needs job_id.`, { hint: "See action list." });
   const jobs = (await actions.list()).filter(reach.sees);
   const id = action === "create" ? "" : findJob(jobs, named).id;
   if (action === "create" || action === "update") await checkReach(args, jobs, reach);
@@ -228,7 +228,7 @@ async function run(args: Args, context: ToolContext, options: CronjobToolOptions
     return jsonResult({ success: true, message, ...entry, job: entry, ...(note ? { note } : {}) });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return toolError(`${error.message}${error.cure ? ` ${error.cure}` : ""}`, { success: false });
+    return toolError(`${error.message}${error.hint ? ` ${error.hint}` : ""}`, { success: false });
   }
 }
 

@@ -3,7 +3,7 @@ import { UserError } from "../core/failure.ts";
 import type { Deliverer, DeliveryTarget, Job, JobOrigin } from "../core/job.ts";
 import { nearest } from "../lib/nearest.ts";
 
-export type TargetWord =
+export type TargetText =
   | { readonly kind: "local" | "origin" | "all" }
   | { readonly kind: "platform"; readonly platform: string; readonly reference?: string; readonly thread?: string };
 
@@ -19,13 +19,13 @@ function splitReference(platform: string, rest: string): { reference: string; th
 }
 
 /** The targets of a text, doubles and blanks removed. */
-export function wordsOf(deliver: string): string[] {
+export function splitTargets(deliver: string): string[] {
   return [...new Set(deliver.split(",").map((word) => word.trim()))].filter((word) => word !== "");
 }
 
 /** One word per target; an empty text means `local`. */
-export function parseTargets(deliver: string): TargetWord[] {
-  const words = wordsOf(deliver);
+export function parseTargets(deliver: string): TargetText[] {
+  const words = splitTargets(deliver);
   return (words.length > 0 ? words : ["local"]).map((word) => {
     const lower = word.toLowerCase();
     if (lower === "local" || lower === "origin" || lower === "all") return { kind: lower };
@@ -59,7 +59,7 @@ function originTarget(origin: JobOrigin): DeliveryTarget {
 type Resolved = DeliveryTarget | { readonly error: string };
 
 async function platformTarget(
-  word: Extract<TargetWord, { kind: "platform" }>,
+  word: Extract<TargetText, { kind: "platform" }>,
   origin: JobOrigin | null,
   deliverer: Deliverer,
 ): Promise<Resolved> {
@@ -83,7 +83,7 @@ async function platformTarget(
   return { ...found, ...(thread ? { threadId: thread } : {}) };
 }
 
-async function wordTargets(word: TargetWord, origin: JobOrigin | null, deliverer: Deliverer): Promise<Resolved[]> {
+async function wordTargets(word: TargetText, origin: JobOrigin | null, deliverer: Deliverer): Promise<Resolved[]> {
   switch (word.kind) {
     case "local":
       return [];
@@ -132,7 +132,7 @@ export async function checkTargets(job: Pick<Job, "deliver" | "origin">, deliver
   const { errors } = await resolveTargets(job, deliverer);
   if (errors.length === 0) return;
   throw new UserError(`The result cannot be delivered to "${job.deliver}": ${errors.join("; ")}.`, {
-    cure: "Use local (a file only), origin (this chat), all, or platform[:chat[:thread]] of a platform that is set up.",
+    hint: "Use local (a file only), origin (this chat), all, or platform[:chat[:thread]] of a platform that is set up.",
     exitCode: 2,
   });
 }

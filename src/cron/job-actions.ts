@@ -4,10 +4,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { Job, JobOrigin, Schedule } from "../core/job.ts";
-import type { JobWish } from "../core/job-desk.ts";
+import type { JobInput } from "../core/job-service.ts";
 import { type JobChange, type JobChecks, prepareChange } from "./job-checks.ts";
 import type { JobFile } from "./job-file.ts";
-import { beginningOf } from "./job-record.ts";
+import { jobLabel } from "./job-record.ts";
 import type { RemovedJob, RemovedJobs } from "./removed-jobs.ts";
 import { firstRun } from "./schedule.ts";
 import { isoIn } from "./zone.ts";
@@ -22,7 +22,7 @@ export interface JobActionParts {
 }
 
 function notFound(reference: string): UserError {
-  return new UserError(`There is no job "${reference}".`, { cure: "See: hermes cron list --all", exitCode: 2 });
+  return new UserError(`There is no job "${reference}".`, { hint: "See: hermes cron list --all", exitCode: 2 });
 }
 
 /** By id, else by a unique name whatever its case. */
@@ -35,7 +35,7 @@ export function findJob(jobs: readonly Job[], reference: string): Job {
   if (named.length === 1 && only) return only;
   if (named.length === 0) throw notFound(reference);
   throw new UserError(`Several jobs are called "${reference}": ${named.map((job) => job.id).join(", ")}.`, {
-    cure: "Use the id.",
+    hint: "Use the id.",
     exitCode: 2,
   });
 }
@@ -52,9 +52,9 @@ function dueTime(schedule: Schedule, now: number, zone: string): string {
     at = firstRun(schedule, now, zone);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new UserError(`The schedule of this job cannot be used: ${why}.`, { cure: NEW_SCHEDULE });
+    throw new UserError(`The schedule of this job cannot be used: ${why}.`, { hint: NEW_SCHEDULE });
   }
-  if (at === undefined) throw new UserError("The time of this job has passed.", { cure: NEW_SCHEDULE });
+  if (at === undefined) throw new UserError("The time of this job has passed.", { hint: NEW_SCHEDULE });
   return isoIn(at, zoneOf(schedule, zone));
 }
 
@@ -72,7 +72,7 @@ function refuseEmpty(job: Pick<Job, "prompt" | "skills" | "script">): void {
 }
 
 function nameFor(change: JobChange, job: Pick<Job, "prompt" | "skills" | "script">): string {
-  return change.name || beginningOf(job.prompt) || job.skills[0] || job.script || "job";
+  return change.name || jobLabel(job.prompt) || job.skills[0] || job.script || "job";
 }
 
 /** The fields of a change that go into the record as they are. */
@@ -98,12 +98,12 @@ export class JobActions {
   }
 
   /** Throws UserError and changes nothing when something is wrong. */
-  async create(wish: JobWish, origin: JobOrigin | null = null): Promise<Job> {
+  async create(wish: JobInput, origin: JobOrigin | null = null): Promise<Job> {
     const { file, checks, now } = this.#parts;
     const deliver = wish.deliver?.trim() || usualTarget(origin);
     const change = await prepareChange({ ...wish, deliver }, { checks, now: now(), origin, jobs: await this.list() });
     const { schedule } = change;
-    if (!schedule) throw new UserError("A job needs a schedule.", { cure: "For example: every 2h", exitCode: 2 });
+    if (!schedule) throw new UserError("A job needs a schedule.", { hint: "For example: every 2h", exitCode: 2 });
     const zone = checks.zone();
     const content = { prompt: change.prompt ?? "", skills: change.skills ?? [], script: change.script ?? null };
     refuseEmpty(content);
@@ -126,12 +126,12 @@ export class JobActions {
   }
 
   /** A job that was removed lately and that this wish would bring back; an agent asks before it does so. */
-  removedLike(wish: JobWish): Promise<RemovedJob | undefined> {
+  removedLike(wish: JobInput): Promise<RemovedJob | undefined> {
     return this.#parts.removed.like(wish);
   }
 
   /** What is not named stays; an empty text or list clears. A job that names nobody becomes that of the `tenant`. */
-  async update(reference: string, wish: JobWish, tenant?: string): Promise<Job> {
+  async update(reference: string, wish: JobInput, tenant?: string): Promise<Job> {
     const { file, checks, now } = this.#parts;
     const jobs = await this.list();
     const before = findJob(jobs, reference);
@@ -218,7 +218,7 @@ function countedFor(change: JobChange, { repeat: { completed } }: Job): number {
 function refuseDone({ name, schedule, repeat: { times, completed } }: Job): void {
   if (schedule.kind === "once" || times === null || completed < times) return;
   throw new UserError(`The job "${name}" has run ${completed} of ${times} times.`, {
-    cure: "Let it run more often (0 for ever), then resume it: hermes cron edit ID --repeat N",
+    hint: "Let it run more often (0 for ever), then resume it: hermes cron edit ID --repeat N",
   });
 }
 

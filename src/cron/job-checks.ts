@@ -3,9 +3,9 @@ import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.ts";
-import type { JobWish } from "../core/job-desk.ts";
+import type { JobInput } from "../core/job-service.ts";
 import { oneLine } from "../lib/one-line.ts";
-import { checkTargets, isLocalOnly, wordsOf } from "./delivery-target.ts";
+import { checkTargets, isLocalOnly, splitTargets } from "./delivery-target.ts";
 import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
 import { parseSchedule } from "./schedule.ts";
 import { findScript } from "./script.ts";
@@ -42,11 +42,11 @@ export interface CheckFrame {
 
 const CATCH_UPS: readonly CatchUp[] = ["skip", "latest", "all"];
 
-function bad(message: string, cure?: string): UserError {
-  return new UserError(message, { exitCode: 2, ...(cure === undefined ? {} : { cure }) });
+function bad(message: string, hint?: string): UserError {
+  return new UserError(message, { exitCode: 2, ...(hint === undefined ? {} : { hint }) });
 }
 
-function scheduleOf(wish: JobWish, frame: CheckFrame): Schedule | undefined {
+function scheduleOf(wish: JobInput, frame: CheckFrame): Schedule | undefined {
   const { before, checks, now } = frame;
   const stored = before?.schedule.kind === "cron" ? before.schedule : undefined;
   const zone = wish.timezone || stored?.tz || checks.zone();
@@ -64,7 +64,7 @@ async function checkWorkdir(path: string): Promise<void> {
     throw bad(`The working directory ${path} does not exist.`);
 }
 
-function catchUpOf(wish: JobWish): Partial<Job> {
+function catchUpOf(wish: JobInput): Partial<Job> {
   const { catch_up: policy, catch_up_limit: limit } = wish;
   const found = CATCH_UPS.find((name) => name === policy);
   if (policy !== undefined && policy !== "" && !found)
@@ -77,7 +77,7 @@ function catchUpOf(wish: JobWish): Partial<Job> {
   };
 }
 
-function modelOf(wish: JobWish, checks: JobChecks): Partial<Job> {
+function modelOf(wish: JobInput, checks: JobChecks): Partial<Job> {
   const change: { model?: string | null; provider?: string | null; base_url?: string | null } = {};
   if (wish.model !== undefined) change.model = wish.model || null;
   if (wish.provider !== undefined) change.provider = wish.provider || null;
@@ -102,7 +102,7 @@ function orNull<T>(list: readonly T[]): readonly T[] | null {
 }
 
 /** Throws UserError about the first thing that is wrong. */
-export async function prepareChange(wish: JobWish, frame: CheckFrame): Promise<JobChange> {
+export async function prepareChange(wish: JobInput, frame: CheckFrame): Promise<JobChange> {
   const { checks, before } = frame;
   const rule = wish.prompt === undefined ? undefined : checks.scan(wish.prompt);
   if (rule !== undefined)
@@ -122,7 +122,7 @@ export async function prepareChange(wish: JobWish, frame: CheckFrame): Promise<J
   if (contextFrom) checkContext(contextFrom, frame.jobs);
   const toolsets = listOf(wish.enabled_toolsets);
   if (toolsets) checks.checkToolsets(toolsets);
-  const deliver = wordsOf(wish.deliver ?? "").join(",") || undefined;
+  const deliver = splitTargets(wish.deliver ?? "").join(",") || undefined;
   if (deliver !== undefined && !isLocalOnly(deliver))
     await checkTargets({ deliver, origin: frame.origin }, await checks.deliverer());
   return {

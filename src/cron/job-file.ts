@@ -28,14 +28,14 @@ function escapeControls(text: string): string {
 
 const NOT_WRITABLE: readonly unknown[] = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"];
 
-/** Trouble with the disk is told with its cure; anything else as it is. */
+/** Trouble with the disk is told with its hint; anything else as it is. */
 function explain(error: unknown): unknown {
-  if (error instanceof LockTimeout) return new UserError(`${error.message}.`, { cure: "Try it again.", cause: error });
+  if (error instanceof LockTimeout) return new UserError(`${error.message}.`, { hint: "Try it again.", cause: error });
   const { code, path } = error as { code?: unknown; path?: string };
   if (!NOT_WRITABLE.includes(code)) return error;
   const why = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : "the folder may not be written";
   return new UserError(`The jobs cannot be changed: ${why} (${String(code)}).`, {
-    cure: `Make room or give the right to write: ${path === undefined ? "the cron folder of the home" : dirname(path)}`,
+    hint: `Make room or give the right to write: ${path === undefined ? "the cron folder of the home" : dirname(path)}`,
     cause: error,
   });
 }
@@ -74,7 +74,7 @@ export class JobFile {
     const parsed = parseJson(clean) ?? parseJson(escapeControls(clean));
     if (typeof parsed !== "object" || parsed === null || !Array.isArray((parsed as { jobs?: unknown }).jobs)) {
       throw new UserError(`${this.path} is damaged and is left as it is: it is not a list of jobs in JSON.`, {
-        cure: "Repair it by hand, or move it away to start with an empty list.",
+        hint: "Repair it by hand, or move it away to start with an empty list.",
       });
     }
     const { jobs: entries, ...rest } = parsed as { jobs: unknown[] };

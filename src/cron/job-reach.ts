@@ -49,7 +49,7 @@ export function jobReach(
       );
       if (!foreign) return;
       throw new UserError(`Results of jobs made here cannot go to ${foreign.platform}:${foreign.chatId}.`, {
-        cure: "Only the owner of this agent (gateway.owners) may send them to other chats. Use origin, local or a home channel.",
+        hint: "Only the owner of this agent (gateway.owners) may send them to other chats. Use origin, local or a home channel.",
       });
     },
   };

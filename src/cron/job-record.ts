@@ -50,13 +50,13 @@ function originOf(raw: Raw): JobOrigin | null {
 }
 
 /** A prompt as a name. */
-export function beginningOf(prompt: string): string {
+export function jobLabel(prompt: string): string {
   return [...oneLine(prompt)].slice(0, 50).join("").trim();
 }
 
 function defaultName(raw: Raw, skills: readonly string[]): string {
   const prompt = typeof raw.prompt === "string" ? raw.prompt : "";
-  return beginningOf(prompt) || skills[0] || text(raw.script) || "job";
+  return jobLabel(prompt) || skills[0] || text(raw.script) || "job";
 }
 
 function extrasOf(raw: Raw): Partial<Job> {

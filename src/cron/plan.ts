@@ -1,6 +1,6 @@
 // What is due: for one job and one moment, which occurrence runs, which ones were missed, and what comes next. Pure.
 import type { Job, JobRun, MissedRuns } from "../core/job.ts";
-import { graceOf, nextAfter } from "./schedule.ts";
+import { gracePeriod, nextAfter } from "./schedule.ts";
 import { isoIn, parseIso } from "./zone.ts";
 
 /** Missed occurrences that get a row of their own; older ones share one. */
@@ -85,7 +85,7 @@ function lateness(ms: number): string {
 }
 
 function splitByPolicy(job: Job, occurrences: readonly number[], frame: PlanFrame) {
-  const isFresh = (at: number) => frame.now - at <= graceOf(job.schedule, at, frame.zone);
+  const isFresh = (at: number) => frame.now - at <= gracePeriod(job.schedule, at, frame.zone);
   const policy = job.catch_up ?? "skip";
   if (policy === "skip") {
     const newest = occurrences.at(-1);
@@ -106,7 +106,7 @@ function verdictOn(job: Job, at: number, about: { frame: PlanFrame; why: string 
     // One long run may cover many occurrences: the first is news.
     return { reason, news: nextAfter(job.schedule, busy, { zone: frame.zone, from: at }) === at };
   }
-  if (frame.now - at <= graceOf(job.schedule, at, frame.zone))
+  if (frame.now - at <= gracePeriod(job.schedule, at, frame.zone))
     return { reason: "a newer occurrence was due at the same moment", news: false };
   if (why !== "") return { reason: `missed by ${late}; ${why}`, news: true };
   return { reason: `missed: nothing ran jobs at that time (noticed ${late} later)`, news: true };
@@ -125,7 +125,7 @@ export function planJob(job: Job, frame: PlanFrame): Plan | null {
   // While a run goes on, what may still start in time waits for its end.
   if (busy !== undefined) return rows.length === 0 ? null : { missed: rows, next: run ?? following(job, first, frame) };
   if (run === undefined) return { missed: rows, next: following(job, first, frame) };
-  const fresh = frame.now - run <= graceOf(job.schedule, run, frame.zone);
+  const fresh = frame.now - run <= gracePeriod(job.schedule, run, frame.zone);
   return {
     missed: rows,
     run: { occurrence: run, trigger: fresh ? "schedule" : "catch_up" },

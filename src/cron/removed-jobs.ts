@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../core/job.ts";
-import type { JobWish } from "../core/job-desk.ts";
+import type { JobInput } from "../core/job-service.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
 import { parseJson } from "../lib/parse-json.ts";
@@ -24,7 +24,7 @@ export interface RemovedJob {
   readonly words: readonly string[];
 }
 
-type Task = Pick<JobWish, "name" | "prompt"> & { readonly script?: string | null };
+type Task = Pick<JobInput, "name" | "prompt"> & { readonly script?: string | null };
 
 function plain(text: string): string {
   return text.trim().toLowerCase().replaceAll(/\s+/g, " ");

@@ -1,7 +1,7 @@
 // Schedules as people write them, and the instants they mean.
 import { describe, expect, it } from "vitest";
 import { UserError } from "../core/failure.ts";
-import { firstRun, graceOf, nextAfter, parseSchedule } from "./schedule.ts";
+import { firstRun, gracePeriod, nextAfter, parseSchedule } from "./schedule.ts";
 import { isoIn, parseIso } from "./zone.ts";
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 0);
@@ -49,7 +49,7 @@ describe("what a person may write", () => {
     try {
       parseSchedule(text, frame);
     } catch (error) {
-      expect((error as UserError).cure).toContain("every 30m");
+      expect((error as UserError).hint).toContain("every 30m");
     }
   });
 });
@@ -158,6 +158,6 @@ describe("grace", () => {
     ["30m", 120_000],
   ])("%s", (text, expected) => {
     const schedule = parseSchedule(text, frame);
-    expect(graceOf(schedule, firstRun(schedule, now, "UTC") ?? 0, "UTC")).toBe(expected);
+    expect(gracePeriod(schedule, firstRun(schedule, now, "UTC") ?? 0, "UTC")).toBe(expected);
   });
 });

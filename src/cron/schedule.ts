@@ -2,7 +2,7 @@
 import { UserError } from "../core/failure.ts";
 import type { Schedule } from "../core/job.ts";
 import { type CronExpression, parseCron } from "./cron-expression.ts";
-import { endOfGap, instantsOf, isoIn, offsetAt, parseIso, wallAt } from "./zone.ts";
+import { endOfGap, instantsFor, isoIn, offsetAt, parseIso, wallAt } from "./zone.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -30,7 +30,7 @@ function minutesOf(text: string): number | undefined {
 }
 
 function wrong(text: string, why: string): UserError {
-  return new UserError(`"${text}" is not a schedule: ${why}.`, { cure: FORMS, exitCode: 2 });
+  return new UserError(`"${text}" is not a schedule: ${why}.`, { hint: FORMS, exitCode: 2 });
 }
 
 function positive(text: string, minutes: number): number {
@@ -124,7 +124,7 @@ function sameDay(a: number, b: number): boolean {
  * is followed: what the gap swallowed is left out, and the doubled hour runs twice.
  */
 function timesOf(wall: number, namesHours: boolean, zone: string): number[] {
-  const instants = instantsOf(wall, zone);
+  const instants = instantsFor(wall, zone);
   if (!namesHours) return instants;
   if (instants.length > 0) return instants.slice(0, 1);
   const late = endOfGap(wall, zone);
@@ -206,7 +206,7 @@ export function firstRun(schedule: Schedule, now: number, zone: string): number 
 }
 
 /** How late an occurrence may start: half the time to the next one, at least two minutes and at most two hours. */
-export function graceOf(schedule: Schedule, occurrence: number, zone: string): number {
+export function gracePeriod(schedule: Schedule, occurrence: number, zone: string): number {
   if (schedule.kind === "once") return ONCE_GRACE_MS;
   const next = nextAfter(schedule, occurrence, { zone, from: occurrence });
   const period = next === undefined ? 0 : next - occurrence;

@@ -4,7 +4,7 @@ import type { Job, JobLedger, JobRun, RunOutcome } from "../core/job.ts";
 import { type ClaimedRun, claimByHand, claimDue } from "./claim.ts";
 import type { JobFile } from "./job-file.ts";
 import type { Owners } from "./owner.ts";
-import { graceOf } from "./schedule.ts";
+import { gracePeriod } from "./schedule.ts";
 import { settleRuns } from "./settle.ts";
 import { Slots } from "./slots.ts";
 import { StartGate } from "./start-gate.ts";
@@ -178,7 +178,7 @@ export class Scheduler {
     const job = jobs.find((entry) => entry.id === run.jobId);
     if (!job?.enabled || job.state === "paused" || job.state === "error") return undefined;
     const { now, zone } = this.#parts;
-    const inTime = now() - run.occurrence <= graceOf(job.schedule, run.occurrence, zone());
+    const inTime = now() - run.occurrence <= gracePeriod(job.schedule, run.occurrence, zone());
     return inTime || (job.catch_up ?? "skip") !== "skip" ? job : undefined;
   }
 
@@ -328,6 +328,6 @@ async function isGone(file: JobFile, id: string): Promise<boolean> {
 }
 
 function wordsOf(error: unknown): string {
-  if (error instanceof UserError && error.cure) return `${error.message} ${error.cure}`;
+  if (error instanceof UserError && error.hint) return `${error.message} ${error.hint}`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -39,7 +39,7 @@ const BY_EXTENSION: { readonly [extension: string]: readonly string[] } = {
 
 function outside(name: string, folder: string): UserError {
   return new UserError(`The script ${name} is not in ${folder}.`, {
-    cure: `Put it there: scripts of jobs run from that folder only.`,
+    hint: `Put it there: scripts of jobs run from that folder only.`,
     exitCode: 2,
   });
 }
@@ -52,7 +52,7 @@ export async function findScript(name: string, folder: string): Promise<string> 
   const inside = (path: string, base: string) => !relative(base, path).startsWith("..") && path.startsWith(base + sep);
   if (real === undefined) {
     if (!inside(asked, resolve(folder))) throw outside(name, folder);
-    throw new UserError(`There is no script ${asked}.`, { cure: `Create it in ${folder}.`, exitCode: 2 });
+    throw new UserError(`There is no script ${asked}.`, { hint: `Create it in ${folder}.`, exitCode: 2 });
   }
   if (!inside(real, root)) throw outside(name, folder);
   if (!(await stat(real)).isFile()) throw new UserError(`${real} is not a file.`, { exitCode: 2 });
@@ -158,9 +158,9 @@ export async function runScript(name: string, parts: ScriptParts, signal: AbortS
     path = await findScript(name, parts.folder);
     command = await commandFor(path);
   } catch (error) {
-    const cure = error instanceof UserError ? (error.cure ?? "") : "";
+    const hint = error instanceof UserError ? (error.hint ?? "") : "";
     const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, error: `The script ${name} cannot be run. ${why} ${cure}`.trim(), output: "" };
+    return { ok: false, error: `The script ${name} cannot be run. ${why} ${hint}`.trim(), output: "" };
   }
   const child = parts.groups.start(command, { cwd: dirname(path), env: parts.env });
   const texts = gather(child);

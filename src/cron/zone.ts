@@ -59,7 +59,7 @@ export function offsetAt(instant: number, zone: string): number {
 }
 
 /** The instants at which the clock shows `wall`: none in a gap, two in an overlap, earliest first. */
-export function instantsOf(wall: Wall, zone: string): number[] {
+export function instantsFor(wall: Wall, zone: string): number[] {
   const offsets = new Set([offsetAt(wall - DAY, zone), offsetAt(wall + DAY, zone)]);
   return [...offsets]
     .map((offset) => wall - offset)
@@ -113,7 +113,7 @@ export function parseIso(text: string, zone: string): number | undefined {
   if (!isRealDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return undefined;
   const wall = Date.UTC(year, month - 1, day, hour, minute, second) + Math.floor(Number(`0.${match[7] ?? "0"}`) * 1000);
   const offset = match[8];
-  if (offset === undefined) return instantsOf(wall, zone)[0] ?? endOfGap(wall, zone);
+  if (offset === undefined) return instantsFor(wall, zone)[0] ?? endOfGap(wall, zone);
   if (offset.toUpperCase() === "Z") return wall;
   const [hours = 0, minutes = 0] = [offset.slice(1, 3), offset.slice(-2)].map(Number);
   return wall - (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000;

@@ -24,8 +24,8 @@ type Ended = Extract<AgentEvent, { type: "ended" }>;
 export function textOfEnd(ended: Ended): string {
   if (ended.end === "failed") {
     const { failure } = ended;
-    const cure = failure?.cure ? `\n${failure.cure}` : "";
-    return `${ended.text ? `${ended.text}\n\n` : ""}⚠️ ${failure?.message ?? "The turn failed."}${cure}`;
+    const hint = failure?.hint ? `\n${failure.hint}` : "";
+    return `${ended.text ? `${ended.text}\n\n` : ""}⚠️ ${failure?.message ?? "The turn failed."}${hint}`;
   }
   if (ended.text.trim() !== "") return ended.note ? `${ended.text}\n\n⚠️ ${ended.note}` : ended.text;
   return ended.end === "interrupted"

@@ -6,9 +6,9 @@ import type { InboxRow } from "../core/mailbox.ts";
 import type { Destination } from "../core/platform.ts";
 import { accessOf } from "./access.ts";
 import { outgoingAnswer, textOfEnd } from "./answer.ts";
-import { wishFor } from "./chat-entry.ts";
+import { conversationOptionsFor } from "./chat-entry.ts";
+import type { BackgroundRequest, BackgroundTasks, GatewayContext } from "./gateway-context.ts";
 import { withoutProtected } from "./media.ts";
-import type { BackgroundTasks, BackgroundWish, Office } from "./office.ts";
 import { RESUME_NOTE, recover } from "./recover.ts";
 
 const MEMORY = "background";
@@ -59,12 +59,12 @@ function headerOf(task: Pick<Kept, "id" | "prompt">): string {
 
 /** The tasks of all chats. What a stop or a crash cut off goes on at the next start. */
 export class Background implements BackgroundTasks {
-  readonly #office: () => Office;
+  readonly #office: () => GatewayContext;
   readonly #human: (row: InboxRow) => Human;
   readonly #tasks = new Map<string, Task>();
 
   /** `human` is the person of the chat that a message came from. */
-  constructor(office: () => Office, human: (row: InboxRow) => Human) {
+  constructor(office: () => GatewayContext, human: (row: InboxRow) => Human) {
     this.#office = office;
     this.#human = human;
   }
@@ -76,7 +76,7 @@ export class Background implements BackgroundTasks {
       .map((task) => `${task.id}: ${short(task.prompt)} (${Math.round((now - task.startedAt) / 1000)} s)`);
   }
 
-  async start({ row, prompt, platform, to }: BackgroundWish): Promise<string> {
+  async start({ row, prompt, platform, to }: BackgroundRequest): Promise<string> {
     const id = newId(this.#office().now());
     await this.#begin([{ id, platform: platform.name, to, prompt, row, starts: 1 }]);
     return id;
@@ -140,7 +140,7 @@ export class Background implements BackgroundTasks {
     if (found.state === "answered") return found.text;
     const known = (await app.store.getSession(task.id)) ? await app.store.getCompressionTip(task.id) : null;
     const opened = await app.openConversation({
-      ...wishFor(office, task.row, this.#person(task)),
+      ...conversationOptionsFor(office, task.row, this.#person(task)),
       ...(known === null ? { sessionId: task.id } : { resume: known }),
     });
     try {

@@ -6,14 +6,14 @@ import { parseCommandLine } from "../core/command.ts";
 import type { ApprovalChoice } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { cronCommand } from "./cron-command.ts";
-import type { Office } from "./office.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import { placeName } from "./owner-asking.ts";
 import type { Prompts } from "./prompts.ts";
 import { Replies } from "./replies.ts";
 import { scopedStore } from "./scoped-store.ts";
 
 export interface CommandPlace {
-  readonly office: Office;
+  readonly office: GatewayContext;
   readonly row: InboxRow;
   readonly key: string;
   readonly prompts: Prompts;
@@ -91,7 +91,7 @@ const whoami: Own = (_, { office, row, key }) => {
   ]);
 };
 
-export function homeVariable(office: Office, platform: string): string {
+export function homeVariable(office: GatewayContext, platform: string): string {
   return office.platform(platform)?.homeVariable ?? `${platform.toUpperCase()}_HOME_CHANNEL`;
 }
 
@@ -196,7 +196,7 @@ interface Quick {
   readonly target: string;
 }
 
-function quickCommands(office: Office): { readonly [name: string]: Quick | undefined } {
+function quickCommands(office: GatewayContext): { readonly [name: string]: Quick | undefined } {
   return office.opened.app.config.quick_commands as { readonly [name: string]: Quick | undefined };
 }
 
@@ -206,7 +206,7 @@ function undash(args: string): string {
 }
 
 /** Null when the text is no command: also a path such as `/etc/hosts`. */
-export async function parseChatCommand(office: Office, line: string, quick = true): Promise<Parsed | null> {
+export async function parseChatCommand(office: GatewayContext, line: string, quick = true): Promise<Parsed | null> {
   const match = /^\/([A-Za-z][\w-]*)(?:@\w+)?(?:\s+([\s\S]*))?$/.exec(line.trim());
   if (!match) return null;
   const name = (match[1] ?? "").toLowerCase();
@@ -238,7 +238,7 @@ function listed(name: string, summary: string, args?: string): SlashCommand {
 }
 
 /** The list behind /help in a chat. */
-export async function chatCommands(office: Office): Promise<SlashCommand[]> {
+export async function chatCommands(office: GatewayContext): Promise<SlashCommand[]> {
   const shared = (await office.opened.app.commands()).filter((command) => !NOT_IN_CHATS.includes(command.name));
   const own = CHAT_COMMANDS.map(({ name, summary, ...rest }) =>
     listed(name, summary, "args" in rest ? rest.args : undefined),

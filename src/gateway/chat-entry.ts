@@ -1,14 +1,14 @@
 // Which session a chat's message belongs to, and the conversation that goes with it.
-import type { ConversationWish } from "../app/app.ts";
+import type { ConversationOptions } from "../app/app.ts";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { Human } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import type { Source } from "../core/platform.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import { instructionsFor } from "./incoming.ts";
-import type { Office } from "./office.ts";
 import { resetNotice, resetReason } from "./reset-policy.ts";
 import type { SessionEntry } from "./session-index.ts";
-import { isShared, tenantOf } from "./session-key.ts";
+import { isShared, tenantKey } from "./session-key.ts";
 
 /** Who is asked in the chat, and the model that the chat chose. */
 export interface ChatChoice {
@@ -18,7 +18,7 @@ export interface ChatChoice {
 
 /** The conversation's session for this message: the chat's own, or a new one when the policy says so, saved before it ends. */
 export async function entryFor(
-  office: Office,
+  office: GatewayContext,
   key: string,
   row: InboxRow,
 ): Promise<{ entry: SessionEntry; notice: string | null; fresh: boolean }> {
@@ -49,7 +49,7 @@ export async function entryFor(
 }
 
 /** A message is done only when its chat's session is known on disk; trouble there does not hold the answer back. */
-export async function indexSaved(office: Office, key: string): Promise<void> {
+export async function indexSaved(office: GatewayContext, key: string): Promise<void> {
   try {
     await office.index.saved(key);
   } catch (error) {
@@ -58,7 +58,7 @@ export async function indexSaved(office: Office, key: string): Promise<void> {
 }
 
 /** Tells hooks that a session begins. */
-export async function sessionStarted(office: Office, entry: SessionEntry, source: Source): Promise<void> {
+export async function sessionStarted(office: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
   const { session_id, session_key } = entry;
   await office.hooks.run("session:start", {
     platform: source.platform,
@@ -69,7 +69,7 @@ export async function sessionStarted(office: Office, entry: SessionEntry, source
 }
 
 /** Tells hooks of every kind that the chat is in another session now. */
-export async function sessionReset(office: Office, entry: SessionEntry, source: Source): Promise<void> {
+export async function sessionReset(office: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
   const { platform, userId } = source;
   await office.hooks.run("session:end", { platform, user_id: userId, session_key: entry.session_key });
   await office.hooks.run("session:reset", { platform, user_id: userId, session_key: entry.session_key });
@@ -77,7 +77,7 @@ export async function sessionReset(office: Office, entry: SessionEntry, source: 
 }
 
 export async function openFor(
-  office: Office,
+  office: GatewayContext,
   chat: ChatChoice,
   { entry, fresh = false }: { readonly entry: SessionEntry; readonly fresh?: boolean },
   row: InboxRow,
@@ -86,7 +86,7 @@ export async function openFor(
   const { autoSkills } = row.event;
   const exists = !fresh && (await app.store.getSession(entry.session_id)) !== null;
   return app.openConversation({
-    ...wishFor(office, row, chat.human),
+    ...conversationOptionsFor(office, row, chat.human),
     ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),
     ...(autoSkills && !exists ? { skills: autoSkills } : {}),
     ...chat.overrides,
@@ -94,7 +94,7 @@ export async function openFor(
 }
 
 /** A conversation in the place of this message: whose memory, which tools, where jobs deliver to. */
-export function wishFor(office: Office, row: InboxRow, human: Human): ConversationWish {
+export function conversationOptionsFor(office: GatewayContext, row: InboxRow, human: Human): ConversationOptions {
   const { source, channelPrompt } = row.event;
   const platform = office.platform(row.platform);
   const hint = platform ? instructionsFor(source, platform, isShared(source, office.keyRules)) : "";
@@ -102,7 +102,7 @@ export function wishFor(office: Office, row: InboxRow, human: Human): Conversati
     human,
     source: source.platform,
     platform: source.platform,
-    ...(office.isOwner(source) ? {} : { userId: tenantOf(source, office.keyRules) }),
+    ...(office.isOwner(source) ? {} : { userId: tenantKey(source, office.keyRules) }),
     instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
     origin: {
       platform: source.platform,
@@ -113,6 +113,10 @@ export function wishFor(office: Office, row: InboxRow, human: Human): Conversati
   };
 }
 
-export function signatureOf(office: Office, entry: SessionEntry, chat: Pick<ChatChoice, "overrides">): string {
+export function chatSignature(
+  office: GatewayContext,
+  entry: SessionEntry,
+  chat: Pick<ChatChoice, "overrides">,
+): string {
   return JSON.stringify([entry.created_at, chat.overrides, office.opened.envRevision]);
 }

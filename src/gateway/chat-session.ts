@@ -5,22 +5,22 @@ import { type Human, nobody } from "../core/human.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { accessOf } from "./access.ts";
 import { Album } from "./album.ts";
+import { ChatCommandRunner } from "./chat-command-runner.ts";
 import { parseChatCommand } from "./chat-commands.ts";
-import { CommandDesk } from "./command-desk.ts";
 import { dispatchHook } from "./dispatch-hook.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import type { LiveReply } from "./live-reply.ts";
-import type { Office } from "./office.ts";
 import { ownerAsking } from "./owner-asking.ts";
 import { type Asking, Prompts } from "./prompts.ts";
 import { type Change, Replies } from "./replies.ts";
-import { type Job, Turn } from "./run-turn.ts";
+import { type QueuedMessage, Turn } from "./run-turn.ts";
 
 const ACK_MS = 30_000;
 const CLOSED = "⏹ Not decided: the work was stopped.";
 const RESTARTING = "♻️ Not decided: I am being restarted. I go on afterwards and ask again if it is still needed.";
 
 interface Running {
-  readonly job: Job;
+  readonly job: QueuedMessage;
   readonly controller: AbortController;
   readonly startedAt: number;
   readonly steered: InboxRow[];
@@ -40,12 +40,12 @@ interface Acknowledgement {
 
 export class ChatSession {
   readonly key: string;
-  readonly #office: Office;
+  readonly #office: GatewayContext;
   readonly #replies: Replies;
   readonly #prompts: Prompts;
   readonly #album = new Album((row) => this.#take(row));
-  readonly #desk: CommandDesk;
-  readonly #waiting: Job[] = [];
+  readonly #desk: ChatCommandRunner;
+  readonly #waiting: QueuedMessage[] = [];
   /** What was sent here from elsewhere while a turn ran. */
   readonly #delivered: { readonly from: string; readonly text: string }[] = [];
   #chain: Promise<void> = Promise.resolve();
@@ -57,12 +57,12 @@ export class ChatSession {
   /** A command changes the session: nothing else starts until it is done. */
   #held = false;
 
-  constructor(office: Office, key: string) {
+  constructor(office: GatewayContext, key: string) {
     this.#office = office;
     this.#prompts = new Prompts(office.questions);
     this.#replies = new Replies(office);
     this.key = key;
-    this.#desk = new CommandDesk({
+    this.#desk = new ChatCommandRunner({
       office,
       key,
       replies: this.#replies,
@@ -109,10 +109,10 @@ export class ChatSession {
   /** The person hears of it; what cannot even be noted is left for the next start, and the chat goes on. */
   async #failed(row: InboxRow, error: unknown): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
-    const cure = error instanceof UserError && error.cure ? `\n${error.cure}` : "";
+    const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
     this.#office.log("error", `${this.key}: ${why}`);
     try {
-      await this.#replies.reply(row, `⚠️ ${why}${cure}`, "failed");
+      await this.#replies.reply(row, `⚠️ ${why}${hint}`, "failed");
     } catch (trouble) {
       this.#office.log("error", `${this.key}: message ${row.id} is left undone: ${String(trouble)}`);
     }
@@ -295,7 +295,7 @@ export class ChatSession {
     last.change(`${what} (${last.count} messages, ${state}).`);
   }
 
-  #start(job: Job): void {
+  #start(job: QueuedMessage): void {
     const where = this.#replies.where(job.row);
     if (!where) return void this.#drop(job.row);
     const controller = new AbortController();

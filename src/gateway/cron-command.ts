@@ -3,13 +3,13 @@ import { isJobOrder, JOB_ORDERS, jobLine } from "../app/cron-command.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
 import type { Source } from "../core/platform.ts";
-import type { Office } from "./office.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 
 function isHere(job: Job, source: Source): boolean {
   return job.origin?.platform === source.platform && job.origin.chat_id === source.chatId;
 }
 
-export async function cronCommand(args: string, office: Office, source: Source): Promise<string> {
+export async function cronCommand(args: string, office: GatewayContext, source: Source): Promise<string> {
   const { actions } = await office.opened.app.cron();
   const [word = "list", ...rest] = args.split(/\s+/).filter((part) => part !== "");
   const reference = rest.join(" ");
@@ -28,7 +28,7 @@ export async function cronCommand(args: string, office: Office, source: Source):
     return `${done}: ${job.name}.`;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    // Its cure speaks of the terminal.
+    // Its hint speaks of the terminal.
     return `${error.message} See /cron list`;
   }
 }

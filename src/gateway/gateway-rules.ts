@@ -32,7 +32,7 @@ export function accessSettings(opened: OpenedGateway, platforms: Platforms, log:
 }
 
 /** The platform's own policy, above that of the kind of chat, above the general one. */
-export function resetPolicyOf(config: App["config"], source: Source): ResetPolicy {
+export function resolveResetPolicy(config: App["config"], source: Source): ResetPolicy {
   const { session_reset: general, gateway } = config;
   const older = gateway as { readonly reset_by_platform?: unknown; readonly reset_by_type?: unknown };
   const from = (table: unknown, name: string) => (table as { readonly [name: string]: object } | undefined)?.[name];
@@ -63,7 +63,7 @@ export function roleOfRow(row: InboxRow, owners: Owners, rules: KeyRules): Role 
 }
 
 /** The same home channel that other programs of this home see. */
-export function homeOf(opened: OpenedGateway, platforms: Platforms, name: string): Destination | undefined {
+export function homeDestination(opened: OpenedGateway, platforms: Platforms, name: string): Destination | undefined {
   const from = { section: opened.settings(name, []).section, variable: platforms.get(name)?.homeVariable };
   const found = homeChannel(opened.app.home.env, name, from);
   return found && { chatId: found.chatId, ...(found.threadId ? { threadId: found.threadId } : {}) };

@@ -9,27 +9,27 @@ import type { InboxRow } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { InboundEvent, Platform, PlatformContext } from "../core/platform.ts";
 import { Agents } from "./agents.ts";
-import { Alarm } from "./alarm.ts";
 import { outgoingText } from "./answer.ts";
 import { Background } from "./background.ts";
 import { ChatSession } from "./chat-session.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Directory } from "./directory.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import type { GatewayOptions, GatewayStatus } from "./gateway-options.ts";
-import { accessSettings, homeOf, openOwners, resetPolicyOf, roleOfRow } from "./gateway-rules.ts";
+import { accessSettings, homeDestination, openOwners, resolveResetPolicy, roleOfRow } from "./gateway-rules.ts";
 import { Handoffs } from "./handoffs.ts";
 import { GatewayHooks } from "./hooks.ts";
-import type { Office } from "./office.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { OutageAlert } from "./outage-alert.ts";
 import { LINK_TIMES, type LinkState, lineOf, PlatformLink, unusable } from "./platform-link.ts";
-import { ProcessNews } from "./process-news.ts";
+import { ProcessNotifier } from "./process-notifier.ts";
 import { noteRestart, takeRestart } from "./restart-notice.ts";
 import { Sender } from "./sender.ts";
 import { SessionIndex } from "./session-index.ts";
-import { sessionKeyOf, tenantOf } from "./session-key.ts";
+import { sessionKey, tenantKey } from "./session-key.ts";
+import { settlesWithin } from "./settles-within.ts";
 import { Topics } from "./topics.ts";
 import { VoiceModes } from "./voice-modes.ts";
-import { within } from "./within.ts";
 
 const DAY_MS = 86_400_000;
 const KEEP_MS = 7 * DAY_MS;
@@ -51,9 +51,9 @@ export class Gateway {
   readonly directory: Directory;
   readonly #background = new Background(
     () => this.#present(),
-    (row) => this.#chat(sessionKeyOf(row.event.source, this.#present().keyRules))?.beside(row) ?? nobody,
+    (row) => this.#chat(sessionKey(row.event.source, this.#present().keyRules))?.beside(row) ?? nobody,
   );
-  readonly #processes = new ProcessNews(
+  readonly #processes = new ProcessNotifier(
     () => this.#present(),
     (row) => this.#receive(row),
   );
@@ -63,9 +63,9 @@ export class Gateway {
     problem: (name) => this.deliveries.problem(name),
     receive: (row) => this.#receive(row),
   });
-  readonly #alarm: Alarm;
+  readonly #alarm: OutageAlert;
   #deaf: () => void = () => undefined;
-  #office: Office | undefined;
+  #office: GatewayContext | undefined;
   #sender: Sender;
   #agents: Agents;
   #draining = false;
@@ -94,11 +94,11 @@ export class Gateway {
       sender: this.#sender,
       platforms: this.#platforms,
       link: (name) => this.#links.get(name)?.state,
-      home: (name) => homeOf(opened, this.#platforms, name),
+      home: (name) => homeDestination(opened, this.#platforms, name),
       chats: () => this.directory.chats(),
       mirror: (target, from, text) => this.#mirror(target, from, text),
     });
-    this.#alarm = new Alarm({
+    this.#alarm = new OutageAlert({
       ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
       state: (name) => this.#links.get(name)?.state,
       label: (name) => this.#platforms.get(name)?.label ?? name,
@@ -113,7 +113,7 @@ export class Gateway {
     });
   }
 
-  #present(): Office {
+  #present(): GatewayContext {
     if (!this.#office) throw new Error("the gateway has not started");
     return this.#office;
   }
@@ -219,7 +219,7 @@ export class Gateway {
   #receive(row: InboxRow): void {
     const office = this.#office;
     if (!office || this.#draining) return;
-    this.#chat(sessionKeyOf(row.event.source, office.keyRules))?.receive(row);
+    this.#chat(sessionKey(row.event.source, office.keyRules))?.receive(row);
   }
 
   #chat(key: string): ChatSession | undefined {
@@ -232,7 +232,7 @@ export class Gateway {
     return chat;
   }
 
-  async #openOffice(): Promise<Office> {
+  async #openOffice(): Promise<GatewayContext> {
     const { app } = this.#opened;
     const { log } = this.#options;
     const sessions = join(app.home.path, "sessions", "sessions.json");
@@ -257,13 +257,13 @@ export class Gateway {
       keyRules,
       platform: (name) => this.#platforms.get(name),
       connection: (name) => this.#links.get(name)?.connection,
-      resetPolicy: (source) => resetPolicyOf(app.config, source),
+      resetPolicy: (source) => resolveResetPolicy(app.config, source),
       owners,
       questions: new OpenQuestions(),
       isOwner: (source) => source.chatKind === "dm" && owners.has(source),
       roleOf: (row) => roleOfRow(row, owners, keyRules),
       isLinked: (name) => this.#links.has(name),
-      tenant: (source) => tenantOf(source, keyRules),
+      tenant: (source) => tenantKey(source, keyRules),
       draining: () => this.#draining,
       restart: async (source) => {
         await noteRestart(app.home.path, source);
@@ -370,15 +370,15 @@ export class Gateway {
     const chats = [...this.#chats.values()];
     const draining = [...this.#links.values()].map((link) => link.connection?.drain?.());
     const settling = [...chats.map((chat) => chat.settled()), this.#background.settled(), ...draining];
-    const drained = await within(Promise.all(settling), drainMs);
-    if (!drained) await within(this.#background.stop(), 5_000);
-    if (!drained) await within(Promise.all(chats.map((chat) => chat.abandon())), 5_000);
+    const drained = await settlesWithin(Promise.all(settling), drainMs);
+    if (!drained) await settlesWithin(this.#background.stop(), 5_000);
+    if (!drained) await settlesWithin(Promise.all(chats.map((chat) => chat.abandon())), 5_000);
     // Answers that are ready still leave; the rest waits in the outbox.
     const until = this.#now() + Math.min(drainMs, 5_000);
     while (this.#sender.pending > 0 && this.#now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
     this.#stopping.abort();
-    await within(Promise.all([...this.#links.values()].map((link) => link.stop())), 5_000);
-    await within(this.#agents.close(), 5_000);
+    await settlesWithin(Promise.all([...this.#links.values()].map((link) => link.stop())), 5_000);
+    await settlesWithin(this.#agents.close(), 5_000);
     await this.#office?.index.close();
     await this.directory.close();
     this.#stopped = true;

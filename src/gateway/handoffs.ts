@@ -7,9 +7,9 @@ import type { DeliveryTarget } from "../core/job.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import type { ChatKind, Source } from "../core/platform.ts";
 import type { SessionRow } from "../core/session.ts";
-import type { Office } from "./office.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import type { SessionEntry } from "./session-index.ts";
-import { sessionKeyOf } from "./session-key.ts";
+import { sessionKey } from "./session-key.ts";
 
 /** Looking reads every session, so it is done rarely, and only when the store has changed at all. */
 const LOOK_MS = 5_000;
@@ -19,7 +19,7 @@ const GREETING =
   "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
 
 export interface HandoffParts {
-  office(): Office;
+  office(): GatewayContext;
   home(platform: string): DeliveryTarget | undefined;
   problem(platform: string): string | undefined;
   receive(row: InboxRow): void;
@@ -129,7 +129,7 @@ export class Handoffs {
     const { store } = opened.app;
     const platform = session.handoff_platform ?? "";
     const source = this.#place(platform);
-    const key = sessionKeyOf(source, keyRules);
+    const key = sessionKey(source, keyRules);
     const old = index.get(key)?.session_id;
     await agents.drop(key);
     const tip = await store.getCompressionTip(session.id);

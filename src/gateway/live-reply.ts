@@ -3,7 +3,7 @@ import type { Mailbox } from "../core/mailbox.ts";
 import type { Destination, Platform } from "../core/platform.ts";
 import { withoutMarkers } from "./media.ts";
 import type { Sender } from "./sender.ts";
-import { within } from "./within.ts";
+import { settlesWithin } from "./settles-within.ts";
 
 const TYPING_MS = 4_000;
 /** The question goes to the model first; an answer that is there at once needs no sign. */
@@ -42,7 +42,7 @@ export interface LiveParts {
 }
 
 /** One message that is sent once and changed afterwards. */
-class Bubble {
+class LiveMessage {
   readonly #parts: LiveParts;
   readonly #name: string;
   readonly #silent: boolean;
@@ -113,7 +113,7 @@ class Bubble {
   /** The message, for its last words; one that is not on the screen by then is taken off it when it comes. */
   async handOver(ms: number): Promise<string | null> {
     this.settle();
-    if (this.#sent) await within(this.#sent, ms);
+    if (this.#sent) await settlesWithin(this.#sent, ms);
     if (!this.#messageId) this.remove();
     return this.#messageId;
   }
@@ -121,9 +121,9 @@ class Bubble {
 
 export class LiveReply {
   readonly #parts: LiveParts;
-  #stream: Bubble | null;
-  #progress: Bubble;
-  readonly #shownProgress: Bubble[] = [];
+  #stream: LiveMessage | null;
+  #progress: LiveMessage;
+  readonly #shownProgress: LiveMessage[] = [];
   #bubbles = 0;
   #lines: { text: string; count: number }[] = [];
   #lastTool = "";
@@ -138,13 +138,13 @@ export class LiveReply {
   constructor(parts: LiveParts) {
     this.#parts = parts;
     this.#stream = parts.settings.stream && parts.platform.capabilities.edit ? this.#answer() : null;
-    this.#progress = new Bubble(parts, "progress0", true);
+    this.#progress = new LiveMessage(parts, "progress0", true);
     this.#shownProgress.push(this.#progress);
   }
 
   /** The beginning of an answer makes a sound; its growth cannot. */
-  #answer(): Bubble {
-    return new Bubble(this.#parts, `stream${this.#bubbles}`, false);
+  #answer(): LiveMessage {
+    return new LiveMessage(this.#parts, `stream${this.#bubbles}`, false);
   }
 
   /** The message that shows the growing answer; its last words are an edit of it. Nothing is shown in it afterwards. */
@@ -242,7 +242,7 @@ export class LiveReply {
     this.#lines = [];
     this.#lastTool = "";
     this.#bubbles += 1;
-    this.#progress = new Bubble(this.#parts, `progress${this.#bubbles}`, true);
+    this.#progress = new LiveMessage(this.#parts, `progress${this.#bubbles}`, true);
     this.#shownProgress.push(this.#progress);
     if (this.#stream) this.#stream = this.#answer();
     this.restart();

@@ -2,7 +2,7 @@
 import type { InboxRow } from "../core/mailbox.ts";
 import type { Source } from "../core/platform.ts";
 import { visibleLine } from "./approval-text.ts";
-import type { Office } from "./office.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import { ownerPlaces } from "./owner-places.ts";
 import type { OwnerAsking } from "./prompts.ts";
 import { Replies } from "./replies.ts";
@@ -20,7 +20,7 @@ export function placeName(platform: string, chatId: string): string {
   return `${platform}:${chatId}`;
 }
 
-export function ownerAsking(office: Office, row: InboxRow): OwnerAsking {
+export function ownerAsking(office: GatewayContext, row: InboxRow): OwnerAsking {
   const { source } = row.event;
   return {
     guest: guestOf(source),

@@ -1,6 +1,6 @@
 // Where owners are reached: their private chats, then the home channel of their platform; the guest's platform first.
 import type { Destination, Platform, Source } from "../core/platform.ts";
-import type { Office } from "./office.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 
 export interface OwnerPlace {
   readonly platform: Platform;
@@ -8,7 +8,7 @@ export interface OwnerPlace {
 }
 
 /** The private chat in which this user wrote last. */
-function privateChat(office: Office, platform: string, userId: string): Destination | undefined {
+function privateChat(office: GatewayContext, platform: string, userId: string): Destination | undefined {
   let newest: { readonly at: number; readonly to: Destination } | undefined;
   for (const entry of office.index.entries()) {
     const { origin } = entry;
@@ -23,7 +23,7 @@ function privateChat(office: Office, platform: string, userId: string): Destinat
   return sameId ? { chatId: userId } : undefined;
 }
 
-export function ownerPlaces(office: Office, source: Source): OwnerPlace[] {
+export function ownerPlaces(office: GatewayContext, source: Source): OwnerPlace[] {
   const owners = office.owners.all().filter((owner) => office.owners.has(owner));
   const near = owners.filter(({ platform }) => platform === source.platform);
   const far = owners.filter(({ platform }) => platform !== source.platform);

@@ -1,9 +1,9 @@
 // Keeps one platform connected: connects, watches its health, and rebuilds the whole transport when it stays deaf.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { inOneLine, UserError } from "../core/failure.ts";
+import { errorMessage, UserError } from "../core/failure.ts";
 import type { HealthState, Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../core/platform.ts";
-import { within } from "./within.ts";
+import { settlesWithin } from "./settles-within.ts";
 
 export interface LinkTimes {
   readonly connectMs: number;
@@ -173,7 +173,7 @@ export class PlatformLink {
       this.#set("ok", this.#rebuilds > 0 ? this.#reason : null);
       return true;
     } catch (error) {
-      const reason = inOneLine(error);
+      const reason = errorMessage(error);
       // A connection that is made after we stopped waiting is closed again.
       connecting.then(
         (connection) => connection.close(),
@@ -213,7 +213,7 @@ export class PlatformLink {
     this.#connection = undefined;
     this.#giveUp?.abort();
     // What does not let go, or breaks over it, must not keep the next connection waiting.
-    const closed = await within((async () => closing?.close())(), times.closeMs ?? CLOSE_MS);
+    const closed = await settlesWithin((async () => closing?.close())(), times.closeMs ?? CLOSE_MS);
     if (!closed) context.log("warning", `${platform.label}: the old connection does not close; it is left behind`);
   }
 }

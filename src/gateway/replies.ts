@@ -8,10 +8,10 @@ import { atomicWrite } from "../lib/atomic-write.ts";
 import { outgoingText } from "./answer.ts";
 import type { QuestionText } from "./approval-text.ts";
 import { indexSaved } from "./chat-entry.ts";
-import { insist } from "./insist.ts";
-import type { Office } from "./office.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import type { OwnerPlace } from "./owner-places.ts";
-import { sessionKeyOf } from "./session-key.ts";
+import { retryUntilStored } from "./retry-until-stored.ts";
+import { sessionKey } from "./session-key.ts";
 
 /** How long the platform may take to show a question or its file before another way is tried. */
 const SEND_MS = 15_000;
@@ -20,9 +20,9 @@ const SEND_MS = 15_000;
 export type Change = (text: string) => void;
 
 export class Replies {
-  readonly #office: Office;
+  readonly #office: GatewayContext;
 
-  constructor(office: Office) {
+  constructor(office: GatewayContext) {
     this.#office = office;
   }
 
@@ -42,9 +42,9 @@ export class Replies {
 
   async finish(row: InboxRow, outcome: InboxOutcome, outgoing: readonly NewOutgoing[] = []): Promise<void> {
     const { opened, sender } = this.#office;
-    await indexSaved(this.#office, sessionKeyOf(row.event.source, this.#office.keyRules));
+    await indexSaved(this.#office, sessionKey(row.event.source, this.#office.keyRules));
     const { mailbox } = opened;
-    await insist(this.#office, () =>
+    await retryUntilStored(this.#office, () =>
       sender.handOver(outgoing, (sending) =>
         mailbox.finish([row.id, ...(row.absorbed ?? [])], outcome, outgoing, sending),
       ),

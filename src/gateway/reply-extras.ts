@@ -27,7 +27,7 @@ function streams(config: Config, platform: string): boolean {
 }
 
 /** The beginning of what the model thought, or nothing. */
-export function thoughts(config: Config, platform: string, reasoning: string): string {
+export function reasoningText(config: Config, platform: string, reasoning: string): string {
   if (displayOf(config, platform, "show_reasoning") !== true || reasoning.trim() === "") return "";
   const lines = reasoning.trim().split("\n");
   const shown = lines.slice(0, THOUGHT_LINES).map((line) => `> ${line}`);

@@ -9,18 +9,18 @@ import type { Destination, Platform } from "../core/platform.ts";
 import { joinSignals } from "../lib/joined-signal.ts";
 import type { Agent } from "./agents.ts";
 import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "./answer.ts";
-import { type ChatChoice, entryFor, indexSaved, openFor, sessionStarted, signatureOf } from "./chat-entry.ts";
+import { type ChatChoice, chatSignature, entryFor, indexSaved, openFor, sessionStarted } from "./chat-entry.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import type { HookContext } from "./hooks.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
 import { contentOf, readIncoming } from "./incoming.ts";
-import { insist } from "./insist.ts";
 import { LiveReply } from "./live-reply.ts";
 import { withoutProtected } from "./media.ts";
-import type { Office } from "./office.ts";
 import { RESUME_NOTE, recover, streamed } from "./recover.ts";
 import { Replies } from "./replies.ts";
-import { footer, liveSettings, thoughts } from "./reply-extras.ts";
+import { footer, liveSettings, reasoningText } from "./reply-extras.ts";
+import { retryUntilStored } from "./retry-until-stored.ts";
 import { isShared } from "./session-key.ts";
-import { Silence } from "./silence.ts";
 import { spokenAnswer } from "./spoken-answer.ts";
 import { StillWorking } from "./still-working.ts";
 
@@ -29,7 +29,7 @@ const DELETE_MS = 10_000;
 const DELTA_MS = 200;
 const RESTART_NOTE_MS = 5_000;
 
-export interface Job {
+export interface QueuedMessage {
   readonly row: InboxRow;
   /** Text in place of the event's own: from a command such as /queue. */
   readonly text?: string;
@@ -62,9 +62,9 @@ export interface TurnResult {
 }
 
 export class Turn {
-  readonly #office: Office;
+  readonly #office: GatewayContext;
   readonly #chat: TurnChat;
-  readonly #job: Job;
+  readonly #job: QueuedMessage;
   readonly #platform: Platform;
   readonly #to: Destination;
   #interim = 0;
@@ -81,7 +81,12 @@ export class Turn {
   #reasoning = "";
   #contextTokens = 0;
 
-  constructor(office: Office, chat: TurnChat, job: Job, where: { platform: Platform; to: Destination }) {
+  constructor(
+    office: GatewayContext,
+    chat: TurnChat,
+    job: QueuedMessage,
+    where: { platform: Platform; to: Destination },
+  ) {
     this.#office = office;
     this.#chat = chat;
     this.#job = job;
@@ -119,10 +124,10 @@ export class Turn {
       return await this.#run();
     } catch (error) {
       const office = this.#office;
-      const cure = error instanceof UserError && error.cure ? `\n${error.cure}` : "";
+      const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
       const why = error instanceof Error ? error.message : String(error);
       office.log("error", `turn of ${this.#chat.key} failed: ${why}`);
-      await this.#finish("failed", outgoingText(`⚠️ ${why}${cure}`, this.#place()));
+      await this.#finish("failed", outgoingText(`⚠️ ${why}${hint}`, this.#place()));
       return { undelivered: false };
     } finally {
       clearTimeout(this.#restartNote);
@@ -182,7 +187,7 @@ export class Turn {
     if (notice) this.#notices.push(notice);
     if (fresh) await sessionStarted(office, entry, source);
     const open = () => openFor(office, this.#chat, { entry, fresh }, row);
-    const agent = await office.agents.take(key, signatureOf(office, entry, this.#chat), open);
+    const agent = await office.agents.take(key, chatSignature(office, entry, this.#chat), open);
     this.#agent = agent;
     const { opened } = agent;
     office.index.touch(key, { resume_pending: false });
@@ -241,7 +246,7 @@ export class Turn {
     const about = { platform: source.platform, user_id: source.userId, session_id: opened.conversation.sessionId };
     await office.hooks.run("agent:start", { ...about, message: input.text.slice(0, 500) });
     const { agent } = office.opened.app.config;
-    const watch = new Silence(agent.gateway_timeout * 1000);
+    const watch = new IdleTimeout(agent.gateway_timeout * 1000);
     const notes = this.#stillWorking();
     const { signal, release } = joinSignals([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
@@ -323,7 +328,7 @@ export class Turn {
     const { config, home } = this.#office.opened.app;
     const { name } = this.#platform;
     const facts = { opened, contextTokens: this.#contextTokens, cwd: config.terminal.cwd || home.cwd };
-    return `${thoughts(config, name, this.#reasoning)}${text}${footer(config, name, facts)}`;
+    return `${reasoningText(config, name, this.#reasoning)}${text}${footer(config, name, facts)}`;
   }
 
   async #end(
@@ -375,7 +380,7 @@ export class Turn {
     const all = nowhere ? [] : [...notice, ...outgoing];
     const ids = [row.id, ...(row.absorbed ?? [])];
     const store = (sending?: { readonly mark: string | null }) => mailbox.finish(ids, outcome, all, sending);
-    await insist(this.#office, () => this.#office.sender.handOver(all, store));
+    await retryUntilStored(this.#office, () => this.#office.sender.handOver(all, store));
     if (absorbed) await mailbox.finish(absorbed, "merged");
     const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
     if (steered.length > 0) await mailbox.finish(steered, "steered");

@@ -46,15 +46,15 @@ class LogFile {
   }
 }
 
-interface Ending {
+interface ShutdownReason {
   readonly code: number;
   readonly reason: string;
 }
 
 /** Resolves with the way to end: by signal, by the control socket, or by a command in a chat. */
-class Endings {
-  readonly asked: Promise<Ending>;
-  #resolve: (ending: Ending) => void = () => undefined;
+class ShutdownRequest {
+  readonly asked: Promise<ShutdownReason>;
+  #resolve: (ending: ShutdownReason) => void = () => undefined;
 
   constructor() {
     this.asked = new Promise((resolve) => {
@@ -71,7 +71,7 @@ class Endings {
 }
 
 /** Whoever asks whether a gateway runs has the lock for a moment: only who keeps it is one. */
-async function lockAfterLookers(home: Home): Promise<GatewayLock | null> {
+async function lockWithRetry(home: Home): Promise<GatewayLock | null> {
   for (let round = 1; ; round++) {
     const lock = await lockGateway(home);
     if (lock || round === LOCK_ROUNDS) return lock;
@@ -81,7 +81,7 @@ async function lockAfterLookers(home: Home): Promise<GatewayLock | null> {
 
 /** The only gateway of this home, and the only one who sends; or the exit code when that cannot be. */
 async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock | { readonly code: number }> {
-  const lock = await lockAfterLookers(home);
+  const lock = await lockWithRetry(home);
   if (!lock) {
     out("A gateway is already running for this home. See: hermes gateway status");
     return { code: EXIT.alreadyRunning };
@@ -126,7 +126,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
   const held = await takeLocks(home, options);
   if ("code" in held) return held.code;
   const file = new LogFile(join(home.path, "logs", "gateway.log"));
-  const endings = new Endings();
+  const endings = new ShutdownRequest();
   const { opened, log } = await openLogged(home, file, options);
   const gateway = new Gateway(opened, {
     log,
@@ -160,7 +160,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
         return { run: await (await opened.app.cron()).scheduler.startNow(id) };
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
-        return { problem: error.message, cure: error.cure ?? null };
+        return { problem: error.message, hint: error.hint ?? null };
       }
     },
   });

@@ -12,7 +12,7 @@ const MAX_LANES = 2_000;
 /** Signs of typing that a platform gets in a second: with many turns at once they would eat up its limits. */
 const TYPING_RATE = 10;
 
-export interface Line {
+export interface PlatformRoute {
   readonly platform: Platform;
   /** Undefined while it is not connected. */
   connection(): PlatformConnection | undefined;
@@ -23,7 +23,7 @@ interface Waiter {
   resolve(messageId: string | null): void;
 }
 
-interface Lane {
+interface ChatQueue {
   readonly rows: OutboxRow[];
   readonly bucket: Bucket | null;
   /** A change to a message on the screen that may be skipped when a newer one comes. */
@@ -40,7 +40,7 @@ type Store = (sending?: { readonly mark: string | null }) => Promise<readonly Ou
 
 export interface SenderParts {
   readonly mailbox: Mailbox;
-  line(platform: string): Line | undefined;
+  line(platform: string): PlatformRoute | undefined;
   log(level: "info" | "warning" | "error", text: string): void;
   /** Masks secrets in what is shown to people. */
   redact(text: string): string;
@@ -50,7 +50,7 @@ export interface SenderParts {
 
 export class Sender {
   readonly #parts: SenderParts;
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes = new Map<string, ChatQueue>();
   readonly #totals = new Map<string, Bucket>();
   readonly #typing = new Map<string, Bucket>();
   readonly #waiters = new Map<number, Waiter[]>();
@@ -95,7 +95,7 @@ export class Sender {
     }
   }
 
-  #canLeave(platform: string, lane: Lane): boolean {
+  #canLeave(platform: string, lane: ChatQueue): boolean {
     if (lane.working || lane.rows.length > 0 || lane.edits.size > 0) return false;
     if (lane.notBefore > this.#parts.now() || this.#parts.signal.aborted) return false;
     return (lane.bucket?.ready ?? true) && (this.#totals.get(platform)?.ready ?? true);
@@ -136,7 +136,7 @@ export class Sender {
     this.#lane(platform, to).edits.delete(messageId);
   }
 
-  #lane(platform: string, to: Destination): Lane {
+  #lane(platform: string, to: Destination): ChatQueue {
     const key = `${platform}:${to.chatId}`;
     let lane = this.#lanes.get(key);
     if (!lane) {
@@ -151,7 +151,7 @@ export class Sender {
     return lane;
   }
 
-  async #work(platform: string, to: Destination, lane: Lane): Promise<void> {
+  async #work(platform: string, to: Destination, lane: ChatQueue): Promise<void> {
     if (lane.working) return;
     lane.working = true;
     const { signal, log, now } = this.#parts;
@@ -175,7 +175,7 @@ export class Sender {
     lane.working = false;
   }
 
-  async #step(lane: Lane): Promise<void> {
+  async #step(lane: ChatQueue): Promise<void> {
     const row = lane.rows[0];
     if (!row) return this.#editOne(lane);
     if (!(await this.#deliver(row, lane))) return;
@@ -183,7 +183,7 @@ export class Sender {
     lane.result = null;
   }
 
-  async #permission(platform: string, lane: Lane): Promise<void> {
+  async #permission(platform: string, lane: ChatQueue): Promise<void> {
     const { signal, now } = this.#parts;
     const wait = lane.notBefore - now();
     if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => undefined);
@@ -191,7 +191,7 @@ export class Sender {
     await this.#totals.get(platform)?.take(signal);
   }
 
-  async #editOne(lane: Lane): Promise<void> {
+  async #editOne(lane: ChatQueue): Promise<void> {
     const [messageId, edit] = lane.edits.entries().next().value ?? [];
     if (messageId === undefined || !edit) return;
     lane.edits.delete(messageId);
@@ -204,7 +204,7 @@ export class Sender {
   }
 
   /** True when the row has an end. */
-  async #deliver(row: OutboxRow, lane: Lane): Promise<boolean> {
+  async #deliver(row: OutboxRow, lane: ChatQueue): Promise<boolean> {
     const line = this.#parts.line(row.platform);
     const connection = line?.connection();
     if (!line || !connection) {
@@ -234,7 +234,7 @@ export class Sender {
     }
   }
 
-  async #later(row: OutboxRow, lane: Lane, result: Extract<SendResult, { ok: false }>): Promise<boolean> {
+  async #later(row: OutboxRow, lane: ChatQueue, result: Extract<SendResult, { ok: false }>): Promise<boolean> {
     if (this.#parts.now() - row.createdAt > DAY_MS)
       return this.#end(row, { ok: false, kind: "refused", reason: `given up after a day: ${result.reason}` });
     const current = lane.rows[0] ?? row;

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ChatKind, Source } from "../core/platform.ts";
-import { sessionKeyOf, tenantOf } from "./session-key.ts";
+import { sessionKey, tenantKey } from "./session-key.ts";
 
 const rules = { groupPerUser: true, threadPerUser: false };
 const source = (more: Partial<Source>): Source => ({
@@ -15,12 +15,12 @@ const source = (more: Partial<Source>): Source => ({
 
 describe("session keys", () => {
   it("have the shape that sessions.json uses", () => {
-    expect(sessionKeyOf(source({}), rules)).toBe("agent:main:telegram:dm:5");
-    expect(sessionKeyOf(source({ threadId: "9" }), rules)).toBe("agent:main:telegram:dm:5:9");
-    expect(sessionKeyOf(source({ chatKind: "group" }), rules)).toBe("agent:main:telegram:group:5:7");
-    expect(sessionKeyOf(source({ chatKind: "forum", threadId: "9" }), rules)).toBe("agent:main:telegram:forum:5:9");
-    expect(sessionKeyOf(source({ chatKind: "group", userIdAlt: "u" }), rules)).toBe("agent:main:telegram:group:5:u");
-    expect(sessionKeyOf(source({ chatKind: "group" }), { ...rules, groupPerUser: false })).toBe(
+    expect(sessionKey(source({}), rules)).toBe("agent:main:telegram:dm:5");
+    expect(sessionKey(source({ threadId: "9" }), rules)).toBe("agent:main:telegram:dm:5:9");
+    expect(sessionKey(source({ chatKind: "group" }), rules)).toBe("agent:main:telegram:group:5:7");
+    expect(sessionKey(source({ chatKind: "forum", threadId: "9" }), rules)).toBe("agent:main:telegram:forum:5:9");
+    expect(sessionKey(source({ chatKind: "group", userIdAlt: "u" }), rules)).toBe("agent:main:telegram:group:5:u");
+    expect(sessionKey(source({ chatKind: "group" }), { ...rules, groupPerUser: false })).toBe(
       "agent:main:telegram:group:5",
     );
   });
@@ -31,14 +31,14 @@ describe("session keys", () => {
     fc.assert(
       fc.property(id, id, kind, kind, (a, b, first, second) => {
         fc.pre(a !== b);
-        const one = tenantOf(source({ userId: a, chatKind: first }), rules);
-        const two = tenantOf(source({ userId: b, chatKind: second }), rules);
+        const one = tenantKey(source({ userId: a, chatKind: first }), rules);
+        const two = tenantKey(source({ userId: b, chatKind: second }), rules);
         expect(one).not.toBe(two);
         expect(one).toMatch(/^[\w-]+$/);
       }),
     );
-    expect(tenantOf(source({ userId: "1" }), rules)).not.toBe(
-      tenantOf(source({ platform: "discord", userId: "1" }), rules),
+    expect(tenantKey(source({ userId: "1" }), rules)).not.toBe(
+      tenantKey(source({ platform: "discord", userId: "1" }), rules),
     );
   });
 });

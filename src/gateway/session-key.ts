@@ -15,7 +15,7 @@ function isPersonal(source: Source, rules: KeyRules): boolean {
 }
 
 /** The key of `sessions.json`; the same shape as in v0.14. */
-export function sessionKeyOf(source: Source, rules: KeyRules): string {
+export function sessionKey(source: Source, rules: KeyRules): string {
   const { platform, chatKind, chatId, threadId } = source;
   if (chatKind === "dm") {
     const place = [chatId, threadId].filter(Boolean);
@@ -40,7 +40,7 @@ function safe(text: string): string {
  * The name under which memory, sessions and search are kept apart: a person, or a chat that several people share.
  * Different sources never get the same name, whatever characters the platform puts into its ids.
  */
-export function tenantOf(source: Source, rules: KeyRules): string {
+export function tenantKey(source: Source, rules: KeyRules): string {
   if (isShared(source, rules))
     return `${source.platform}-chat-${safe([source.chatId, source.threadId].filter(Boolean).join(":"))}`;
   return `${source.platform}-user-${safe(source.userIdAlt ?? source.userId ?? "nobody")}`;

@@ -1,12 +1,12 @@
 // The answer as a voice note, where the chat asked for it.
 import type { InboxRow, NewOutgoing } from "../core/mailbox.ts";
 import type { AnswerPlace } from "./answer.ts";
+import type { GatewayContext } from "./gateway-context.ts";
 import { extractMedia } from "./media.ts";
-import type { Office } from "./office.ts";
 
 /** Comes before the text; nothing when it is not wanted, or could not be spoken. */
 export async function spokenAnswer(
-  { voice, opened, log }: Office,
+  { voice, opened, log }: GatewayContext,
   { event }: InboxRow,
   text: string,
   { platform, to, key }: AnswerPlace,

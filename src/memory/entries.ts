@@ -18,6 +18,6 @@ export function joinEntries(entries: readonly string[]): string {
 }
 
 /** Characters that count against the limit: the joined text. */
-export function sizeOf(entries: readonly string[]): number {
+export function entrySize(entries: readonly string[]): number {
   return joinEntries(entries).length;
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
-import { readIfThere } from "../lib/read-if-there.ts";
-import { joinEntries, parseEntries, sizeOf } from "./entries.ts";
+import { readIfThere } from "../lib/read-if-exists.ts";
+import { entrySize, joinEntries, parseEntries } from "./entries.ts";
 import { type NoteMeta, NoteMetaFile } from "./note-meta.ts";
 
 export type NoteTarget = "memory" | "user";
@@ -144,7 +144,7 @@ export class Notes {
   }
 
   #usage(target: NoteTarget, entries: readonly string[]): string {
-    const size = sizeOf(entries);
+    const size = entrySize(entries);
     const limit = this.limit(target);
     return `${Math.min(100, Math.floor((size / limit) * 100))}% — ${count(size)}/${count(limit)} chars`;
   }
@@ -168,9 +168,9 @@ export class Notes {
       const rules = [...new Set(threats.map((finding) => finding.rule))].join(", ");
       return refuse(`The text looks like an injected instruction (${rules}) and was not stored.`);
     }
-    const size = sizeOf(write.next);
+    const size = entrySize(write.next);
     const limit = this.limit(target);
-    if (size > limit && size >= sizeOf(write.entries)) {
+    if (size > limit && size >= entrySize(write.entries)) {
       const usage = this.#usage(target, write.entries);
       return refuse(
         `This would make ${count(size)} of ${count(limit)} characters. Replace or remove entries first, or write a shorter one.`,
@@ -207,7 +207,7 @@ export class Notes {
     const limit = this.limit(target);
     const shown: string[] = [];
     for (const entry of safe) {
-      if (sizeOf([...shown, entry]) > limit) break;
+      if (entrySize([...shown, entry]) > limit) break;
       shown.push(entry);
     }
     const hidden = safe.length - shown.length;

@@ -6,7 +6,7 @@ import { amendmentsOf, type Changes, quirksWith, requestWith } from "./amend.ts"
 import type { Credentials, Lease } from "./credentials.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { ModelFacts } from "./limits.ts";
-import { costOf, pricesFor } from "./pricing.ts";
+import { calculateCost, pricesFor } from "./pricing.ts";
 import type { ProviderQuirks } from "./quirks.ts";
 import type { Prices } from "./settings.ts";
 import {
@@ -135,7 +135,7 @@ class Attempt {
   async #costOf(usage: Usage): Promise<Cost> {
     const reported = this.done?.reportedCostUsd;
     if (reported !== undefined) return { usd: reported, status: "actual", source: "provider_cost_api" };
-    return costOf(this.plan.endpoint, usage, this.#known(await this.#listed));
+    return calculateCost(this.plan.endpoint, usage, this.#known(await this.#listed));
   }
 
   /** For an answer that broke off: what the server had told, completed by an estimate of what was passed on. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Actions, type CallTrouble, classify, limitInText } from "./classify.ts";
+import { type Actions, type CallError, classify, limitInText } from "./classify.ts";
 
 const WHO = { provider: "p", model: "m", label: "The provider" };
 const LARGE = { tokens: 90_000, messages: 100, window: 200_000 };
@@ -11,7 +11,7 @@ function flags(actions: Actions): string {
   return [...names, ...(actions.recovery ? [actions.recovery] : [])].join(" ");
 }
 
-const ROWS: readonly (readonly [string, Partial<CallTrouble>, string, string])[] = [
+const ROWS: readonly (readonly [string, Partial<CallError>, string, string])[] = [
   [
     "refused thinking",
     { status: 400, message: "Invalid `signature` in `thinking` block" },

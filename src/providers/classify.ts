@@ -4,7 +4,7 @@ import * as words from "./classify-phrases.ts";
 import { delayInText } from "./cool-down.ts";
 
 /** What is known about a call that did not succeed. */
-export interface CallTrouble {
+export interface CallError {
   readonly status?: number;
   /** The provider's own code or type from the body. */
   readonly code?: string;
@@ -92,7 +92,7 @@ function limitKind(text: string): "billing" | "rate_limit" | undefined {
   return has(text, words.TRANSIENT_CUES) ? "rate_limit" : "billing";
 }
 
-function special(trouble: CallTrouble, text: string): FailureKind | undefined {
+function special(trouble: CallError, text: string): FailureKind | undefined {
   const { status } = trouble;
   if (status === 400 && text.includes("signature") && text.includes("thinking")) return "thinking_signature";
   if (status === 429 && text.includes("extra usage") && text.includes("long context")) return "long_context_tier";
@@ -100,21 +100,21 @@ function special(trouble: CallTrouble, text: string): FailureKind | undefined {
   return undefined;
 }
 
-function largeFor400(size: CallTrouble["size"]): boolean {
+function largeFor400(size: CallError["size"]): boolean {
   if (!size) return false;
   return size.tokens > size.window * 0.4 || (size.window <= 256_000 && (size.tokens > 80_000 || size.messages > 80));
 }
 
-function largeForDisconnect(size: CallTrouble["size"]): boolean {
+function largeForDisconnect(size: CallError["size"]): boolean {
   if (!size) return false;
   return size.tokens > size.window * 0.6 || (size.window <= 256_000 && (size.tokens > 120_000 || size.messages > 200));
 }
 
-function isFiltered(trouble: CallTrouble, text: string): boolean {
+function isFiltered(trouble: CallError, text: string): boolean {
   return words.FILTER_CODES.has(trouble.code?.toLowerCase() ?? "") || has(text, words.FILTER);
 }
 
-function badRequest(trouble: CallTrouble, text: string): FailureKind {
+function badRequest(trouble: CallError, text: string): FailureKind {
   if (isFiltered(trouble, text)) return "content_filter";
   if (has(text, words.IMAGE_SIZE)) return "image_too_large";
   if (words.OVERFLOW_CODES.has(trouble.code?.toLowerCase() ?? "") || has(text, words.OVERFLOW))
@@ -130,7 +130,7 @@ function badRequest(trouble: CallTrouble, text: string): FailureKind {
   return "format_error";
 }
 
-function byStatus(trouble: CallTrouble, text: string): FailureKind | undefined {
+function byStatus(trouble: CallError, text: string): FailureKind | undefined {
   const { status } = trouble;
   switch (status) {
     case undefined:
@@ -160,7 +160,7 @@ function byStatus(trouble: CallTrouble, text: string): FailureKind | undefined {
   }
 }
 
-function byCode(trouble: CallTrouble): FailureKind | undefined {
+function byCode(trouble: CallError): FailureKind | undefined {
   const code = trouble.code?.toLowerCase() ?? "";
   if (words.BILLING_CODES.has(code)) return "billing";
   if (words.RATE_CODES.has(code)) return "rate_limit";
@@ -181,7 +181,7 @@ function byText(text: string): FailureKind | undefined {
   return text.includes("model") && has(text, words.MODEL_MISSING) ? "model_not_found" : undefined;
 }
 
-function byTransport(trouble: CallTrouble, text: string): FailureKind | undefined {
+function byTransport(trouble: CallError, text: string): FailureKind | undefined {
   if (trouble.transport === "tls") return "timeout";
   if (trouble.transport === "timeout") return "timeout";
   const gone = trouble.transport === "cut" || has(text, words.DISCONNECT);
@@ -211,7 +211,7 @@ function roomInText(text: string): number | undefined {
   return Number.isFinite(value) && value > 64 ? value : undefined;
 }
 
-function recoveryFor(kind: FailureKind, trouble: CallTrouble, text: string): Partial<Actions> {
+function recoveryFor(kind: FailureKind, trouble: CallError, text: string): Partial<Actions> {
   const status = trouble.status ?? 0;
   if (status >= 400 && status < 500 && has(text, words.IMAGE_REJECTED)) return { recovery: "drop_images", retry: true };
   if (text.includes("stream") && /not supported|unsupported|does not support/.test(text))
@@ -225,7 +225,7 @@ function recoveryFor(kind: FailureKind, trouble: CallTrouble, text: string): Par
   return /reasoning|thinking|effort/.test(text) ? { recovery: "drop_reasoning", retry: true } : {};
 }
 
-const SAID: { readonly [kind in FailureKind]: string } = {
+const MESSAGES: { readonly [kind in FailureKind]: string } = {
   thinking_signature: "refused earlier thinking blocks",
   long_context_tier: "does not allow long contexts on this plan",
   llama_cpp_grammar_pattern: "could not use a tool's schema",
@@ -248,7 +248,7 @@ const SAID: { readonly [kind in FailureKind]: string } = {
   unknown: "failed",
 };
 
-const CURES: { readonly [kind in FailureKind]?: string } = {
+const HINTS: { readonly [kind in FailureKind]?: string } = {
   auth: "Check the key: `hermes auth status`, then `hermes auth add PROVIDER`.",
   billing: "Add credit at the provider, add another key with `hermes auth add`, or set `fallback_providers`.",
   rate_limit: "Wait, add another key with `hermes auth add`, or set `fallback_providers`.",
@@ -259,7 +259,7 @@ const CURES: { readonly [kind in FailureKind]?: string } = {
   provider_policy_blocked: "Change the data policy in the provider's settings, or choose another model.",
 };
 
-function kindOf(trouble: CallTrouble, text: string): FailureKind {
+function kindOf(trouble: CallError, text: string): FailureKind {
   return (
     special(trouble, text) ??
     byStatus(trouble, text) ??
@@ -271,7 +271,7 @@ function kindOf(trouble: CallTrouble, text: string): FailureKind {
 }
 
 /** Classifies and says what to do. `who` names the provider and model for the message. */
-export function classify(trouble: CallTrouble, who: { provider: string; model: string; label: string }): Verdict {
+export function classify(trouble: CallError, who: { provider: string; model: string; label: string }): Verdict {
   const text = trouble.message.toLowerCase();
   const kind = kindOf(trouble, text);
   const retryAfterMs = trouble.retryAfterMs ?? (kind === "rate_limit" ? delayInText(trouble.message) : undefined);
@@ -281,14 +281,14 @@ export function classify(trouble: CallTrouble, who: { provider: string; model: s
       : kind === "long_context_tier"
         ? LONG_TIER_WINDOW
         : undefined;
-  const cure = CURES[kind];
+  const hint = HINTS[kind];
   const detail = trouble.message.trim().replace(/\s+/g, " ").slice(0, 300);
   const failure: Failure = {
     kind,
-    message: `${who.label} ${SAID[kind]}${trouble.status ? ` (${trouble.status})` : ""}${detail ? `: ${detail}` : ""}`,
+    message: `${who.label} ${MESSAGES[kind]}${trouble.status ? ` (${trouble.status})` : ""}${detail ? `: ${detail}` : ""}`,
     provider: who.provider,
     model: who.model,
-    ...(cure ? { cure } : {}),
+    ...(hint ? { hint } : {}),
     ...(trouble.status === undefined ? {} : { status: trouble.status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(limitTokens === undefined ? {} : { limitTokens }),

@@ -5,6 +5,7 @@ import type { AssistantMessage } from "../core/message.ts";
 import type { ModelEvent, ModelIdentity, ModelLimits, ModelRequest, Provider } from "../core/provider.ts";
 import { type Changes, NO_CHANGES, withRecovery } from "./amend.ts";
 import { type AttemptEnd, type AttemptTools, acceptablePartial, runAttempt } from "./attempt.ts";
+import { bodySize, toCallError } from "./call-error.ts";
 import { classify, type Verdict } from "./classify.ts";
 import type { Lease } from "./credentials.ts";
 import { type Endpoint, identityOf, sameModel } from "./endpoint.ts";
@@ -14,7 +15,6 @@ import { nextStep, type Step } from "./retry-plan.ts";
 import type { ProviderSettings } from "./settings.ts";
 import { overCap } from "./spend-caps.ts";
 import { TransportError, type TransportLimits } from "./transports/transport.ts";
-import { sizeOf, troubleOf } from "./trouble.ts";
 
 export interface ClientOptions extends AttemptTools {
   readonly primary: Endpoint;
@@ -204,7 +204,7 @@ export class ProviderClient implements Provider {
       return {
         kind: "timeout",
         message: `The turn's time limit of ${seconds} s is used up`,
-        cure: "Raise model.turn_timeout_seconds, or ask for less at once.",
+        hint: "Raise model.turn_timeout_seconds, or ask for less at once.",
       };
     }
     const { transport, spec } = stage.endpoint;
@@ -249,7 +249,7 @@ export class ProviderClient implements Provider {
     let firstTokenMs = endpoint.staleTimeoutMs ?? (patient ? turnLeft : time.firstTokenMs);
     let idleMs = endpoint.staleTimeoutMs ?? (patient ? turnLeft : time.interTokenMs);
     if (!patient && !time.explicit && endpoint.staleTimeoutMs === undefined) {
-      const { tokens } = sizeOf(stage.request, 1);
+      const { tokens } = bodySize(stage.request, 1);
       firstTokenMs = tokens > 100_000 ? 300_000 : tokens > 50_000 ? 240_000 : firstTokenMs;
     }
     if (this.#hasFallback(stage.turn)) {
@@ -263,7 +263,7 @@ export class ProviderClient implements Provider {
   async #judge(stage: Stage, end: AttemptEnd): Promise<Verdict> {
     const { endpoint, request } = stage;
     const { contextLength } = await this.#limitsOf(endpoint);
-    const trouble = troubleOf(end.error, () => sizeOf(request, contextLength), Date.now());
+    const trouble = toCallError(end.error, () => bodySize(request, contextLength), Date.now());
     const verdict = classify(trouble, { provider: endpoint.provider, model: endpoint.model, label: endpoint.label });
     const named = verdict.failure.limitTokens;
     if (named !== undefined && named < contextLength) this.#options.facts.learn(endpoint, named);
@@ -347,13 +347,13 @@ export class ProviderClient implements Provider {
   #incomplete(stage: Stage, end: AttemptEnd, message: AssistantMessage): ModelEvent {
     const { endpoint } = stage;
     // An answer had begun: however large the request is, it is not too large.
-    const trouble = troubleOf(end.error, () => sizeOf(stage.request, Number.POSITIVE_INFINITY), Date.now());
+    const trouble = toCallError(end.error, () => bodySize(stage.request, Number.POSITIVE_INFINITY), Date.now());
     const { failure } = classify(trouble, endpoint);
     const why = end.error instanceof Error ? end.error.message : String(end.error);
     const incomplete: Failure = {
       ...failure,
       message: `${endpoint.label} broke off in the middle of its answer: ${why}`,
-      cure: "The answer is incomplete. Ask it to continue, or send the message again.",
+      hint: "The answer is incomplete. Ask it to continue, or send the message again.",
     };
     const identity = identityOf(endpoint);
     const { usage, cost } = end;
@@ -372,7 +372,7 @@ function noKey(endpoint: Endpoint): Failure {
   return {
     kind: "auth",
     message: `No key of ${endpoint.label} is left to try`,
-    cure: `Run \`hermes auth add ${endpoint.provider}\`${variable ? `, or set ${variable}` : ""}.`,
+    hint: `Run \`hermes auth add ${endpoint.provider}\`${variable ? `, or set ${variable}` : ""}.`,
     provider: endpoint.provider,
     model: endpoint.model,
   };

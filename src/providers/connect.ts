@@ -38,8 +38,8 @@ export interface Connected {
 export const OFFLINE_NOTE =
   "No model is configured: the built-in offline model answers. Connect a real one with `hermes auth add openrouter` (or another provider), or start Ollama.";
 
-function asError({ message, cure }: Failure): UserError {
-  return new UserError(message, cure ? { cure } : {});
+function asError({ message, hint }: Failure): UserError {
+  return new UserError(message, hint ? { hint } : {});
 }
 
 /** The models of one home. One per process; providers made from it share facts, keys and ledger. */

@@ -23,13 +23,13 @@ export interface KeySources {
   readonly suppressed?: { readonly [provider: string]: readonly string[] };
 }
 
-export function notConfigured(message: string, cure: string): Failure {
-  return { kind: "not_configured", message, cure };
+export function notConfigured(message: string, hint: string): Failure {
+  return { kind: "not_configured", message, hint };
 }
 
 /** A key is there and cannot be used. Nobody stands in for it: whoever configured it has to know. */
-function unusableKey(message: string, cure: string): Failure {
-  return { kind: "auth", message, cure };
+function unusableKey(message: string, hint: string): Failure {
+  return { kind: "auth", message, hint };
 }
 
 /** Where the provider is reached: the configured address, its URL variable, or the catalog. */
@@ -132,11 +132,11 @@ export function givenKey(written: WrittenKey, url: string, sources: KeySources):
     const problem = keyProblem(apiKey, local);
     if (problem === undefined) return { value: apiKey.trim() };
     const where = path === undefined ? "The given key" : `${path}.api_key in config.yaml`;
-    const cure =
+    const hint =
       path === undefined
         ? "Give the real key."
         : `Set it to the real key of ${hostOf(url) ?? url}, or remove it: hermes config unset ${path}.api_key`;
-    return { failure: unusableKey(`${where} is not a key: ${problem}`, cure) };
+    return { failure: unusableKey(`${where} is not a key: ${problem}`, hint) };
   }
   if (keyVar === "") return undefined;
   const value = sources.env[keyVar];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Usage } from "../core/usage.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { costOf, dollars, pricesFor } from "./pricing.ts";
+import { calculateCost, dollars, pricesFor } from "./pricing.ts";
 import { listPrices } from "./pricing-table.ts";
 import { requireEndpoint } from "./resolve.ts";
 import { readProviderSettings } from "./settings.ts";
@@ -13,7 +13,7 @@ function endpoint(provider: string, model: string, env: Record<string, string> =
 }
 
 function cost(target: Endpoint, usage: Usage = USED, known = {}) {
-  return costOf(target, usage, pricesFor(target, known));
+  return calculateCost(target, usage, pricesFor(target, known));
 }
 
 test("a maker's model on its own host is priced from the list, cache included", () => {

@@ -48,7 +48,7 @@ function isFree(endpoint: Endpoint): boolean {
  * The cost of one call. Where no price is known, or none for a bucket that was used, one is assumed: a call is never
  * counted as free because nobody knows what it costs.
  */
-export function costOf(endpoint: Endpoint, usage: Usage, known: KnownPrices | undefined): Cost {
+export function calculateCost(endpoint: Endpoint, usage: Usage, known: KnownPrices | undefined): Cost {
   if (known === undefined && isFree(endpoint)) return { usd: 0, status: "included", source: "none" };
   const usd = known === undefined ? null : dollars(usage, known.prices);
   if (known === undefined || usd === null) {

@@ -80,7 +80,7 @@ describe("which provider", () => {
     expect(typo.ok ? "" : typo.failure.message).toContain('did you mean "anthropic"');
     for (const provider of ["codex", "bedrock", "copilot-acp", "gemini-cli", "nous"]) {
       const found = resolve({ provider });
-      expect(found.ok ? "" : found.failure.cure).toMatch(/^Instead, (use|set) /);
+      expect(found.ok ? "" : found.failure.hint).toMatch(/^Instead, (use|set) /);
     }
     expect(endpointOf({ provider: "nous", model: "x" }, {}, { NOUS_API_KEY: "nous-key" }).provider).toBe("nous");
   });
@@ -271,7 +271,7 @@ describe("keys are bound to hosts", () => {
       { model: { provider: "anthropic", base_url: "https://proxy.example" } },
       { ANTHROPIC_API_KEY: "sk-ant-api-1" },
     );
-    expect(found.ok ? "" : found.failure.cure).toContain("model.api_key");
+    expect(found.ok ? "" : found.failure.hint).toContain("model.api_key");
     const meant = endpointOf(
       {},
       { model: { provider: "anthropic", base_url: "https://proxy.example", key_env: "ANTHROPIC_API_KEY" } },
@@ -290,7 +290,7 @@ describe("keys are bound to hosts", () => {
       endpointOf({ provider: "anthropic" }, config, { ANTHROPIC_API_KEY: "sk-ant-api-1" }).keys.fixed,
     ).toBeUndefined();
     const asked = resolve({ apiKey: "some-unknown-key" }, {});
-    expect(asked.ok ? "" : asked.failure.cure).toContain("--provider");
+    expect(asked.ok ? "" : asked.failure.hint).toContain("--provider");
   });
 
   test("a custom endpoint at a known host may use that provider's key", () => {

@@ -2,7 +2,6 @@
 import { type Failure, UserError } from "../core/failure.ts";
 import type { TransportName } from "../core/provider.ts";
 import { apiMode } from "./api-mode.ts";
-import { broughtKeys, endpointReady } from "./brought.ts";
 import { CATALOG, nearestProvider, providerByAlias, providerById } from "./catalog.ts";
 import type { Endpoint, EndpointKeys, VariableKey } from "./endpoint.ts";
 import {
@@ -19,6 +18,7 @@ import {
 import { ATTRIBUTION, openRouterExtras } from "./gateway-extras.ts";
 import { hostOf, isLocalUrl, type Place, providerKeysMayGo, sameOrigin } from "./key-hosts.ts";
 import { nativeName } from "./native-name.ts";
+import { endpointReady, pluginKeys } from "./plugin-keys.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 import { type CustomEndpoint, type ModelChoice, type ProviderSettings, slugOf } from "./settings.ts";
 
@@ -45,8 +45,8 @@ export type Resolution =
   /** `noProvider`: nothing says which provider to use, and no key is set. */
   | { readonly ok: false; readonly failure: Failure; readonly noProvider?: true };
 
-function refuse(message: string, cure: string): Resolution {
-  return { ok: false, failure: notConfigured(message, cure) };
+function refuse(message: string, hint: string): Resolution {
+  return { ok: false, failure: notConfigured(message, hint) };
 }
 
 /** The address of an alias, and the key written beside it. */
@@ -202,7 +202,7 @@ function resolveNamed(named: CustomEndpoint, spec: ProviderSpec, ask: ModelAsk, 
       `Run \`hermes auth add ${named.slug}\`, or set ${named.keyVar} in the environment or in .env.`,
     );
   const pool = `custom:${named.slug}`;
-  const variables = [...(own ? broughtKeys(named, context) : []), ...keysByAddress(url, context)];
+  const variables = [...(own ? pluginKeys(named, context) : []), ...keysByAddress(url, context)];
   if (!given && variables.length === 0 && context.pooled?.has(pool) && !pooledAt(pool, url, context))
     return refuse(
       `The key of ${named.name} in auth.json was added for another address than ${url} and is not sent there`,
@@ -321,7 +321,7 @@ function nothingFound(context: ResolveContext): Resolution {
   return { ok: false, failure, noProvider: true };
 }
 
-/** Resolves the ask against configuration, variables and stored keys. Trouble comes back as a failure with its cure. */
+/** Resolves the ask against configuration, variables and stored keys. Trouble comes back as a failure with its hint. */
 export function resolveEndpoint(asked: ModelAsk, context: ResolveContext): Resolution {
   const { settings, env } = context;
   const ask = splitProvider(expandAlias(asked, settings), settings);
@@ -366,5 +366,5 @@ function withConfigModel(named: CustomEndpoint, ask: ModelAsk, settings: Provide
 export function requireEndpoint(ask: ModelAsk, context: ResolveContext): Endpoint {
   const resolution = resolveEndpoint(ask, context);
   if (resolution.ok) return resolution.endpoint;
-  throw new UserError(resolution.failure.message, resolution.failure.cure ? { cure: resolution.failure.cure } : {});
+  throw new UserError(resolution.failure.message, resolution.failure.hint ? { hint: resolution.failure.hint } : {});
 }

@@ -49,7 +49,7 @@ export async function overCap(
     return {
       kind: "budget_exceeded",
       message: `The ${cap.name} spending cap of ${inDollars(cap.usd)} is reached (${inDollars(spent)} spent); no call was made`,
-      cure: `Raise ${cap.setting} in config.yaml (\`hermes config set ${cap.setting} …\`), or use a local model. \`hermes usage\` shows what was spent.`,
+      hint: `Raise ${cap.setting} in config.yaml (\`hermes config set ${cap.setting} …\`), or use a local model. \`hermes usage\` shows what was spent.`,
     };
   }
   return undefined;

@@ -46,7 +46,7 @@ describe("spending caps", () => {
     expect((await send(model, request)).text).toBe("Dear.");
     const stopped = await send(model, request);
     expect(stopped.failure).toMatchObject({ kind: "budget_exceeded" });
-    expect(`${stopped.failure?.message} ${stopped.failure?.cure}`).toContain(setting);
+    expect(`${stopped.failure?.message} ${stopped.failure?.hint}`).toContain(setting);
     expect(a.requests).toHaveLength(1);
   });
 
@@ -66,7 +66,7 @@ describe("spending caps", () => {
     expect(ledger.entries[0]?.cost).toMatchObject({ status: "estimated", source: "assumed_price" });
     const stopped = await send(model, request);
     expect(stopped.failure?.message).toContain("cap of $0.001");
-    expect(stopped.failure?.cure).toContain(setting);
+    expect(stopped.failure?.hint).toContain(setting);
     expect(a.requests).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { SkillSetting } from "../core/skill.ts";
 import type { SetupReport } from "./setup.ts";
-import type { SkillWorld } from "./world.ts";
+import type { SkillHost } from "./skill-host.ts";
 
 export interface LoadedSkill {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface LoadedSkill {
 }
 
 /** The value that counts: what the person set, else the declared default, with `~` and `${}` expanded. */
-export function settingValue(world: SkillWorld, setting: SkillSetting): string {
+export function settingValue(world: SkillHost, setting: SkillSetting): string {
   const set = world.settings().value(setting.key);
   const blank = set === undefined || set === null || set === "";
   const value = blank ? setting.default : set;
@@ -23,7 +23,7 @@ export function settingValue(world: SkillWorld, setting: SkillSetting): string {
   return typeof value === "object" ? JSON.stringify(value) : world.expand(String(value));
 }
 
-export function settingsBlock(world: SkillWorld, settings: readonly SkillSetting[]): string {
+export function settingsBlock(world: SkillHost, settings: readonly SkillSetting[]): string {
   if (settings.length === 0) return "";
   const lines = settings.map((setting) => `  ${setting.key} = ${settingValue(world, setting)}`);
   return `[Skill config (from ${join(world.home, "config.yaml")}):\n${lines.join("\n")}\n]`;
@@ -44,7 +44,7 @@ function setupBlock(setup: SetupReport): string {
 
 /** `why` is the note at the top: a command that the person typed, or a skill loaded beforehand. */
 export function activationText(
-  world: SkillWorld,
+  world: SkillHost,
   skill: LoadedSkill,
   why: "command" | "preload",
   instruction = "",

@@ -118,7 +118,7 @@ Body.`);
 });
 
 describe("the list", () => {
-  it("shows a broken file with its line and cure, and the others unharmed", async () => {
+  it("shows a broken file with its line and hint, and the others unharmed", async () => {
     const home = open();
     home.skill("data/good");
     home.write("skills/data/bad/SKILL.md", "---\nname: bad\ndescription: Half: a: mistake\n  wrong: [\n---\nText\n");
@@ -130,7 +130,7 @@ describe("the list", () => {
       ["bad", 3],
       ["none", 1],
     ]);
-    for (const problem of problems) expect(problem.cure).not.toBe("");
+    for (const problem of problems) expect(problem.hint).not.toBe("");
   });
 
   it("lets the home win over external folders, and hides what is off or for another system", async () => {

@@ -70,7 +70,7 @@ function unreadable(error: unknown): ParsedSkill {
       commands: [],
     },
     body: "",
-    mistakes: [{ line: 1, message: `the file cannot be read (${reason})`, cure: "Check its owner and mode." }],
+    mistakes: [{ line: 1, message: `the file cannot be read (${reason})`, hint: "Check its owner and mode." }],
   };
 }
 

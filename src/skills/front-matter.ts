@@ -6,7 +6,7 @@ export interface FrontMatter {
   readonly body: string;
   /** The body's first line in the file, from 1. */
   readonly bodyLine: number;
-  readonly mistakes: readonly { readonly line: number; readonly message: string; readonly cure: string }[];
+  readonly mistakes: readonly { readonly line: number; readonly message: string; readonly hint: string }[];
 }
 
 /** Where the block ends; undefined when the text has no closed block. */
@@ -39,12 +39,12 @@ function missingFence(text: string): FrontMatter {
         ? {
             line: 1,
             message: "the front matter is not closed",
-            cure: "Add a line with only --- after the last field.",
+            hint: "Add a line with only --- after the last field.",
           }
         : {
             line: 1,
             message: "there is no front matter",
-            cure: "Start the file with --- , then name: and description:, then --- again.",
+            hint: "Start the file with --- , then name: and description:, then --- again.",
           },
     ],
   };
@@ -60,7 +60,7 @@ function broken(parts: { block: string; body: string; bodyLine: number }, messag
       {
         line,
         message: `the front matter is not valid YAML: ${reason}`,
-        cure: "Put values that contain a colon, # or quotes between double quotes, and indent with spaces.",
+        hint: "Put values that contain a colon, # or quotes between double quotes, and indent with spaces.",
       },
     ],
   };
@@ -90,6 +90,6 @@ export async function parseFrontMatter(given: string): Promise<FrontMatter> {
     bodyLine: parts.bodyLine,
     mistakes: isMapping
       ? []
-      : [{ line: 2, message: "the front matter is not a list of fields", cure: "Write one `field: value` per line." }],
+      : [{ line: 2, message: "the front matter is not a list of fields", hint: "Write one `field: value` per line." }],
   };
 }

@@ -7,7 +7,7 @@ import { parseSkill } from "./parse.ts";
 import { preprocess } from "./preprocess.ts";
 import { setUp } from "./setup.ts";
 import { linkedFiles } from "./skill-files.ts";
-import type { SkillWorld } from "./world.ts";
+import type { SkillHost } from "./skill-host.ts";
 
 export interface Loaded extends LoadedSkill {
   readonly file: string;
@@ -26,7 +26,7 @@ export function nameOf(header: SkillHeader, skill: { readonly dir: string; reado
 }
 
 export async function loadSkill(
-  world: SkillWorld,
+  world: SkillHost,
   skill: { readonly file: string; readonly dir: string },
   request: SkillRequest,
   toolName: string,

@@ -62,7 +62,7 @@ describe("activation", () => {
     expect(usage.demo).toMatchObject({ use_count: 1, view_count: 0, created_by: null, state: "active", pinned: false });
   });
 
-  it("answers unknown names with a cure, and a preload of one aborts", async () => {
+  it("answers unknown names with a hint, and a preload of one aborts", async () => {
     const home = open();
     home.skill("a");
     expect(await home.service.activate("nope", request())).toMatchObject({

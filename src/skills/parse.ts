@@ -12,7 +12,7 @@ type Fields = { readonly [key: string]: unknown };
 export interface Mistake {
   readonly line: number;
   readonly message: string;
-  readonly cure: string;
+  readonly hint: string;
 }
 
 export interface ParsedSkill {
@@ -142,33 +142,33 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
   const name = text(fields.name);
   const description = text(fields.description);
   if (name === undefined)
-    found.push({ line: 1, message: "`name` is missing", cure: "Add `name:` with the folder's name." });
+    found.push({ line: 1, message: "`name` is missing", hint: "Add `name:` with the folder's name." });
   else if (name.length > MAX_NAME)
     found.push({
       line: lineOf(source, "name"),
       message: `\`name\` has ${name.length} characters`,
-      cure: `Use at most ${MAX_NAME}.`,
+      hint: `Use at most ${MAX_NAME}.`,
     });
   if (description === undefined)
     found.push({
       line: 1,
       message: "`description` is missing",
-      cure: "Add `description:` with one sentence that says when to use the skill.",
+      hint: "Add `description:` with one sentence that says when to use the skill.",
     });
   else if (description.length > MAX_DESCRIPTION)
     found.push({
       line: lineOf(source, "description"),
       message: `\`description\` has ${description.length} characters`,
-      cure: `Use at most ${MAX_DESCRIPTION}.`,
+      hint: `Use at most ${MAX_DESCRIPTION}.`,
     });
   if (body.trim() === "")
-    found.push({ line: 1, message: "there are no instructions", cure: "Write what to do below the front matter." });
+    found.push({ line: 1, message: "there are no instructions", hint: "Write what to do below the front matter." });
   for (const platform of words(fields.platforms))
     if (!["macos", "linux", "windows", "darwin", "win32"].includes(platform.toLowerCase()))
       found.push({
         line: lineOf(source, "platforms"),
         message: `unknown platform "${platform}"`,
-        cure: "Use macos, linux or windows.",
+        hint: "Use macos, linux or windows.",
       });
   return found;
 }

@@ -1,6 +1,6 @@
 // A SKILL.md's text before the agent reads it: placeholders filled in, and shell snippets run where that is switched on.
 import type { GateContext } from "../core/gate.ts";
-import type { SkillWorld } from "./world.ts";
+import type { SkillHost } from "./skill-host.ts";
 
 const MAX_OUTPUT = 4_000;
 /** An exclamation mark directly before a code span of one line. */
@@ -21,7 +21,7 @@ function cut(text: string): string {
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}...[truncated]` : text;
 }
 
-async function runSnippet(world: SkillWorld, command: string, place: Place): Promise<string> {
+async function runSnippet(world: SkillHost, command: string, place: Place): Promise<string> {
   const { inlineShellSeconds } = world.settings();
   const verdict = await world.gate.check({ kind: "command", command, cwd: place.dir, backend: "local" }, place.gate);
   if (!verdict.allowed) return `[inline-shell error: ${verdict.message}]`;
@@ -38,7 +38,7 @@ async function runSnippet(world: SkillWorld, command: string, place: Place): Pro
 }
 
 /** Snippets run one after the other, each through the gate; a failure leaves a marker and never stops the skill. */
-export async function preprocess(world: SkillWorld, text: string, place: Place): Promise<string> {
+export async function preprocess(world: SkillHost, text: string, place: Place): Promise<string> {
   const settings = world.settings();
   const filled = settings.templateVars ? fillPlaceholders(text, place) : text;
   if (!settings.inlineShell) return filled;

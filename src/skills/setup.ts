@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { SkillHeader, SkillRequest, SkillVariable } from "../core/skill.ts";
-import type { SkillWorld } from "./world.ts";
+import type { SkillHost } from "./skill-host.ts";
 
 export interface SetupReport {
   readonly missing: readonly SkillVariable[];
@@ -26,7 +26,7 @@ function question(skill: string, variable: SkillVariable): string {
 }
 
 async function askFor(
-  world: SkillWorld,
+  world: SkillHost,
   skill: string,
   variable: SkillVariable,
   request: SkillRequest,
@@ -65,14 +65,14 @@ function noteFor(header: SkillHeader, missing: readonly SkillVariable[], files: 
   return `Setup needed before everything in this skill works: missing ${parts.join(", ")}.${help}`;
 }
 
-async function commandsMissing(world: SkillWorld, names: readonly string[]): Promise<string[]> {
+async function commandsMissing(world: SkillHost, names: readonly string[]): Promise<string[]> {
   const found = await Promise.all(names.map((name) => world.hasCommand(name)));
   return names.filter((_, index) => !found[index]);
 }
 
 /** Asks at a local terminal, reports everywhere; whatever is available is let through to the conversation's commands. */
 export async function setUp(
-  world: SkillWorld,
+  world: SkillHost,
   skill: { readonly name: string; readonly header: SkillHeader },
   request: SkillRequest,
 ): Promise<SetupReport> {

@@ -26,11 +26,11 @@ import { Quarantine } from "./manage/quarantine.ts";
 import { promptIndex } from "./prompt-index.ts";
 import { Provenance } from "./provenance.ts";
 import { searchSkills } from "./search.ts";
+import type { SkillHost } from "./skill-host.ts";
 import type { SkillPort } from "./skill-tools.ts";
 import { SkillUsage } from "./usage.ts";
 import { type Answer, type Library, resolveSkill, viewSkill } from "./view.ts";
 import { WarmIndex } from "./warm-index.ts";
-import type { SkillWorld } from "./world.ts";
 
 /** Whose conversation the tools serve. */
 export interface SkillSurface {
@@ -44,7 +44,7 @@ const MAX_FOUND = 10;
 const MOST_CONVERSATIONS = 2_000;
 
 export class SkillService implements Skills {
-  readonly #world: SkillWorld;
+  readonly #world: SkillHost;
   readonly #catalog: Catalog;
   readonly #library: Library;
   readonly #usage: SkillUsage;
@@ -56,7 +56,7 @@ export class SkillService implements Skills {
   #ready: Promise<void> | undefined;
   #known: ReadonlySet<string> = new Set();
 
-  constructor(given: SkillWorld) {
+  constructor(given: SkillHost) {
     this.#world = { ...given, declare: (id, name, value) => this.#declare(given, id, name, value) };
     const settings = () => this.#world.settings();
     this.#catalog = new Catalog({
@@ -74,7 +74,7 @@ export class SkillService implements Skills {
     this.#warm = new WarmIndex(given.home);
   }
 
-  #declare(given: SkillWorld, conversationId: string, name: string, value: string): boolean {
+  #declare(given: SkillHost, conversationId: string, name: string, value: string): boolean {
     if (!given.declare(conversationId, name, value)) return false;
     const names = this.#declared.get(conversationId) ?? new Map<string, string>();
     rememberNewest(this.#declared, conversationId, names.set(name, value), MOST_CONVERSATIONS);
@@ -172,7 +172,7 @@ export class SkillService implements Skills {
 
   async activate(name: string, request: SkillRequest, instruction = ""): Promise<SkillActivation> {
     const loaded = await this.#load(name, request);
-    if ("fields" in loaded) return { ok: false, error: String(loaded.fields.error), cure: "See: /skills" };
+    if ("fields" in loaded) return { ok: false, error: String(loaded.fields.error), hint: "See: /skills" };
     return {
       ok: true,
       name: loaded.name,
@@ -187,7 +187,7 @@ export class SkillService implements Skills {
     for (const name of names) {
       const loaded = await this.#load(name, request);
       if ("fields" in loaded)
-        throw new UserError(String(loaded.fields.error), { cure: "See the skills you have: hermes skills list" });
+        throw new UserError(String(loaded.fields.error), { hint: "See the skills you have: hermes skills list" });
       texts.push(activationText(this.#world, loaded, "preload"));
       notes.push(...notesOf(loaded));
     }
@@ -307,7 +307,7 @@ export class SkillService implements Skills {
           ? {
               problems: problems
                 .slice(0, 10)
-                .map((problem) => `${problem.file}:${problem.line} ${problem.message}. ${problem.cure}`),
+                .map((problem) => `${problem.file}:${problem.line} ${problem.message}. ${problem.hint}`),
             }
           : {}),
       },

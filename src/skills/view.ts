@@ -9,7 +9,7 @@ import { type Loaded, loadSkill, nameOf, readHeader } from "./load.ts";
 import { locate } from "./locate.ts";
 import { runsOn } from "./parse.ts";
 import { insideSkill, isText, linkedFiles } from "./skill-files.ts";
-import type { SkillWorld } from "./world.ts";
+import type { SkillHost } from "./skill-host.ts";
 
 export interface Answer {
   readonly ok: boolean;
@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 export interface Library {
-  readonly world: SkillWorld;
+  readonly world: SkillHost;
   readonly catalog: Catalog;
   /** Known plugin skills of a namespace, by name; undefined for an unknown namespace. */
   plugin(namespace: string): ReadonlyMap<string, string> | undefined;

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JsonObject, Message } from "../core/message.ts";
-import type { ChatThread, ResponseStore, StoredResponse } from "../core/response-store.ts";
+import type { ResponseStore, StoredResponse, StoredThread } from "../core/response-store.ts";
 import { type Database, immediate, openDatabase } from "./sqlite/driver.ts";
 
 const MAX_RESPONSES = 100;
@@ -97,7 +97,7 @@ export function openResponseStore(path: string, now: () => number = () => Date.n
     newestOf: (name) =>
       db.prepare<{ response_id: string }>("SELECT response_id FROM conversations WHERE name = ?").get(name)
         ?.response_id ?? null,
-    thread: (fingerprint): ChatThread | null => {
+    thread: (fingerprint): StoredThread | null => {
       const row = db
         .prepare<{ session_id: string; message_count: number }>(
           "SELECT session_id, message_count FROM chat_threads WHERE fingerprint = ?",

@@ -65,7 +65,7 @@ export function openRuntimeDb(path: string, options: RuntimeDbOptions = {}): Dat
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
     throw new UserError(`${path} is not a file, but a database is expected there.`, {
-      cure: "Move it away; a new, empty database is made in its place.",
+      hint: "Move it away; a new, empty database is made in its place.",
     });
   try {
     return openOnce(path);

@@ -1,6 +1,6 @@
 // The session store on SQLite, in this process. The statements are in sqlite/; this class gives them order and retries.
 import type * as Core from "../core/session.ts";
-import { IndexUpkeep } from "./index-upkeep.ts";
+import { IndexMaintenance } from "./index-maintenance.ts";
 import { maybeAutoPrune, pruneGhosts, pruneSessions, vacuum } from "./maintenance.ts";
 import { SearchService } from "./search-service.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
@@ -34,14 +34,14 @@ export interface SqliteStoreOptions extends Omit<ConnectionOptions, "notice" | "
 
 export class SqliteSessionStore implements Core.SessionStore {
   readonly #connection: Connection;
-  readonly #upkeep: IndexUpkeep;
+  readonly #upkeep: IndexMaintenance;
   readonly #search: SearchService;
   readonly #notice: (text: string) => void;
   readonly #pendingLinks: PendingLinks = new Map();
 
   private constructor(
     connection: Connection,
-    parts: { upkeep: IndexUpkeep; search: SearchService },
+    parts: { upkeep: IndexMaintenance; search: SearchService },
     notice: (text: string) => void,
   ) {
     this.#connection = connection;
@@ -53,10 +53,10 @@ export class SqliteSessionStore implements Core.SessionStore {
   /** Rejects with an error for the person when the file cannot be used; the cause is also kept for later commands. */
   static async open(options: SqliteStoreOptions): Promise<SqliteSessionStore> {
     const notice = options.onNotice ?? (() => undefined);
-    let upkeep: IndexUpkeep | undefined;
+    let upkeep: IndexMaintenance | undefined;
     try {
       const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void upkeep?.kick() });
-      upkeep = new IndexUpkeep(connection, notice);
+      upkeep = new IndexMaintenance(connection, notice);
       if (options.indexLayout === "compact" && connection.volume === "ok") {
         await connection.exclusive((db) => readIndexLayout(db) === "compact" || beginLayoutSwitch(db, "compact"));
       }

@@ -21,7 +21,7 @@ export interface Call {
 export interface PlainError {
   readonly name: string;
   readonly message: string;
-  readonly cure?: string;
+  readonly hint?: string;
   readonly exitCode?: number;
   readonly code?: string;
   readonly stack?: string;
@@ -43,7 +43,7 @@ export function packError(error: unknown): PlainError {
     message: error.message,
     ...(error.stack === undefined ? {} : { stack: error.stack }),
     ...(error instanceof UserError ? { exitCode: error.exitCode } : {}),
-    ...(error instanceof UserError && error.cure !== undefined ? { cure: error.cure } : {}),
+    ...(error instanceof UserError && error.hint !== undefined ? { hint: error.hint } : {}),
     ...codeOf(error),
   };
 }
@@ -56,7 +56,7 @@ function codeOf(error: Error): { code?: string } {
 export function unpackError(plain: PlainError): Error {
   if (plain.name === "UserError") {
     return new UserError(plain.message, {
-      ...(plain.cure === undefined ? {} : { cure: plain.cure }),
+      ...(plain.hint === undefined ? {} : { hint: plain.hint }),
       ...(plain.exitCode === undefined ? {} : { exitCode: plain.exitCode }),
     });
   }

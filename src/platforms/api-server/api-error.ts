@@ -50,7 +50,7 @@ export function invalid(code: string, message: string, param: string | null = nu
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof UserError)
-    return new ApiError(500, "agent_error", [error.message, error.cure].filter(Boolean).join(" "));
+    return new ApiError(500, "agent_error", [error.message, error.hint].filter(Boolean).join(" "));
   return new ApiError(500, "internal_error", "The server met an error of its own; its log has the details.");
 }
 

@@ -3,9 +3,17 @@ import type { Context } from "hono";
 import type { AgentEvent } from "../../core/event.ts";
 import { underSignals } from "../../lib/joined-signal.ts";
 import { AbsentHuman } from "./absent-human.ts";
+import {
+  type ApiContext,
+  type Body,
+  modelNameFor,
+  newId,
+  readBody,
+  sessionHeader,
+  sessionKeyHeader,
+} from "./api-context.ts";
 import { ApiError } from "./api-error.ts";
 import { type ClientInput, readMessages } from "./content.ts";
-import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, userOf } from "./desk.ts";
 import type { Idempotency, Outcome } from "./idempotency.ts";
 import { fingerprint, type OpenedSession, userMessage } from "./sessions.ts";
 import { type Sse, sse } from "./sse.ts";
@@ -21,9 +29,9 @@ interface ChatRequest {
   readonly human: AbsentHuman;
 }
 
-async function openChat(desk: Desk, context: Context, body: Body): Promise<ChatRequest> {
+async function openChat(desk: ApiContext, context: Context, body: Body): Promise<ChatRequest> {
   const client = readMessages(body.messages);
-  const userId = userOf(context);
+  const userId = sessionKeyHeader(context);
   const sessionId = sessionHeader(context);
   const human = new AbsentHuman();
   const known = client.history.length > 0 && sessionId === undefined;
@@ -40,7 +48,7 @@ async function openChat(desk: Desk, context: Context, body: Body): Promise<ChatR
 }
 
 /** The client sends `said` back as the assistant's message next time: by it the session is found again. */
-async function remember(desk: Desk, request: ChatRequest, said: string): Promise<void> {
+async function remember(desk: ApiContext, request: ChatRequest, said: string): Promise<void> {
   const { client, userId, session } = request;
   if (said.trim() === "") return;
   const visible = [...client.history, userMessage(client.input), { role: "assistant", content: said } as const];
@@ -73,7 +81,7 @@ function resultHeaders(request: ChatRequest, result: TurnResult): { [name: strin
   };
 }
 
-async function wholeAnswer(desk: Desk, context: Context, body: Body): Promise<Outcome> {
+async function wholeAnswer(desk: ApiContext, context: Context, body: Body): Promise<Outcome> {
   const request = await openChat(desk, context, body);
   try {
     const result = await underSignals([context.req.raw.signal, desk.stopping], undefined, (signal) =>
@@ -163,7 +171,7 @@ class ChunkWriter {
   }
 }
 
-async function streamTurn(desk: Desk, request: ChatRequest, stream: Sse): Promise<void> {
+async function streamTurn(desk: ApiContext, request: ChatRequest, stream: Sse): Promise<void> {
   const writer = new ChunkWriter(request, stream);
   try {
     await writer.delta({ role: "assistant", content: "" });
@@ -183,7 +191,7 @@ async function streamTurn(desk: Desk, request: ChatRequest, stream: Sse): Promis
   }
 }
 
-export async function chatCompletions(desk: Desk, idempotency: Idempotency, context: Context): Promise<Response> {
+export async function chatCompletions(desk: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
   const body = await readBody(context);
   if (body.stream !== true) return idempotency.once(context, body, () => wholeAnswer(desk, context, body));
   const request = await openChat(desk, context, body);

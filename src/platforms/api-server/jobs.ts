@@ -2,9 +2,9 @@
 import type { Context, Hono } from "hono";
 import { UserError } from "../../core/failure.ts";
 import type { Job } from "../../core/job.ts";
-import type { JobDesk, JobWish } from "../../core/job-desk.ts";
+import type { JobInput, JobService } from "../../core/job-service.ts";
+import { type Body, readBody } from "./api-context.ts";
 import { ApiError } from "./api-error.ts";
-import { type Body, readBody } from "./desk.ts";
 
 const JOB_ID = /^[0-9a-f]{12}$/;
 const MAX_NAME = 200;
@@ -40,7 +40,7 @@ function repeatOf(body: Body): number | undefined {
   return Number(repeat);
 }
 
-function wishOf(body: Body, allowed: readonly string[]): JobWish {
+function wishOf(body: Body, allowed: readonly string[]): JobInput {
   const unknown = Object.keys(body).find((field) => !allowed.includes(field));
   if (unknown !== undefined) throw refuse(400, `${unknown} cannot be set here; the fields are ${allowed.join(", ")}`);
   const fields = {
@@ -51,10 +51,10 @@ function wishOf(body: Body, allowed: readonly string[]): JobWish {
     skills: skillsOf(body),
     repeat: repeatOf(body),
   };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JobWish;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JobInput;
 }
 
-async function find(desk: JobDesk, context: Context): Promise<Job> {
+async function find(desk: JobService, context: Context): Promise<Job> {
   const id = context.req.param("id") ?? "";
   if (!JOB_ID.test(id)) throw refuse(400, "a job id has 12 hexadecimal digits");
   const job = (await desk.list()).find((entry) => entry.id === id);
@@ -62,20 +62,20 @@ async function find(desk: JobDesk, context: Context): Promise<Job> {
   return job;
 }
 
-async function listJobs(desk: JobDesk, context: Context): Promise<Response> {
+async function listJobs(desk: JobService, context: Context): Promise<Response> {
   const all = ["true", "1", "yes"].includes(context.req.query("include_disabled")?.toLowerCase() ?? "");
   const jobs = await desk.list();
   return Response.json({ jobs: all ? jobs : jobs.filter((job) => job.enabled) });
 }
 
-async function createJob(desk: JobDesk, context: Context): Promise<Response> {
+async function createJob(desk: JobService, context: Context): Promise<Response> {
   const body = await readBody(context);
   const wish = wishOf(body, CREATE_FIELDS);
   if (!wish.schedule) throw refuse(400, "schedule is required");
   return Response.json(await answered(desk, await desk.create({ deliver: "local", ...wish })));
 }
 
-async function patchJob(desk: JobDesk, context: Context): Promise<Response> {
+async function patchJob(desk: JobService, context: Context): Promise<Response> {
   const { id } = await find(desk, context);
   const body = await readBody(context);
   const wish = wishOf(body, PATCH_FIELDS);
@@ -89,12 +89,12 @@ async function patchJob(desk: JobDesk, context: Context): Promise<Response> {
 }
 
 /** A job that nobody will run says so at once. */
-async function answered(desk: JobDesk, job: Job): Promise<{ job: Job; note?: string }> {
+async function answered(desk: JobService, job: Job): Promise<{ job: Job; note?: string }> {
   const note = await desk.tickerProblem();
   return { job, ...(note === undefined ? {} : { note }) };
 }
 
-type Handler = (desk: JobDesk, context: Context) => Promise<Response>;
+type Handler = (desk: JobService, context: Context) => Promise<Response>;
 
 const ROUTES: readonly (readonly ["get" | "post" | "patch" | "delete", string, Handler])[] = [
   ["get", "/api/jobs", listJobs],
@@ -129,7 +129,7 @@ const ROUTES: readonly (readonly ["get" | "post" | "patch" | "delete", string, H
 function refusal(error: unknown): Response {
   if (error instanceof ApiError) return Response.json({ error: error.message }, { status: error.status });
   if (!(error instanceof UserError)) throw error;
-  return Response.json({ error: [error.message, error.cure].filter(Boolean).join(" ") }, { status: 400 });
+  return Response.json({ error: [error.message, error.hint].filter(Boolean).join(" ") }, { status: 400 });
 }
 
 /** The names of the routes, for `/v1/capabilities`. */
@@ -137,7 +137,7 @@ export const JOB_ENDPOINTS: readonly string[] = ROUTES.map(
   ([method, path]) => `${method.toUpperCase()} ${path.replace(":id", "{id}")}`,
 );
 
-export function addJobRoutes(app: Hono, open: () => Promise<JobDesk>): void {
+export function addJobRoutes(app: Hono, open: () => Promise<JobService>): void {
   for (const [method, path, handle] of ROUTES)
     app[method](path, async (context) => {
       try {

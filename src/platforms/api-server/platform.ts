@@ -1,6 +1,6 @@
 // `api_server`: the OpenAI-compatible API as one more platform of the gateway. It has no chats to send to.
-import type { AgentDoor } from "../../core/agent-door.ts";
-import type { JobDesk } from "../../core/job-desk.ts";
+import type { AgentApi } from "../../core/agent-api.ts";
+import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
 import {
   PLAIN_CAPABILITIES,
@@ -13,7 +13,7 @@ import { startProbe } from "../http/probe.ts";
 import { API_SERVER_SETTINGS, readApiServerSettings } from "./settings.ts";
 
 export interface ApiServerPlatformParts {
-  readonly door: AgentDoor;
+  readonly door: AgentApi;
   openResponses(): Promise<ResponseStore>;
   /** Makes and keeps a key when none is set. */
   ensureKey(): Promise<string>;
@@ -21,7 +21,7 @@ export interface ApiServerPlatformParts {
   /** The name of the home's profile. */
   readonly profile?: string;
   /** Scheduled jobs; opened at the first request. */
-  jobs?(): Promise<JobDesk>;
+  jobs?(): Promise<JobService>;
   /** The gateway's own state, for `/health/detailed`. */
   state?(): JsonObject;
 }

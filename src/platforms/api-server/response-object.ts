@@ -1,7 +1,7 @@
 // The objects of the Responses dialect, made from a turn.
 import type { JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
-import { newId } from "./desk.ts";
+import { newId } from "./api-context.ts";
 import { isShown, responsesUsage, type TurnResult } from "./turn.ts";
 
 const MAX_ARGUMENTS = 500;

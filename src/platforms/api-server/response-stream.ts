@@ -2,7 +2,7 @@
 import type { AgentEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { AbsentHuman } from "./absent-human.ts";
-import { newId } from "./desk.ts";
+import { newId } from "./api-context.ts";
 import { itemsOf, messageItem, type ResponseHead, responseObject, statusOf, textPart } from "./response-object.ts";
 import type { Sse } from "./sse.ts";
 import { isShown, type TurnResult } from "./turn.ts";

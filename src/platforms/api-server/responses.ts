@@ -4,9 +4,18 @@ import type { JsonObject, Message } from "../../core/message.ts";
 import type { StoredResponse } from "../../core/response-store.ts";
 import { underSignals } from "../../lib/joined-signal.ts";
 import { AbsentHuman } from "./absent-human.ts";
+import {
+  type ApiContext,
+  type Body,
+  modelNameFor,
+  newId,
+  readBody,
+  sessionHeader,
+  sessionKeyHeader,
+  textField,
+} from "./api-context.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import { type ClientInput, isObject, readHistory, readResponsesInput } from "./content.ts";
-import { type Body, type Desk, modelNameFor, newId, readBody, sessionHeader, textField, userOf } from "./desk.ts";
 import type { Idempotency, Outcome } from "./idempotency.ts";
 import { itemsOf, messageItem, type ResponseHead, responseObject, statusOf } from "./response-object.ts";
 import { ResponseWriter } from "./response-stream.ts";
@@ -24,7 +33,7 @@ export interface ResponseRequest {
   readonly conversation: string | undefined;
 }
 
-function previousOf(desk: Desk, body: Body): { stored: StoredResponse | null; conversation: string | undefined } {
+function previousOf(desk: ApiContext, body: Body): { stored: StoredResponse | null; conversation: string | undefined } {
   const id = textField(body, "previous_response_id");
   const named = isObject(body.conversation) ? textField(body.conversation, "id") : textField(body, "conversation");
   if (id !== undefined && named !== undefined)
@@ -57,11 +66,11 @@ export function continues(body: Body, client: ClientInput, stored: StoredRespons
   return Array.isArray(body.conversation_history) || added !== 0 ? null : stored;
 }
 
-async function openResponse(desk: Desk, context: Context, body: Body): Promise<ResponseRequest> {
+async function openResponse(desk: ApiContext, context: Context, body: Body): Promise<ResponseRequest> {
   const { stored, conversation } = previousOf(desk, body);
   const client = clientOf(body, stored);
   const sessionId = sessionHeader(context);
-  const userId = userOf(context);
+  const userId = sessionKeyHeader(context);
   const human = new AbsentHuman();
   const session = await desk.sessions.open({
     client,
@@ -83,7 +92,12 @@ async function openResponse(desk: Desk, context: Context, body: Body): Promise<R
   return { head, client, session, human, conversation };
 }
 
-async function keep(desk: Desk, request: ResponseRequest, response: JsonObject, result: TurnResult): Promise<void> {
+async function keep(
+  desk: ApiContext,
+  request: ResponseRequest,
+  response: JsonObject,
+  result: TurnResult,
+): Promise<void> {
   const { head, client } = request;
   if (!head.store) return;
   const answer: readonly Message[] = result.text === "" ? [] : [{ role: "assistant", content: result.text }];
@@ -101,7 +115,7 @@ async function keep(desk: Desk, request: ResponseRequest, response: JsonObject, 
   );
 }
 
-async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<Outcome> {
+async function wholeResponse(desk: ApiContext, context: Context, body: Body): Promise<Outcome> {
   const request = await openResponse(desk, context, body);
   try {
     const result = await underSignals([context.req.raw.signal, desk.stopping], undefined, (signal) =>
@@ -121,7 +135,7 @@ async function wholeResponse(desk: Desk, context: Context, body: Body): Promise<
   }
 }
 
-export async function createResponse(desk: Desk, idempotency: Idempotency, context: Context): Promise<Response> {
+export async function createResponse(desk: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
   const body = await readBody(context);
   if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(desk, context, body));
   const request = await openResponse(desk, context, body);
@@ -139,13 +153,13 @@ export async function createResponse(desk: Desk, idempotency: Idempotency, conte
   });
 }
 
-export function getResponse(desk: Desk, id: string): Response {
+export function getResponse(desk: ApiContext, id: string): Response {
   const stored = desk.responses.get(id);
   if (!stored) throw new ApiError(404, "response_not_found", `there is no stored response ${id}`);
   return Response.json(stored.response);
 }
 
-export function deleteResponse(desk: Desk, id: string): Response {
+export function deleteResponse(desk: ApiContext, id: string): Response {
   if (!desk.responses.delete(id)) throw new ApiError(404, "response_not_found", `there is no stored response ${id}`);
   return Response.json({ id, object: "response.deleted", deleted: true });
 }

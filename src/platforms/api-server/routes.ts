@@ -1,11 +1,11 @@
 // The API server's routes, behind one door: Host, Origin, key, size, in that order.
 import type { Context, Hono, Next } from "hono";
-import type { JobDesk } from "../../core/job-desk.ts";
+import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { hostAllowed, originAllowed, sameSecret } from "../http/guards.ts";
+import { type ApiContext, modelNameFor, readBody, sessionHeader, sessionKeyHeader, textField } from "./api-context.ts";
 import { ApiError, apiErrorOf, errorBody, invalid } from "./api-error.ts";
 import { chatCompletions } from "./chat.ts";
-import { type Desk, modelNameFor, readBody, sessionHeader, textField, userOf } from "./desk.ts";
 import { Idempotency } from "./idempotency.ts";
 import { addJobRoutes, JOB_ENDPOINTS } from "./jobs.ts";
 import { clientOf, continues, createResponse, deleteResponse, getResponse } from "./responses.ts";
@@ -19,11 +19,11 @@ const ALLOWED_HEADERS =
 const OPEN_PATHS = new Set(["/health", "/v1/health"]);
 
 export interface RouteParts {
-  readonly desk: Desk;
+  readonly desk: ApiContext;
   readonly runs: Runs;
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
-  jobs?(): Promise<JobDesk>;
+  jobs?(): Promise<JobService>;
   /** More about the program that serves, for `/health/detailed`. */
   state?(): JsonObject;
 }
@@ -136,7 +136,7 @@ async function startRun({ desk, runs }: RouteParts, context: Context): Promise<R
     throw new ApiError(404, "response_not_found", `there is no stored response ${previous}`, "previous_response_id");
   const client = clientOf(body, stored);
   const sessionId = textField(body, "session_id") ?? sessionHeader(context);
-  const userId = userOf(context);
+  const userId = sessionKeyHeader(context);
   const run = runs.start({
     client,
     model: modelNameFor(desk, body),
@@ -148,7 +148,7 @@ async function startRun({ desk, runs }: RouteParts, context: Context): Promise<R
 }
 
 /** Everything from the start, or after `Last-Event-ID`; ends with the run. */
-function runEvents(desk: Desk, run: Run, context: Context): Response {
+function runEvents(desk: ApiContext, run: Run, context: Context): Response {
   const last = Number(context.req.header("last-event-id") ?? "-1");
   if (!Number.isInteger(last)) throw invalid("invalid_event_id", "Last-Event-ID must be a number");
   const keepAlive = desk.keepAliveMs ? { keepAliveMs: desk.keepAliveMs } : {};

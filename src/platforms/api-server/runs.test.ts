@@ -1,6 +1,6 @@
 // Runs: what is kept of those that ended has a bound.
 import { expect, it } from "vitest";
-import type { AgentDoor } from "../../core/agent-door.ts";
+import type { AgentApi } from "../../core/agent-api.ts";
 import type { AgentEvent } from "../../core/event.ts";
 import type { ResponseStore } from "../../core/response-store.ts";
 import { NO_USAGE } from "../../core/usage.ts";
@@ -18,7 +18,7 @@ it("forgets the oldest runs when very much was said, and never those that go on"
   const door = {
     store: { getSession: async () => null },
     open: async () => ({ conversation: { sessionId: "s", send: talk, close: async () => undefined } }),
-  } as unknown as AgentDoor;
+  } as unknown as AgentApi;
   const runs = new Runs({
     sessions: new Sessions(door),
     responses: {} as ResponseStore,

@@ -3,11 +3,11 @@ import type { AgentEvent } from "../../core/event.ts";
 import type { ApprovalChoice } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { underSignals } from "../../lib/joined-signal.ts";
+import { type ApiContext, type Body, newId } from "./api-context.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
-import { type Body, type Desk, newId } from "./desk.ts";
 import { RunHuman } from "./run-human.ts";
-import type { SessionWish } from "./sessions.ts";
+import type { SessionOptions } from "./sessions.ts";
 import { chatUsage, isShown, runTurn, type TurnResult } from "./turn.ts";
 
 const MAX_ACTIVE = 10;
@@ -36,7 +36,7 @@ const CHOICES: { readonly [word: string]: ApprovalChoice } = {
   deny: "deny",
 };
 
-export interface RunWish extends Pick<SessionWish, "client" | "sessionId" | "thread" | "userId"> {
+export interface RunOptions extends Pick<SessionOptions, "client" | "sessionId" | "thread" | "userId"> {
   readonly client: ClientInput;
   readonly model: string;
 }
@@ -47,8 +47,8 @@ export class Run {
   readonly events: JsonObject[] = [];
   readonly human: RunHuman;
   readonly done: Promise<void>;
-  readonly #desk: Desk;
-  readonly #wish: RunWish;
+  readonly #desk: ApiContext;
+  readonly #wish: RunOptions;
   readonly #controller = new AbortController();
   readonly #watchers = new Set<() => void>();
   readonly #createdAt: number;
@@ -58,7 +58,7 @@ export class Run {
   #result: Pick<TurnResult, "text" | "usage"> | undefined;
   #error: string | null = null;
 
-  constructor(desk: Desk, wish: RunWish) {
+  constructor(desk: ApiContext, wish: RunOptions) {
     this.id = newId("run_", 32);
     this.#desk = desk;
     this.#wish = wish;
@@ -202,10 +202,10 @@ export class Run {
 }
 
 export class Runs {
-  readonly #desk: Desk;
+  readonly #desk: ApiContext;
   readonly #runs = new Map<string, Run>();
 
-  constructor(desk: Desk) {
+  constructor(desk: ApiContext) {
     this.#desk = desk;
   }
 
@@ -213,7 +213,7 @@ export class Runs {
     return [...this.#runs.values()].filter((run) => run.active).length;
   }
 
-  start(wish: RunWish): Run {
+  start(wish: RunOptions): Run {
     this.#sweep();
     if (this.active >= MAX_ACTIVE)
       throw new ApiError(429, "too_many_runs", `${MAX_ACTIVE} runs are active; wait for one to end or stop one`);

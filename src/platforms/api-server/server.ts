@@ -1,10 +1,10 @@
 // The API server as one value: starts listening, and ends in order.
-import type { AgentDoor } from "../../core/agent-door.ts";
-import type { JobDesk } from "../../core/job-desk.ts";
+import type { AgentApi } from "../../core/agent-api.ts";
+import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { ResponseStore } from "../../core/response-store.ts";
 import { type Listening, listen } from "../http/listen.ts";
-import type { Desk } from "./desk.ts";
+import type { ApiContext } from "./api-context.ts";
 import { apiServerApp } from "./routes.ts";
 import { Runs } from "./runs.ts";
 import { Sessions } from "./sessions.ts";
@@ -14,12 +14,12 @@ const APPROVAL_MS = 300_000;
 const GRACE_MS = 2_000;
 
 export interface ApiServerParts {
-  readonly door: AgentDoor;
+  readonly door: AgentApi;
   /** Closed together with the server. */
   readonly responses: ResponseStore;
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
-  jobs?(): Promise<JobDesk>;
+  jobs?(): Promise<JobService>;
   readonly approvalMs?: number;
   readonly keepAliveMs?: number;
   /** Whoever starts it tries again when the port is taken. */
@@ -43,7 +43,7 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
   const { door, responses, settings } = parts;
   const stopping = new AbortController();
   const sessions = new Sessions(door);
-  const desk: Desk = {
+  const desk: ApiContext = {
     sessions,
     responses,
     modelName: settings.modelName,

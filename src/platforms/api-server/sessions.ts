@@ -1,23 +1,23 @@
 // Which stored session a request belongs to: named by header, known by its history, or new and seeded.
 import { createHash, randomBytes } from "node:crypto";
-import type { AgentDoor, DoorWish } from "../../core/agent-door.ts";
+import type { AgentApi, AgentApiOptions } from "../../core/agent-api.ts";
 import type { OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
 import { type Content, type Message, textOf } from "../../core/message.ts";
-import type { ChatThread } from "../../core/response-store.ts";
+import type { StoredThread } from "../../core/response-store.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
 
 export const SOURCE = "api_server";
 const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
 
-export interface SessionWish {
+export interface SessionOptions {
   readonly client: ClientInput;
   readonly human: Human;
   /** Named by the client: goes on there, or starts there. */
   readonly sessionId?: string;
   /** Where the client's history was said before, when that is known. */
-  readonly thread?: ChatThread | null;
+  readonly thread?: StoredThread | null;
   readonly userId?: string;
   /** How the id of a new session starts. */
   readonly prefix: string;
@@ -57,26 +57,26 @@ interface Place {
 }
 
 /** From the first words, so that a person can tell conversations apart. */
-function firstId(wish: SessionWish): string {
+function firstId(wish: SessionOptions): string {
   const first = [...wish.client.history, userMessage(wish.client.input)].find(({ role }) => role === "user");
   const text = `${wish.client.instructions}\n${textOf(first?.content)}`;
   return `${wish.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 
 /** A session of its own beside others that began with the same words. */
-function apart(wish: SessionWish): Place {
+function apart(wish: SessionOptions): Place {
   const id = `${firstId(wish)}-${randomBytes(4).toString("hex")}`;
   return { id, exists: false, seed: wish.client.history };
 }
 
 export class Sessions {
-  readonly #door: AgentDoor;
+  readonly #door: AgentApi;
   readonly #busy = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   #draining = false;
   readonly #idle: (() => void)[] = [];
 
-  constructor(door: AgentDoor) {
+  constructor(door: AgentApi) {
     this.#door = door;
   }
 
@@ -102,7 +102,7 @@ export class Sessions {
     return this.#draining;
   }
 
-  async open(wish: SessionWish): Promise<OpenedSession> {
+  async open(wish: SessionOptions): Promise<OpenedSession> {
     if (this.#draining) throw new ApiError(503, "server_stopping", "the server is stopping; try again in a moment");
     const found = await this.#plan(wish);
     // Another request may have come there meanwhile: only a session that the client named is its own.
@@ -119,7 +119,7 @@ export class Sessions {
     }
   }
 
-  async #openAs(wish: SessionWish, plan: Place) {
+  async #openAs(wish: SessionOptions, plan: Place) {
     const { store } = this.#door;
     const { instructions } = wish.client;
     if (!plan.exists && plan.seed.length > 0)
@@ -131,7 +131,7 @@ export class Sessions {
       );
     const row = plan.exists || plan.seed.length > 0 ? await store.getSession(plan.id) : null;
     const told = !row || row.system_prompt === null || instructions === "" || row.system_prompt.includes(instructions);
-    const open: DoorWish = {
+    const open: AgentApiOptions = {
       human: wish.human,
       source: SOURCE,
       platform: SOURCE,
@@ -157,7 +157,7 @@ export class Sessions {
     this.#free(id);
   }
 
-  async #plan(wish: SessionWish): Promise<Place> {
+  async #plan(wish: SessionOptions): Promise<Place> {
     const { store } = this.#door;
     if (wish.sessionId !== undefined) {
       const id = checkSessionId(wish.sessionId);
@@ -175,14 +175,14 @@ export class Sessions {
   }
 
   /** Is the session still where the thread left it? */
-  async at(thread: ChatThread): Promise<boolean> {
+  async at(thread: StoredThread): Promise<boolean> {
     const tip = await this.#door.store.getCompressionTip(thread.sessionId);
     const row = await this.#door.store.getSession(tip);
     return row !== null && row.message_count === thread.messageCount;
   }
 
   /** Where a session stands now, to recognise it later. */
-  async threadOf(sessionId: string): Promise<ChatThread> {
+  async threadOf(sessionId: string): Promise<StoredThread> {
     const tip = await this.#door.store.getCompressionTip(sessionId);
     const row = await this.#door.store.getSession(tip);
     return { sessionId: tip, messageCount: row?.message_count ?? 0 };
@@ -195,7 +195,7 @@ export class Sessions {
 }
 
 /** Who names a session key gets the sessions of that key only; without one the API key's holder gets all. */
-function checkUser(row: { readonly user_id: string | null } | null, { userId }: SessionWish): void {
+function checkUser(row: { readonly user_id: string | null } | null, { userId }: SessionOptions): void {
   if (row === null || userId === undefined || row.user_id === userId) return;
   throw new ApiError(
     403,

@@ -45,10 +45,10 @@ export function listOf(text: string | undefined): string[] {
 export function readApiServerSettings(setting: Lookup, key: string, profile = "default"): ApiServerSettings {
   const host = setting("API_SERVER_HOST")?.trim() || DEFAULT_HOST;
   const weak = weakKey(key);
-  if (key === "") throw new UserError("the API server has no key", { cure: "Make one: hermes api key --new" });
+  if (key === "") throw new UserError("the API server has no key", { hint: "Make one: hermes api key --new" });
   if (weak !== undefined && !isLoopback(host))
     throw new UserError(`the API server will not listen on ${host}: API_SERVER_KEY protects nothing, ${weak}`, {
-      cure: "Make a new key with: hermes api key --new, or listen on 127.0.0.1.",
+      hint: "Make a new key with: hermes api key --new, or listen on 127.0.0.1.",
     });
   return {
     host,

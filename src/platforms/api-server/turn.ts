@@ -25,7 +25,7 @@ function finishOf(ended: Extract<AgentEvent, { type: "ended" }>, messages: reado
 }
 
 function problemOf(ended: Extract<AgentEvent, { type: "ended" }>): string | undefined {
-  if (ended.failure) return [ended.failure.message, ended.failure.cure].filter(Boolean).join(" ");
+  if (ended.failure) return [ended.failure.message, ended.failure.hint].filter(Boolean).join(" ");
   if (ended.end === "interrupted") return "The run was stopped.";
   return undefined;
 }

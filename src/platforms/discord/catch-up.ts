@@ -1,11 +1,11 @@
 // Messages of a time when Discord had forgotten the session: asked for by the last one seen in each place.
 import type { REST } from "discord.js";
 import type { PlatformContext } from "../../core/platform.ts";
-import type { ChannelBook } from "./channel-book.ts";
+import type { ChannelDirectory } from "./channel-directory.ts";
 import { readAfter } from "./history.ts";
 import type { Incoming } from "./inbound.ts";
-import { failureOf } from "./line.ts";
 import { snowflakeAt } from "./outbound.ts";
+import { sendFailure } from "./rest-client.ts";
 
 const KEY = "last_seen";
 const MAX_PLACES = 200;
@@ -43,7 +43,7 @@ export class CatchUp {
   }
 
   /** What was said since, place by place, oldest first. Empty at the very first start. Rejects when it must be asked again. */
-  async missed(rest: REST, book: ChannelBook): Promise<Incoming[]> {
+  async missed(rest: REST, book: ChannelDirectory): Promise<Incoming[]> {
     const found: Incoming[] = [];
     const oldest = BigInt(snowflakeAt(this.#context.now() - MAX_AGE_MS));
     for (const [channelId, messageId] of await this.#load()) {
@@ -60,7 +60,7 @@ export class CatchUp {
         }));
         found.push(...(here as Incoming[]));
       } catch (error) {
-        const { kind, reason } = failureOf(error);
+        const { kind, reason } = sendFailure(error);
         if (kind !== "refused") throw error;
         this.#context.log("warning", `channel ${channelId} could not be looked through: ${reason}`);
       }

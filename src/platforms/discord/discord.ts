@@ -4,12 +4,12 @@ import type { WebSocketManager } from "@discordjs/ws";
 import type { GatewayDispatchPayload, REST } from "discord.js";
 import { UserError } from "../../core/failure.ts";
 import type { Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../../core/platform.ts";
-import { ChannelBook } from "./channel-book.ts";
+import { ChannelDirectory } from "./channel-directory.ts";
 import { BASIC_COMMANDS, type ListedCommand, syncCommands } from "./commands.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { GatewaySession } from "./gateway-session.ts";
-import { openRest, troubleOf } from "./line.ts";
 import { markAt, Outbound } from "./outbound.ts";
+import { describeDiscordError, openRest } from "./rest-client.ts";
 import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
 
 /** Guilds, messages in them and in private, and the text of messages. */
@@ -34,10 +34,10 @@ async function whoAmI(rest: REST): Promise<Identity> {
     const app = (await rest.get("/applications/@me")) as { id: string };
     return { id: me.id, name: me.username, applicationId: app.id };
   } catch (error) {
-    const { status, text } = troubleOf(error);
+    const { status, text } = describeDiscordError(error);
     if (status === 401)
       throw new UserError("Discord does not know this bot token", {
-        cure: "Copy the token from the Bot page of the developer portal to DISCORD_BOT_TOKEN in ~/.hermes/.env",
+        hint: "Copy the token from the Bot page of the developer portal to DISCORD_BOT_TOKEN in ~/.hermes/.env",
       });
     throw new Error(`Discord cannot be reached: ${text}`);
   }
@@ -46,10 +46,10 @@ async function whoAmI(rest: REST): Promise<Identity> {
 /** Reasons that no reconnect can heal. */
 function fatalReason(text: string): UserError | null {
   if (/Authentication failed/i.test(text))
-    return new UserError("Discord does not know this bot token", { cure: "Set DISCORD_BOT_TOKEN to a valid token." });
+    return new UserError("Discord does not know this bot token", { hint: "Set DISCORD_BOT_TOKEN to a valid token." });
   if (/disallowed intents/i.test(text))
     return new UserError("Discord does not let this bot read messages", {
-      cure: "Switch on Message Content Intent on the Bot page of the developer portal.",
+      hint: "Switch on Message Content Intent on the Bot page of the developer portal.",
     });
   return null;
 }
@@ -157,7 +157,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
   const settings = readSettings(context);
   const rest = await openRest(settings.token, settings.apiRoot);
   const bot = await whoAmI(rest);
-  const book = new ChannelBook(rest, context.homePath);
+  const book = new ChannelDirectory(rest, context.homePath);
   const session = new GatewaySession(context);
   await session.load();
   const wire = new Wire(context, session, new Dispatcher({ rest, book, bot, settings, context }));
@@ -202,7 +202,7 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   const settings = readSettings(context);
   const rest = await openRest(settings.token, settings.apiRoot);
   const bot = await whoAmI(rest);
-  const book = new ChannelBook(rest, context.homePath);
+  const book = new ChannelDirectory(rest, context.homePath);
   const out = new Outbound({ rest, book, settings, bot });
   return {
     account: bot.id,

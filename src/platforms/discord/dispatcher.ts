@@ -3,7 +3,7 @@ import type { APIInteraction, APIMessage, GatewayDispatchPayload, REST } from "d
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 import { CatchUp } from "./catch-up.ts";
-import { type ChannelBook, isThread, type Place } from "./channel-book.ts";
+import { type ChannelDirectory, type ChannelInfo, isThread } from "./channel-directory.ts";
 import {
   type Bot,
   backfillText,
@@ -14,7 +14,7 @@ import {
   threadName,
   wantsThread,
 } from "./inbound.ts";
-import { troubleOf } from "./line.ts";
+import { describeDiscordError } from "./rest-client.ts";
 import type { DiscordSettings } from "./settings.ts";
 
 const THREAD_EXISTS = 160_004;
@@ -23,7 +23,7 @@ const MAX_MEMBERS = 1_000;
 
 export interface DispatcherParts {
   readonly rest: REST;
-  readonly book: ChannelBook;
+  readonly book: ChannelDirectory;
   readonly bot: Bot;
   readonly settings: DiscordSettings;
   readonly context: PlatformContext;
@@ -144,17 +144,17 @@ export class Dispatcher {
   }
 
   /** A thread that hangs from a message has the message's id: also when it was started before a crash. */
-  async #startThread(message: Incoming, place: Place): Promise<Place> {
+  async #startThread(message: Incoming, place: ChannelInfo): Promise<ChannelInfo> {
     const { rest, context } = this.#parts;
     const name = threadName(message.content);
-    const thread: Place = { id: message.id, kind: "thread", name, parentId: place.id };
+    const thread: ChannelInfo = { id: message.id, kind: "thread", name, parentId: place.id };
     try {
       const body = { name, auto_archive_duration: 1440 };
       await rest.post(`/channels/${place.id}/messages/${message.id}/threads`, { body });
       return thread;
     } catch (error) {
-      if (Number(troubleOf(error).code) === THREAD_EXISTS) return thread;
-      context.log("warning", `no thread in ${place.name ?? place.id}: ${troubleOf(error).text}`);
+      if (Number(describeDiscordError(error).code) === THREAD_EXISTS) return thread;
+      context.log("warning", `no thread in ${place.name ?? place.id}: ${describeDiscordError(error).text}`);
       return place;
     }
   }

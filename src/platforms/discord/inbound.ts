@@ -1,7 +1,7 @@
 // From a Discord message to an inbound event, and which messages are meant for the bot.
 import type { APIAttachment, APIInteraction, APIMessage, GatewayMessageCreateDispatchData } from "discord.js";
 import type { Attachment, InboundEvent, MediaKind, Source } from "../../core/platform.ts";
-import type { Place } from "./channel-book.ts";
+import type { ChannelInfo } from "./channel-directory.ts";
 import type { DiscordSettings } from "./settings.ts";
 
 /** Plain messages and replies; everything else is a system notice. */
@@ -14,7 +14,7 @@ export interface Bot {
 
 export type Incoming = GatewayMessageCreateDispatchData;
 
-function includes(list: readonly string[], place: Place): boolean {
+function includes(list: readonly string[], place: ChannelInfo): boolean {
   return (
     list.includes("*") || list.includes(place.id) || (place.parentId !== undefined && list.includes(place.parentId))
   );
@@ -39,7 +39,7 @@ export function isForBot(
   message: Incoming,
   bot: Bot,
   settings: DiscordSettings,
-  where: { readonly place: Place; readonly joined: boolean },
+  where: { readonly place: ChannelInfo; readonly joined: boolean },
 ): boolean {
   const { place, joined } = where;
   if (message.author.id === bot.id || message.webhook_id !== undefined || !TALK.includes(message.type)) return false;
@@ -58,7 +58,7 @@ export function isForBot(
 }
 
 /** A thread is started for a mention in a channel, not for a reply: that belongs to what it answers. */
-export function wantsThread(message: Incoming, place: Place, settings: DiscordSettings): boolean {
+export function wantsThread(message: Incoming, place: ChannelInfo, settings: DiscordSettings): boolean {
   if (place.kind !== "channel" || !settings.autoThread || message.message_reference !== undefined) return false;
   return !includes(settings.noThreadChannels, place) && !includes(settings.freeChannels, place);
 }
@@ -101,7 +101,7 @@ function nameOf(message: Incoming): string {
   return message.member?.nick ?? message.author.global_name ?? message.author.username;
 }
 
-export function sourceOf(place: Place, person: Partial<Source> & { userId: string | null }): Source {
+export function sourceOf(place: ChannelInfo, person: Partial<Source> & { userId: string | null }): Source {
   return {
     platform: "discord",
     chatId: place.id,
@@ -115,7 +115,10 @@ export function sourceOf(place: Place, person: Partial<Source> & { userId: strin
 }
 
 /** What belongs to the channel itself: its prompt and its skills; a thread has those of its parent. */
-function placeExtras(place: Place, settings: DiscordSettings): Pick<InboundEvent, "channelPrompt" | "autoSkills"> {
+function placeExtras(
+  place: ChannelInfo,
+  settings: DiscordSettings,
+): Pick<InboundEvent, "channelPrompt" | "autoSkills"> {
   const prompt = settings.channelPrompts[place.id] ?? settings.channelPrompts[place.parentId ?? ""];
   const bound = settings.skillBindings.find(({ id }) => id === place.id || id === place.parentId);
   return { ...(prompt ? { channelPrompt: prompt } : {}), ...(bound ? { autoSkills: bound.skills } : {}) };
@@ -126,7 +129,7 @@ export function messageEvent(
   message: Incoming,
   bot: Bot,
   settings: DiscordSettings,
-  place: Place,
+  place: ChannelInfo,
 ): InboundEvent | null {
   const text = plainText(message.content, bot);
   const voice = ((message.flags ?? 0) & VOICE_FLAG) !== 0;
@@ -164,7 +167,7 @@ export function messageEvent(
 export function interactionEvent(
   interaction: APIInteraction,
   bot: Bot,
-  place: Place,
+  place: ChannelInfo,
   now: number,
 ): InboundEvent | null {
   const user = interaction.member?.user ?? interaction.user;

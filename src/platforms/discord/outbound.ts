@@ -12,10 +12,10 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
-import type { ChannelBook } from "./channel-book.ts";
+import type { ChannelDirectory } from "./channel-directory.ts";
 import { readAfter } from "./history.ts";
 import { type Bot, threadName } from "./inbound.ts";
-import { failureOf, troubleOf } from "./line.ts";
+import { describeDiscordError, sendFailure } from "./rest-client.ts";
 import type { DiscordSettings } from "./settings.ts";
 
 const EPOCH = 1_420_070_400_000n;
@@ -74,11 +74,11 @@ function repeatable(failure: Extract<SendResult, { ok: false }>): SendResult {
 
 export class Outbound {
   readonly #rest: REST;
-  readonly #book: ChannelBook;
+  readonly #book: ChannelDirectory;
   readonly #settings: DiscordSettings;
   readonly #bot: Bot;
 
-  constructor(parts: { rest: REST; book: ChannelBook; settings: DiscordSettings; bot: Bot }) {
+  constructor(parts: { rest: REST; book: ChannelDirectory; settings: DiscordSettings; bot: Bot }) {
     this.#rest = parts.rest;
     this.#book = parts.book;
     this.#settings = parts.settings;
@@ -142,7 +142,7 @@ export class Outbound {
       const sent = (await this.#rest.post(`/channels/${channel}/messages`, request)) as { id: string };
       return { ok: true, messageId: sent.id };
     } catch (error) {
-      return failureOf(error);
+      return sendFailure(error);
     }
   }
 
@@ -152,7 +152,7 @@ export class Outbound {
       await this.#rest.patch(`/channels/${channelOf(to)}/messages/${id}`, { body, signal });
       return { ok: true, messageId: id };
     } catch (error) {
-      return repeatable(failureOf(error));
+      return repeatable(sendFailure(error));
     }
   }
 
@@ -160,7 +160,7 @@ export class Outbound {
     try {
       await this.#rest.delete(`/channels/${channelOf(to)}/messages/${id}`, { signal });
     } catch (error) {
-      if (!GONE.includes(Number(troubleOf(error).code))) return repeatable(failureOf(error));
+      if (!GONE.includes(Number(describeDiscordError(error).code))) return repeatable(sendFailure(error));
     }
     return { ok: true, messageId: id };
   }
@@ -203,7 +203,7 @@ export class Outbound {
       );
       return match ? { sent: true, messageId: match.id } : { sent: complete ? false : "unknown" };
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = sendFailure(error);
       if (failure.kind !== "refused") throw new Error(failure.reason);
       return { sent: "unknown" };
     }

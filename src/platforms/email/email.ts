@@ -8,10 +8,10 @@ import type {
   PlatformConnection,
   PlatformContext,
 } from "../../core/platform.ts";
-import type { Letter } from "./letter.ts";
-import { isAllowed, isProven, loopReason, readLetter } from "./letter.ts";
+import { EmailSender } from "./email-sender.ts";
+import type { IncomingEmail } from "./incoming-email.ts";
+import { isAllowed, isProven, loopReason, parseEmail } from "./incoming-email.ts";
 import { Mailbox, openImap } from "./mailbox.ts";
-import { PostOffice } from "./post-office.ts";
 import { EMAIL_SETTINGS, type EmailSettings, readSettings } from "./settings.ts";
 import { baseSubject, Threads } from "./threads.ts";
 import { openTransporter } from "./transporter.ts";
@@ -21,7 +21,7 @@ function kindOf(mime: string): MediaKind {
   return group === "image" || group === "video" || group === "audio" ? group : "document";
 }
 
-function attachmentsOf(letter: Letter, uid: number): Attachment[] {
+function attachmentsOf(letter: IncomingEmail, uid: number): Attachment[] {
   return letter.files.map((file, index) => ({
     kind: kindOf(file.mime),
     name: file.name,
@@ -32,7 +32,7 @@ function attachmentsOf(letter: Letter, uid: number): Attachment[] {
 }
 
 /** The subject is said once: answers repeat it. */
-function wordsOf(letter: Letter): string {
+function wordsOf(letter: IncomingEmail): string {
   const isReply = letter.references.length > 0;
   const subject = baseSubject(letter.subject);
   return isReply || subject === "" ? letter.text : `Subject: ${subject}\n\n${letter.text}`.trim();
@@ -50,7 +50,7 @@ class Reader {
   }
 
   async take(uid: number, source: Uint8Array): Promise<void> {
-    const read = await readLetter(source).catch((error: unknown) => {
+    const read = await parseEmail(source).catch((error: unknown) => {
       // A letter that cannot be read now never can: it must not stand in the way of the others.
       this.#context.log("warning", `a letter could not be read: ${error instanceof Error ? error.message : error}`);
       return null;
@@ -95,13 +95,13 @@ async function download(mailbox: Mailbox, attachment: Attachment): Promise<Uint8
   const { uid, index, messageId } = JSON.parse(attachment.ref) as { uid: number; index: number; messageId: string };
   const source = await mailbox.source(uid);
   if (source === null) throw new Error("the letter is no longer in the mailbox");
-  const { letter } = await readLetter(source);
+  const { letter } = await parseEmail(source);
   const file = letter.files[index];
   if (!file || letter.messageId !== messageId) throw new Error("the letter has changed");
   return file.bytes;
 }
 
-function signInTrouble(error: unknown, what: string): Error {
+function loginError(error: unknown, what: string): Error {
   const { authenticationFailed, responseCode, message } = error as {
     authenticationFailed?: boolean;
     responseCode?: number;
@@ -109,7 +109,7 @@ function signInTrouble(error: unknown, what: string): Error {
   };
   if (authenticationFailed || responseCode === 535)
     return new UserError(`the ${what} server does not accept the name or the password`, {
-      cure: "Check EMAIL_ADDRESS and EMAIL_PASSWORD in ~/.hermes/.env; many providers want an app password.",
+      hint: "Check EMAIL_ADDRESS and EMAIL_PASSWORD in ~/.hermes/.env; many providers want an app password.",
     });
   return new Error(`the ${what} server cannot be used: ${message ?? String(error)}`);
 }
@@ -121,11 +121,11 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const threads = new Threads(context);
   const transporter = await openTransporter(settings);
   await transporter.verify().catch((error: unknown) => {
-    throw signInTrouble(error, "SMTP");
+    throw loginError(error, "SMTP");
   });
   const client = await openImap(settings).catch((error: unknown) => {
     transporter.close();
-    throw signInTrouble(error, "IMAP");
+    throw loginError(error, "IMAP");
   });
   const reader = new Reader(context, settings, threads);
   const mailbox = new Mailbox(client, { settings, context, take: (uid, source) => reader.take(uid, source) });
@@ -135,7 +135,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
       `the folder ${settings.folder} cannot be opened: ${error instanceof Error ? error.message : error}`,
     );
   });
-  const office = new PostOffice(settings, threads, transporter);
+  const office = new EmailSender(settings, threads, transporter);
   let closing: Promise<void> | undefined;
   return {
     account: settings.address,
@@ -159,9 +159,9 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   const transporter = await openTransporter(settings);
   await transporter.verify().catch((error: unknown) => {
     transporter.close();
-    throw signInTrouble(error, "SMTP");
+    throw loginError(error, "SMTP");
   });
-  const office = new PostOffice(settings, new Threads(context), transporter);
+  const office = new EmailSender(settings, new Threads(context), transporter);
   return {
     account: settings.address,
     accountName: settings.address,
@@ -175,7 +175,7 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
 
 async function prove(context: PlatformContext): Promise<void> {
   const client = await openImap(readSettings(context)).catch((error: unknown) => {
-    throw signInTrouble(error, "IMAP");
+    throw loginError(error, "IMAP");
   });
   await client.logout();
 }

@@ -4,7 +4,7 @@ import type { PlatformContext, PlatformHealth } from "../../core/platform.ts";
 import type { EmailSettings } from "./settings.ts";
 
 const COMMAND_MS = 30_000;
-const MAX_LETTER = 30 * 1024 * 1024;
+const MAX_EMAIL_BYTES = 30 * 1024 * 1024;
 const CURSOR = "cursor";
 /** After the server renumbers a folder, letters this old are looked at again; known ones are recognised. */
 const LOOK_BACK_MS = 2 * 86_400_000;
@@ -130,7 +130,7 @@ export class Mailbox {
     const fresh = found.filter(({ uid }) => uid > cursor.uid).sort((a, b) => a.uid - b.uid);
     for (const { uid, size } of fresh) {
       if (this.#closed) return;
-      if ((size ?? 0) > MAX_LETTER) this.#parts.context.log("warning", `a letter of ${size} bytes was left out`);
+      if ((size ?? 0) > MAX_EMAIL_BYTES) this.#parts.context.log("warning", `a letter of ${size} bytes was left out`);
       else await this.#take(uid);
       await this.#moveTo({ ...cursor, uid });
     }

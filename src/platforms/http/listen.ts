@@ -19,7 +19,7 @@ export interface Listening {
 interface Where {
   readonly host: string;
   readonly port: number;
-  /** Named in the cure when the port is taken. */
+  /** Named in the hint when the port is taken. */
   readonly setting: string;
   /** Whoever asks tries again by itself: a port that is taken may become free. */
   readonly patient?: boolean;
@@ -28,12 +28,12 @@ interface Where {
 function trouble(error: NodeJS.ErrnoException, where: Where): Error {
   const at = `${where.host}:${where.port}`;
   if (error.code === "EADDRINUSE") {
-    const cure = `Stop that program, or choose another port with ${where.setting}.`;
-    if (where.patient) return new Error(`${at} is in use by another program. ${cure}`, { cause: error });
-    return new UserError(`${at} is in use by another program`, { cure, cause: error });
+    const hint = `Stop that program, or choose another port with ${where.setting}.`;
+    if (where.patient) return new Error(`${at} is in use by another program. ${hint}`, { cause: error });
+    return new UserError(`${at} is in use by another program`, { hint, cause: error });
   }
   return new UserError(`cannot listen on ${at}: ${error.message}`, {
-    cure: `Check the address, or choose another port with ${where.setting}.`,
+    hint: `Check the address, or choose another port with ${where.setting}.`,
     cause: error,
   });
 }
@@ -43,7 +43,7 @@ export function portOf(text: string | undefined, fallback: number, setting: stri
   if (text === undefined || text.trim() === "") return fallback;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UserError(`${setting} is "${text}"; a port is a whole number up to 65535`, { cure: `Change ${setting}.` });
+  throw new UserError(`${setting} is "${text}"; a port is a whole number up to 65535`, { hint: `Change ${setting}.` });
 }
 
 export async function listen(app: Hono, where: Where): Promise<Listening> {

@@ -13,7 +13,7 @@ export async function loadGrammy(): Promise<typeof import("grammy")> {
   return module.Api ? module : (module.default ?? module);
 }
 
-export class Line {
+export class TelegramClient {
   readonly #token: string;
   readonly #root: string;
   #agent: HttpAgent | undefined;
@@ -63,7 +63,7 @@ export class Line {
   }
 }
 
-export interface ApiTrouble {
+export interface ApiProblem {
   /** 0 when no answer came. */
   readonly code: number;
   readonly text: string;
@@ -82,7 +82,7 @@ function innermost(error: unknown): { code?: unknown; name?: string; message: st
 }
 
 /** What went wrong, without the address: it holds the token. */
-export function troubleOf(error: unknown): ApiTrouble {
+export function describeApiError(error: unknown): ApiProblem {
   if (error instanceof Error && "error_code" in error) {
     const {
       error_code: code,
@@ -115,10 +115,10 @@ export function troubleOf(error: unknown): ApiTrouble {
   };
 }
 
-export type Failure = Extract<SendResult, { ok: false }> & Pick<ApiTrouble, "movedTo">;
+export type Failure = Extract<SendResult, { ok: false }> & Pick<ApiProblem, "movedTo">;
 
-export function failureOf(error: unknown): Failure {
-  const { code, text, retryAfterMs, neverLeft, movedTo } = troubleOf(error);
+export function sendFailure(error: unknown): Failure {
+  const { code, text, retryAfterMs, neverLeft, movedTo } = describeApiError(error);
   if (code === 429)
     return { ok: false, kind: "retry", reason: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   if (neverLeft || code === 409) return { ok: false, kind: "retry", reason: text };

@@ -1,7 +1,7 @@
 // Slash commands in Telegram's own menu, registered only when they have changed.
 import { createHash } from "node:crypto";
 import type { PlatformContext } from "../../core/platform.ts";
-import { type Line, troubleOf } from "./client.ts";
+import { describeApiError, type TelegramClient } from "./client.ts";
 
 const KEY = "commands";
 const MOST = 100;
@@ -23,7 +23,11 @@ export function menuOf(commands: readonly MenuCommand[]): { command: string; des
 }
 
 /** Trouble is told and does not stop the bot: commands also work as text. */
-export async function syncMenu(line: Line, commands: readonly MenuCommand[], context: PlatformContext): Promise<void> {
+export async function syncMenu(
+  line: TelegramClient,
+  commands: readonly MenuCommand[],
+  context: PlatformContext,
+): Promise<void> {
   const menu = menuOf(commands);
   if (menu.length === 0) return;
   const stamp = createHash("sha256").update(JSON.stringify(menu)).digest("hex");
@@ -32,6 +36,6 @@ export async function syncMenu(line: Line, commands: readonly MenuCommand[], con
     await (await line.api()).setMyCommands(menu);
     await context.memory.set(KEY, stamp);
   } catch (error) {
-    context.log("warning", `Telegram's menu of commands was not changed: ${troubleOf(error).text}`);
+    context.log("warning", `Telegram's menu of commands was not changed: ${describeApiError(error).text}`);
   }
 }

@@ -18,11 +18,11 @@ import {
   type UnknownSend,
 } from "../../core/platform.ts";
 import { underSignals } from "../../lib/joined-signal.ts";
-import { type Failure, failureOf, type Line, loadGrammy, troubleOf } from "./client.ts";
+import { describeApiError, type Failure, loadGrammy, sendFailure, type TelegramClient } from "./client.ts";
 import { findSentMessage, placeholderFor } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";
-import { type Bot, eventOf, pieceOf, withoutNulls } from "./inbound.ts";
-import type { Pulse } from "./pulse.ts";
+import type { HealthMonitor } from "./health-monitor.ts";
+import { albumPart, type Bot, toInboundEvent, withoutNulls } from "./inbound.ts";
 import type { TelegramSettings } from "./settings.ts";
 
 const SEND_MS = 30_000;
@@ -47,11 +47,11 @@ function keyboard(message: Text): { reply_markup?: InlineKeyboardMarkup } {
 }
 
 export interface ConnectionParts {
-  readonly line: Line;
+  readonly line: TelegramClient;
   readonly bot: Bot;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
-  readonly pulse: Pulse;
+  readonly pulse: HealthMonitor;
   stop(): Promise<void>;
 }
 
@@ -113,7 +113,7 @@ export class TelegramConnection implements PlatformConnection {
 
   #event(update: Update): InboundEvent | null {
     const { context, bot, settings } = this.#parts;
-    const event = eventOf(update, bot, settings, context.now()) ?? pieceOf(update, bot, this.#albums);
+    const event = toInboundEvent(update, bot, settings, context.now()) ?? albumPart(update, bot, this.#albums);
     if (event?.group) this.#albums.add(event.group);
     const oldest = this.#albums.size > MAX_ALBUMS ? this.#albums.values().next().value : undefined;
     if (oldest !== undefined) this.#albums.delete(oldest);
@@ -153,7 +153,7 @@ export class TelegramConnection implements PlatformConnection {
     try {
       return { ok: true, value: await work(await this.#parts.line.api()) };
     } catch (error) {
-      return failureOf(error);
+      return sendFailure(error);
     }
   }
 
@@ -278,7 +278,7 @@ export class TelegramConnection implements PlatformConnection {
       if (!response.ok) throw new Error(`the file server answered ${response.status}`);
       return new Uint8Array(await response.arrayBuffer());
     } catch (error) {
-      throw new Error(`the file could not be fetched: ${troubleOf(error).text}`);
+      throw new Error(`the file could not be fetched: ${describeApiError(error).text}`);
     }
   }
 

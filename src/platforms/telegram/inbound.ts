@@ -167,7 +167,7 @@ export function withoutNulls<T>(value: T): T {
 }
 
 /** Null for updates that are not for the bot. */
-export function eventOf(update: Update, bot: Bot, settings: TelegramSettings, now: number): InboundEvent | null {
+export function toInboundEvent(update: Update, bot: Bot, settings: TelegramSettings, now: number): InboundEvent | null {
   if (update.callback_query) return pressEvent(update.callback_query, bot, now);
   const edited = update.edited_message !== undefined;
   const message = update.message ?? update.edited_message;
@@ -176,7 +176,7 @@ export function eventOf(update: Update, bot: Bot, settings: TelegramSettings, no
 }
 
 /** A further piece of an album that is for the bot: in a group, only the piece with the words names it. */
-export function pieceOf(update: Update, bot: Bot, albums: ReadonlySet<string>): InboundEvent | null {
+export function albumPart(update: Update, bot: Bot, albums: ReadonlySet<string>): InboundEvent | null {
   const { message } = update;
   return message?.media_group_id && albums.has(message.media_group_id) ? messageEvent(message, bot, false) : null;
 }

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import type { PlatformContext } from "../../core/platform.ts";
 import { underSignals } from "../../lib/joined-signal.ts";
-import { type ApiTrouble, type Line, troubleOf } from "./client.ts";
-import type { Pulse } from "./pulse.ts";
+import { type ApiProblem, describeApiError, type TelegramClient } from "./client.ts";
+import type { HealthMonitor } from "./health-monitor.ts";
 import type { TelegramSettings } from "./settings.ts";
 
 export const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
@@ -13,10 +13,10 @@ const MAX_PAUSE_MS = 15_000;
 const REBUILD_AFTER = 6;
 
 export interface PollParts {
-  readonly line: Line;
+  readonly line: TelegramClient;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
-  readonly pulse: Pulse;
+  readonly pulse: HealthMonitor;
   /** Keeps the updates; resolves when they are on disk. */
   take(updates: readonly Update[]): Promise<void>;
 }
@@ -39,7 +39,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-function wordsFor({ code, text, silent }: ApiTrouble): string {
+function wordsFor({ code, text, silent }: ApiProblem): string {
   if (code === 409)
     return "another program receives with this token (409): stop it, or give each program a bot of its own";
   if (silent) return "poll failed: no answer in time";
@@ -70,7 +70,7 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       if (signal.aborted) return;
       failures += 1;
       timeout = 0;
-      const trouble = troubleOf(error);
+      const trouble = describeApiError(error);
       const why = heard ? `messages could not be stored: ${trouble.text}` : wordsFor(trouble);
       pulse.miss(why);
       context.log("warning", `Telegram: ${why}`);

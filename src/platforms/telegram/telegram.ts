@@ -2,33 +2,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../core/failure.ts";
 import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
-import { Line, troubleOf } from "./client.ts";
+import { describeApiError, TelegramClient } from "./client.ts";
 import { type MenuCommand, syncMenu } from "./commands.ts";
 import { TelegramConnection } from "./connection.ts";
+import { HealthMonitor } from "./health-monitor.ts";
 import { pollForEver, UPDATE_KINDS } from "./poll.ts";
-import { Pulse } from "./pulse.ts";
 import { readSettings, TELEGRAM_SETTINGS, type TelegramSettings } from "./settings.ts";
 import { startWebhookServer } from "./webhook.ts";
 
-async function whoAmI(line: Line): Promise<{ id: number; username: string }> {
+async function whoAmI(line: TelegramClient): Promise<{ id: number; username: string }> {
   try {
     const me = await (await line.api()).getMe();
     return { id: me.id, username: me.username };
   } catch (error) {
-    const trouble = troubleOf(error);
+    const trouble = describeApiError(error);
     if (trouble.code === 401 || trouble.code === 404)
       throw new UserError("Telegram does not know this bot token", {
-        cure: "Get a token from @BotFather and set TELEGRAM_BOT_TOKEN in ~/.hermes/.env",
+        hint: "Get a token from @BotFather and set TELEGRAM_BOT_TOKEN in ~/.hermes/.env",
       });
     throw new Error(`Telegram cannot be reached: ${trouble.text}`);
   }
 }
 
 interface Running {
-  readonly line: Line;
+  readonly line: TelegramClient;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
-  readonly pulse: Pulse;
+  readonly pulse: HealthMonitor;
   connection: TelegramConnection;
 }
 
@@ -49,7 +49,7 @@ async function checkWebhook(running: Running, url: string): Promise<void> {
     else if (failing && info.pending_update_count > 0) pulse.miss(`deliveries fail: ${info.last_error_message ?? ""}`);
     else pulse.beat(context.now());
   } catch (error) {
-    pulse.miss(troubleOf(error).text);
+    pulse.miss(describeApiError(error).text);
     line.rebuild();
   }
 }
@@ -70,7 +70,7 @@ async function startWebhook(running: Running, signal: AbortSignal): Promise<() =
     await api.setWebhook(webhook.url, { secret_token: webhook.secret, allowed_updates: UPDATE_KINDS });
   } catch (error) {
     await server.close();
-    throw new Error(`Telegram refused the webhook: ${troubleOf(error).text}`);
+    throw new Error(`Telegram refused the webhook: ${describeApiError(error).text}`);
   }
   const watch = async () => {
     while (!signal.aborted) {
@@ -87,13 +87,13 @@ async function startWebhook(running: Running, signal: AbortSignal): Promise<() =
 
 async function connect(commands: readonly MenuCommand[], context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
-  const line = new Line(settings.token, settings.apiRoot);
+  const line = new TelegramClient(settings.token, settings.apiRoot);
   const bot = await whoAmI(line);
   const stopping = new AbortController();
   const signal = AbortSignal.any([stopping.signal, context.signal]);
   const quietMs =
     (settings.webhook ? 1.5 * settings.webhookCheckSeconds : settings.pollSeconds + settings.graceSeconds) * 1000;
-  const pulse = new Pulse(() => context.now(), quietMs, Math.max(settings.redSeconds * 1000, quietMs));
+  const pulse = new HealthMonitor(() => context.now(), quietMs, Math.max(settings.redSeconds * 1000, quietMs));
   pulse.beat(context.now());
   let halt: () => Promise<void> = async () => undefined;
   const stop = async () => {
@@ -113,9 +113,9 @@ async function connect(commands: readonly MenuCommand[], context: PlatformContex
 /** Signs in and sends; updates are left to the gateway. */
 async function openSender(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
-  const line = new Line(settings.token, settings.apiRoot);
+  const line = new TelegramClient(settings.token, settings.apiRoot);
   const bot = await whoAmI(line);
-  const pulse = new Pulse(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  const pulse = new HealthMonitor(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   pulse.beat(context.now());
   const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop: async () => undefined });
   await connection.remember();

@@ -61,7 +61,7 @@ async function answer(request: IncomingMessage, options: WebhookOptions): Promis
 export async function startWebhookServer(options: WebhookOptions): Promise<WebhookServer> {
   if (options.secret.length < 8)
     throw new UserError("Telegram's webhook needs a secret of at least 8 characters", {
-      cure: "Set TELEGRAM_WEBHOOK_SECRET, for example to the output of: openssl rand -hex 32",
+      hint: "Set TELEGRAM_WEBHOOK_SECRET, for example to the output of: openssl rand -hex 32",
     });
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     answer(request, options).then(

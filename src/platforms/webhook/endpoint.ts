@@ -4,8 +4,8 @@ import type { Context, Hono } from "hono";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
 import { readLimited } from "../http/body.ts";
 import { hostAllowed } from "../http/guards.ts";
-import type { AnswerPlaces } from "./answer-places.ts";
-import { NO_AUTH, type Route, readRoute, routeProblem, targetOf } from "./route.ts";
+import type { AnswerTargets } from "./answer-targets.ts";
+import { NO_AUTH, type Route, readRoute, routeProblem, routeTarget } from "./route.ts";
 import type { WebhookSettings } from "./settings.ts";
 import { isSigned } from "./signature.ts";
 import type { SubscriptionFile } from "./subscriptions.ts";
@@ -17,7 +17,7 @@ const MAX_SEEN = 10_000;
 export interface EndpointParts {
   readonly context: PlatformContext;
   readonly settings: WebhookSettings;
-  readonly places: AnswerPlaces;
+  readonly places: AnswerTargets;
   readonly subscriptions: SubscriptionFile;
   /** Any request that was understood proves that receiving works. */
   onProof(): void;
@@ -185,7 +185,7 @@ export class Endpoint {
   async #toAgent({ route, id, text, extra }: Delivery, now: number): Promise<void> {
     const { context, places } = this.#parts;
     const chatId = `webhook:${route.name}:${id}`;
-    const deliverTo = targetOf(route, extra);
+    const deliverTo = routeTarget(route, extra);
     // An answer that could go nowhere is not worth a turn, and the sender shall see it.
     if (typeof deliverTo === "string" && context.reaches?.(deliverTo) === false)
       throw new Error(`nothing can be sent to ${deliverTo}`);
@@ -211,7 +211,7 @@ export class Endpoint {
   }
 
   async #passOn({ route, id, text, extra }: Delivery): Promise<void> {
-    const target = targetOf(route, extra);
+    const target = routeTarget(route, extra);
     if (target) return this.#parts.context.deliver(target, text, `webhook:${route.name}:${id}`);
     const { githubComment } = await import("./github-comment.ts");
     await githubComment(extra, text);

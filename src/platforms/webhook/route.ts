@@ -66,12 +66,12 @@ export function requireRoute(route: Route, loopback: boolean): Route {
   const problem = routeProblem(route, loopback);
   if (problem === undefined) return route;
   throw new UserError(`webhook route "${route.name}" cannot serve: ${problem}`, {
-    cure: `Correct platforms.webhook.extra.routes.${route.name} in config.yaml.`,
+    hint: `Correct platforms.webhook.extra.routes.${route.name} in config.yaml.`,
   });
 }
 
 /** The delivery target in the gateway's words; null for nowhere, undefined when the platform itself delivers. */
-export function targetOf(route: Route, extra: { readonly [key: string]: string }): string | null | undefined {
+export function routeTarget(route: Route, extra: { readonly [key: string]: string }): string | null | undefined {
   if (route.deliver === "log") return null;
   if (route.deliver === "github_comment") return undefined;
   if (route.deliver.includes(":") || !extra.chat_id) return route.deliver;

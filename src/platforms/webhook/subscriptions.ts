@@ -37,9 +37,9 @@ export async function readSubscriptions(path: string): Promise<Subscriptions> {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Subscriptions;
   } catch (error) {
-    throw new UserError(`${path} is not JSON`, { cure: "Correct it by hand, or move it away.", cause: error });
+    throw new UserError(`${path} is not JSON`, { hint: "Correct it by hand, or move it away.", cause: error });
   }
-  throw new UserError(`${path} does not hold a map of routes`, { cure: "Correct it by hand, or move it away." });
+  throw new UserError(`${path} does not hold a map of routes`, { hint: "Correct it by hand, or move it away." });
 }
 
 export async function changeSubscriptions(

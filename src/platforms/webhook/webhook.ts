@@ -9,10 +9,10 @@ import {
   type SendResult,
 } from "../../core/platform.ts";
 import { type Probe, startProbe } from "../http/probe.ts";
-import { AnswerPlaces } from "./answer-places.ts";
+import { AnswerTargets } from "./answer-targets.ts";
 import { readWebhookSettings, WEBHOOK_SETTINGS } from "./settings.ts";
 
-async function answerTo(places: AnswerPlaces, to: Destination, message: OutboundMessage): Promise<SendResult> {
+async function answerTo(places: AnswerTargets, to: Destination, message: OutboundMessage): Promise<SendResult> {
   const place = await places.find(to.chatId);
   if (!place) return { ok: false, kind: "refused", reason: "this route delivers its answers nowhere" };
   const { githubComment } = await import("./github-comment.ts");
@@ -32,7 +32,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     import("./subscriptions.ts"),
   ]);
   let probe: Probe | undefined;
-  const places = new AnswerPlaces(context.memory);
+  const places = new AnswerTargets(context.memory);
   const app = await webhookApp({
     context,
     settings,

@@ -36,7 +36,7 @@ export async function loadOpenAi(): Promise<OpenAI> {
   return loading;
 }
 
-export interface Post {
+export interface PostOptions {
   readonly call: TransportCall;
   readonly path: string;
   readonly body: JsonObject;
@@ -44,7 +44,7 @@ export interface Post {
 }
 
 /** The JSON values of the answer: many when it streams, one when it does not. */
-export async function* streamBody(client: OpenAI, post: Post, wire: Wire): AsyncGenerator<JsonObject> {
+export async function* streamBody(client: OpenAI, post: PostOptions, wire: Wire): AsyncGenerator<JsonObject> {
   const { endpoint, timeouts } = post.call;
   const url = `${endpoint.baseUrl.replace(/\/+$/, "")}${post.path}`;
   // As text: for an object the SDK would load the platform's `fetch` to see whether it is a form.

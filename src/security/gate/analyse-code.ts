@@ -1,6 +1,6 @@
 // Programs in Python, JavaScript, Perl, Ruby, PHP and awk, read by pattern: what they run, delete, write and hide.
 import type { Category, Effect, Level } from "./effects.ts";
-import { type ShellWorld, UNKNOWN } from "./shell-types.ts";
+import { type ShellEnvironment, UNKNOWN } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 import { isCredentialFile, isDisk, isGuardedFile, isSystemPath, isVital } from "./vital-paths.ts";
 
@@ -116,9 +116,9 @@ function argumentAt(code: string, at: number): { texts: string[]; list: boolean;
 class CodeReader {
   readonly findings: CodeFindings = { effects: [], scripts: [], commands: [] };
   readonly #code: string;
-  readonly #world: ShellWorld;
+  readonly #world: ShellEnvironment;
 
-  constructor(code: string, world: ShellWorld) {
+  constructor(code: string, world: ShellEnvironment) {
     this.#code = code;
     this.#world = world;
   }
@@ -255,7 +255,7 @@ class CodeReader {
 const AWK_RUNS = /\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline|\|\s*"((?:[^"\\]|\\.)*)"/g;
 
 /** What a program text would do, judged by pattern. */
-export function codeEffects(language: CodeLanguage, source: string, world: ShellWorld): CodeFindings {
+export function codeEffects(language: CodeLanguage, source: string, world: ShellEnvironment): CodeFindings {
   const code = source.slice(0, MAX_CODE);
   // Calls without parentheses read like calls with them.
   const loose = language === "perl" || language === "ruby" || language === "php";

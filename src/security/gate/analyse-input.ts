@@ -5,7 +5,7 @@ import { characterProblem } from "./command-text.ts";
 import type { Analysis, Effect } from "./effects.ts";
 import { applyRules } from "./rule.ts";
 import type { ParseShell } from "./shell-parser.ts";
-import { argTexts, type Invocation, operands, programOf, type ShellWorld } from "./shell-types.ts";
+import { argTexts, type Invocation, operands, programOf, type ShellEnvironment } from "./shell-types.ts";
 import { codeLanguage, innerOf, SHELLS } from "./shell-unwrap.ts";
 import { ShellWalk } from "./shell-walk.ts";
 
@@ -57,7 +57,7 @@ function readerOf(invocation: Invocation): Reader {
 /** Every program that the command starts may be the one that reads. */
 function readers(
   command: string,
-  world: ShellWorld,
+  world: ShellEnvironment,
   parse: ParseShell,
 ): { found: Set<Reader>; invocations: readonly Invocation[] } {
   const walk = new ShellWalk(world, parse).run(command);
@@ -97,14 +97,14 @@ function lineReadings(line: string): string[] {
 }
 
 /** What the programs themselves make of the text: statements for a database. */
-function programEffects(invocations: readonly Invocation[], text: string, world: ShellWorld): Effect[] {
+function programEffects(invocations: readonly Invocation[], text: string, world: ShellEnvironment): Effect[] {
   return invocations.flatMap((invocation) => {
     const fed = { ...invocation, stdin: { text, dynamic: false } };
     return added(applyRules(SHELL_RULES, fed, world), applyRules(SHELL_RULES, invocation, world));
   });
 }
 
-function effectsFor(reader: Reader, text: string, world: ShellWorld, parse: ParseShell): readonly Effect[] {
+function effectsFor(reader: Reader, text: string, world: ShellEnvironment, parse: ParseShell): readonly Effect[] {
   if (reader === "data") return [];
   if (reader !== "unknown") return analyseText(reader, text, world, parse);
   // Not known to be a shell: only what would be dangerous in one counts, not that it is no shell text.
@@ -119,7 +119,7 @@ function effectsFor(reader: Reader, text: string, world: ShellWorld, parse: Pars
 const NOTHING = { effects: [], outside: null, invocations: [], readable: true };
 
 /** The effects that this input adds, judged together with what the program was given before. */
-export function analyseInput(input: ProgramInput, world: ShellWorld, parse: ParseShell): Analysis {
+export function analyseInput(input: ProgramInput, world: ShellEnvironment, parse: ParseShell): Analysis {
   const lines = (text: string): string => (input.pty ? text.replace(/\r\n?/g, "\n") : text);
   const before = lines(input.before);
   const text = lines(input.text);

@@ -16,7 +16,7 @@ import { codePlaces, indirectReads, PLACE_RULES } from "./rules-places.ts";
 import { SYSTEM_RULES } from "./rules-system.ts";
 import type { ParseShell } from "./shell-parser.ts";
 import type { InnerScript } from "./shell-programs.ts";
-import type { Invocation, ShellWorld } from "./shell-types.ts";
+import type { Invocation, ShellEnvironment } from "./shell-types.ts";
 import { innerOf } from "./shell-unwrap.ts";
 import { ShellWalk } from "./shell-walk.ts";
 import { writeTargets } from "./write-targets.ts";
@@ -62,13 +62,13 @@ class Analyser {
   readonly invocations: Invocation[] = [];
   readable = true;
   readonly #written = new Set<string>();
-  readonly #world: ShellWorld;
+  readonly #world: ShellEnvironment;
   readonly #parse: ParseShell;
   readonly #deadline = performance.now() + TIME_BUDGET_MS;
   readonly #seen = new Set<string>();
   #commands = 0;
 
-  constructor(world: ShellWorld, parse: ParseShell) {
+  constructor(world: ShellEnvironment, parse: ParseShell) {
     this.#world = world;
     this.#parse = parse;
   }
@@ -224,7 +224,7 @@ function comparisonText(command: string): string {
 }
 
 /** The effects of a shell command. */
-export function analyseCommand(command: string, world: ShellWorld, parse: ParseShell): Analysis {
+export function analyseCommand(command: string, world: ShellEnvironment, parse: ParseShell): Analysis {
   const analyser = new Analyser(world, parse);
   analyser.script(command, 0);
   return analysisOf(analyser, comparisonText(command));
@@ -234,7 +234,7 @@ export function analyseCommand(command: string, world: ShellWorld, parse: ParseS
 export function analyseProgram(
   language: "python" | "javascript",
   code: string,
-  world: ShellWorld,
+  world: ShellEnvironment,
   parse: ParseShell,
 ): Analysis {
   const analyser = new Analyser(world, parse);
@@ -248,7 +248,7 @@ export function analyseProgram(
 export function analyseText(
   language: CodeLanguage | "shell",
   text: string,
-  world: ShellWorld,
+  world: ShellEnvironment,
   parse: ParseShell,
 ): readonly Effect[] {
   const analyser = new Analyser(world, parse);

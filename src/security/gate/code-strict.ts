@@ -1,7 +1,7 @@
 // Code given on a command line or typed into an interpreter: what it may do must be plain to see, or it needs consent.
 import type { CodeFindings, CodeLanguage } from "./analyse-code.ts";
 import type { Effect } from "./effects.ts";
-import type { ShellWorld } from "./shell-types.ts";
+import type { ShellEnvironment } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 import { isCredentialFile, isGuardedFile, isSystemPath, isVital } from "./vital-paths.ts";
 
@@ -65,7 +65,7 @@ function writesUnknown(code: string): boolean {
   });
 }
 
-function namedPaths(code: string, world: ShellWorld): Effect[] {
+function namedPaths(code: string, world: ShellEnvironment): Effect[] {
   const home = HOME_WORDS.test(code);
   return literals(code).flatMap((text): Effect[] => {
     const bare = text.replace(/^\/?(?=\.)/, "");
@@ -82,7 +82,7 @@ function namedPaths(code: string, world: ShellWorld): Effect[] {
 }
 
 /** Texts inside unclear code that would be a disaster if it ran them or deleted what they name. */
-function worstCase(code: string, world: ShellWorld, findings: CodeFindings): void {
+function worstCase(code: string, world: ShellEnvironment, findings: CodeFindings): void {
   const texts = literals(code);
   findings.scripts.push(...texts.filter((text) => /\s/.test(text)));
   for (const [, list = ""] of code.matchAll(/[[(]\s*((?:["'][^"'\n]{1,200}["']\s*,?\s*){2,20})[\])]/g))
@@ -104,7 +104,7 @@ const KILLS_ALL =
   /\bkill\s*\(?\s*(?:["']?\w+["']?\s*,\s*-1|-1\s*,)|\bfork\s+while\s+1|while\s*\(?\s*(?:1|True)\s*\)?\s*[:{]?\s*(?:os\.)?fork/;
 
 /** Adds what cannot be shown to be harmless. */
-export function strictFindings(language: CodeLanguage, code: string, world: ShellWorld): CodeFindings {
+export function strictFindings(language: CodeLanguage, code: string, world: ShellEnvironment): CodeFindings {
   const findings: CodeFindings = { effects: [], scripts: [], commands: [] };
   if (language === "awk") return strictAwk(code, world, findings);
   findings.effects.push(...namedPaths(code, world));
@@ -132,7 +132,7 @@ function awkSyntax(code: string): string {
     .replace(/#.*/g, "");
 }
 
-function strictAwk(code: string, world: ShellWorld, findings: CodeFindings): CodeFindings {
+function strictAwk(code: string, world: ShellEnvironment, findings: CodeFindings): CodeFindings {
   const syntax = awkSyntax(code);
   const piped = /(?<!\|)\|&?(?!\|)/.test(syntax);
   const unknown =

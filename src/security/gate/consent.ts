@@ -39,7 +39,7 @@ export async function judged(
 }
 
 /** The person's answer; silence, an interrupted turn and a broken surface all mean no. */
-export async function askPerson(
+export async function askUser(
   request: ApprovalRequest,
   context: GateContext,
   options: { hooks: Hooks; timeoutMs: number },

@@ -1,7 +1,7 @@
 // A quick opinion for checkpoints: would this command change or remove files that are worth a snapshot first?
 import { analyseCommand } from "./analyse.ts";
 import { loadShellParser } from "./shell-parser.ts";
-import { type Invocation, programOf, type ShellWorld } from "./shell-types.ts";
+import { type Invocation, programOf, type ShellEnvironment } from "./shell-types.ts";
 import { innerOf } from "./shell-unwrap.ts";
 import { ShellWalk } from "./shell-walk.ts";
 
@@ -19,7 +19,7 @@ function changes(invocation: Invocation): boolean {
 }
 
 /** True when the command looks like it overwrites, moves or deletes files. */
-export async function destructiveHint(command: string, world: ShellWorld): Promise<boolean> {
+export async function destructiveHint(command: string, world: ShellEnvironment): Promise<boolean> {
   const parse = await loadShellParser();
   const { effects } = analyseCommand(command, world, parse);
   if (effects.some((effect) => effect.category === "deletion")) return true;

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { CodeLanguage } from "./analyse-code.ts";
 import { staticOutput } from "./shell-output.ts";
-import { argTexts, type Invocation, operands, programOf, type ShellWorld } from "./shell-types.ts";
+import { argTexts, type Invocation, operands, programOf, type ShellEnvironment } from "./shell-types.ts";
 import { codeLanguage, innerOf, SHELLS, scriptOperand } from "./shell-unwrap.ts";
 import { absolutePath } from "./shell-walk.ts";
 import { writeTargets } from "./write-targets.ts";
@@ -48,7 +48,7 @@ function remoteNames(invocation: Invocation): string[] {
 }
 
 /** Files that the command brings into being or makes runnable. */
-function freshFiles(invocation: Invocation, world: ShellWorld): [string, Fresh][] {
+function freshFiles(invocation: Invocation, world: ShellEnvironment): [string, Fresh][] {
   const program = programOf(invocation);
   const path = (text: string): string => absolutePath(text, invocation.cwd, world);
   const redirected = invocation.redirects
@@ -84,7 +84,7 @@ function literalNames(invocation: Invocation): string[] {
   ].map(([, name = ""]) => name);
 }
 
-function copied(invocation: Invocation, fresh: Map<string, Fresh>, world: ShellWorld): void {
+function copied(invocation: Invocation, fresh: Map<string, Fresh>, world: ShellEnvironment): void {
   if (!/^(?:mv|cp|ln|install)$/.test(programOf(invocation))) return;
   const words = operands(invocation).map((word) => absolutePath(word.text, invocation.cwd, world));
   const target = words[words.length - 1];
@@ -126,7 +126,7 @@ function contentOf(before: Fresh | undefined, next: Fresh): Pick<Fresh, "text" |
 }
 
 /** Runs of files that came into being earlier in the same text. */
-export function freshRuns(invocations: readonly Invocation[], world: ShellWorld): FreshRun[] {
+export function freshRuns(invocations: readonly Invocation[], world: ShellEnvironment): FreshRun[] {
   const fresh = new Map<string, Fresh>();
   const runs: FreshRun[] = [];
   for (const invocation of flattened(invocations)) {

@@ -8,7 +8,7 @@ import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
 import { analyseInput } from "./analyse-input.ts";
-import { askPerson, type Judge, judged } from "./consent.ts";
+import { askUser, type Judge, judged } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstOf } from "./effects.ts";
 import { actionOf, afterOutside, type Case, reasonOf, requestOf } from "./gate-case.ts";
@@ -341,7 +341,7 @@ class Gatekeeper implements SecurityGate {
 
   async #askOnce(subject: Case, choices: readonly ("once" | "session" | "always" | "deny")[]): Promise<Verdict> {
     const { context, key } = subject;
-    const answer = await askPerson(requestOf(subject, choices), context, {
+    const answer = await askUser(requestOf(subject, choices), context, {
       hooks: this.#options.hooks ?? noHooks,
       timeoutMs: this.#options.policy().approvalTimeoutMs,
     });

@@ -2,7 +2,7 @@
 import { dirname, relative } from "node:path";
 import { isBelow, realPathOf } from "../real-path.ts";
 import type { Effect } from "./effects.ts";
-import { argTexts, type Invocation, programOf, type ShellWorld, UNKNOWN } from "./shell-types.ts";
+import { argTexts, type Invocation, programOf, type ShellEnvironment, UNKNOWN } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 
 /** Programs that only do what their words say: they start nothing else and read no path that is not given. */
@@ -49,7 +49,7 @@ interface Homes {
   readonly realHome: string;
 }
 
-export type GuestWorld = ShellWorld & Homes;
+export type GuestWorld = ShellEnvironment & Homes;
 
 /** In the home of Hermes, and none of the files there that a conversation is given. */
 export function isForbidden(path: string, { hermesHome, realHome }: Homes): boolean {

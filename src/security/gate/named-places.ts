@@ -10,7 +10,7 @@ import {
   within,
 } from "../protected-places.ts";
 import { comparable } from "../real-path.ts";
-import { argTexts, type Invocation, type ShellWorld, UNKNOWN } from "./shell-types.ts";
+import { argTexts, type Invocation, type ShellEnvironment, UNKNOWN } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 
 export interface NamedPlaces {
@@ -109,7 +109,7 @@ function isFolder(path: string): boolean {
 }
 
 /** Every absolute path that the words may mean. */
-function candidates(texts: readonly string[], invocation: Invocation, world: ShellWorld): string[] {
+function candidates(texts: readonly string[], invocation: Invocation, world: ShellEnvironment): string[] {
   const all = texts.flatMap(pieces).slice(0, MAX_PIECES);
   const clean = (text: string) => text.replace(/^\/proc\/(?:self|thread-self|\d+)\/cwd(?=\/|$)/, invocation.cwd);
   const absolute = (text: string, base: string) => absolutePath(clean(text), base, world);
@@ -128,17 +128,17 @@ function candidates(texts: readonly string[], invocation: Invocation, world: She
   ].filter((path) => !path.startsWith(UNKNOWN));
 }
 
-const knownPlaces = new WeakMap<ShellWorld, Places>();
+const knownPlaces = new WeakMap<ShellEnvironment, Places>();
 
 /** The protected places of one analysis: looked up once, however many commands it has. */
-export function placesFor(world: ShellWorld): Places {
+export function placesFor(world: ShellEnvironment): Places {
   const known = knownPlaces.get(world) ?? placesOf(world);
   knownPlaces.set(world, known);
   return known;
 }
 
 /** The protected places that these words name. */
-export function namedPlaces(texts: readonly string[], invocation: Invocation, world: ShellWorld): NamedPlaces {
+export function namedPlaces(texts: readonly string[], invocation: Invocation, world: ShellEnvironment): NamedPlaces {
   const places = placesFor(world);
   const found = { secrets: new Set<string>(), home: new Set<string>(), startup: new Set<string>() };
   const judge = (path: string): void => {
@@ -172,7 +172,7 @@ export function redirectTexts(invocation: Invocation, reading: boolean): string[
 const argumentsNamed = new WeakMap<Invocation, NamedPlaces>();
 
 /** The places that the arguments name, without redirections. */
-export function argumentPlaces(invocation: Invocation, world: ShellWorld): NamedPlaces {
+export function argumentPlaces(invocation: Invocation, world: ShellEnvironment): NamedPlaces {
   const known = argumentsNamed.get(invocation) ?? namedPlaces(argTexts(invocation), invocation, world);
   argumentsNamed.set(invocation, known);
   return known;

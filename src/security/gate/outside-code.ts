@@ -1,7 +1,7 @@
 // Does a program text bring text from outside: the network, other programs, files that are not the project's?
 import { existsSync } from "node:fs";
 import { isBelow } from "../real-path.ts";
-import type { ShellWorld } from "./shell-types.ts";
+import type { ShellEnvironment } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 
 const NETWORK =
@@ -22,7 +22,7 @@ export interface CodeQuestion {
 }
 
 /** Where the text comes from, in words; null when the program is plainly local. */
-export function outsideOfCode(question: CodeQuestion, world: ShellWorld): string | null {
+export function outsideOfCode(question: CodeQuestion, world: ShellEnvironment): string | null {
   const { code, cwd } = question;
   if (NETWORK.test(code)) return "a program that may use the network";
   if (HIDDEN.test(code)) return "a program that loads code while it runs";

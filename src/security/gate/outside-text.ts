@@ -11,7 +11,7 @@ import {
   STATE_PROGRAMS,
 } from "./local-programs.ts";
 import { outsideOfCode } from "./outside-code.ts";
-import { argTexts, type Invocation, operands, programOf, type ShellWorld, UNKNOWN } from "./shell-types.ts";
+import { argTexts, type Invocation, operands, programOf, type ShellEnvironment, UNKNOWN } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 
 const MAX_SCRIPT_BYTES = 512_000;
@@ -36,7 +36,7 @@ function shown(invocation: Invocation): string {
 }
 
 /** The first existing path among the words that lies outside the workspace. */
-function outsidePath(texts: readonly string[], invocation: Invocation, world: ShellWorld, about: OutsideContext) {
+function outsidePath(texts: readonly string[], invocation: Invocation, world: ShellEnvironment, about: OutsideContext) {
   const root = world.workspace ?? world.cwd;
   for (const text of texts) {
     if (text === "" || text.startsWith(UNKNOWN) || text.length > 1_000) continue;
@@ -99,7 +99,12 @@ function subcommandOutside(program: string, invocation: Invocation): boolean {
   return false;
 }
 
-function scriptOutside(path: string, invocation: Invocation, world: ShellWorld, about: OutsideContext): string | null {
+function scriptOutside(
+  path: string,
+  invocation: Invocation,
+  world: ShellEnvironment,
+  about: OutsideContext,
+): string | null {
   const full = absolutePath(path, invocation.cwd, world);
   try {
     if (statSync(full).isDirectory()) return null;
@@ -114,7 +119,7 @@ function scriptOutside(path: string, invocation: Invocation, world: ShellWorld, 
   }
 }
 
-function interpreterOutside(invocation: Invocation, world: ShellWorld, about: OutsideContext): string | null {
+function interpreterOutside(invocation: Invocation, world: ShellEnvironment, about: OutsideContext): string | null {
   const texts = argTexts(invocation);
   const program = programOf(invocation);
   if (about.hasInner) return null;
@@ -146,7 +151,11 @@ function runnerOutside(invocation: Invocation): boolean {
 }
 
 /** Where the command's text comes from, in words for the person; null when it is plainly local. */
-export function outsideOfCommand(invocation: Invocation, world: ShellWorld, about: OutsideContext): string | null {
+export function outsideOfCommand(
+  invocation: Invocation,
+  world: ShellEnvironment,
+  about: OutsideContext,
+): string | null {
   const program = programOf(invocation);
   const texts = argTexts(invocation);
   const name = invocation.name.text;

@@ -1,6 +1,6 @@
 // The form of a shell rule: one row says which programs it looks at and what it finds.
 import type { Category, Effect, Level } from "./effects.ts";
-import { type Invocation, programOf, type ShellWorld, UNKNOWN, type Word } from "./shell-types.ts";
+import { type Invocation, programOf, type ShellEnvironment, UNKNOWN, type Word } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 
 export interface ShellRule {
@@ -13,11 +13,11 @@ export interface ShellRule {
   /** Programs it looks at; all when absent. */
   readonly programs?: readonly string[];
   /** The targets when it applies, null when it does not. */
-  match(invocation: Invocation, world: ShellWorld): readonly string[] | null;
+  match(invocation: Invocation, world: ShellEnvironment): readonly string[] | null;
 }
 
 /** The paths of words, for targets. */
-export function paths(words: readonly Word[], invocation: Invocation, world: ShellWorld): string[] {
+export function paths(words: readonly Word[], invocation: Invocation, world: ShellEnvironment): string[] {
   return words.map((word) => absolutePath(word.text, invocation.cwd, world));
 }
 
@@ -27,7 +27,7 @@ function commandText({ name, args }: Invocation): string {
 }
 
 /** Applies the rules to one invocation. */
-export function applyRules(rules: readonly ShellRule[], invocation: Invocation, world: ShellWorld): Effect[] {
+export function applyRules(rules: readonly ShellRule[], invocation: Invocation, world: ShellEnvironment): Effect[] {
   const program = programOf(invocation);
   const effects: Effect[] = [];
   for (const rule of rules) {

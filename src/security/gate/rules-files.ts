@@ -1,18 +1,26 @@
 // Files: deleting, opening permissions, changing system and personal files, reading keys.
 import { paths, type ShellRule } from "./rule.ts";
-import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld, UNKNOWN } from "./shell-types.ts";
+import {
+  argTexts,
+  hasFlag,
+  type Invocation,
+  operands,
+  programOf,
+  type ShellEnvironment,
+  UNKNOWN,
+} from "./shell-types.ts";
 import { isGuardedFile, isOutside, isSystemPath } from "./vital-paths.ts";
 import { writeTargets } from "./write-targets.ts";
 
 const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
 
-const targetsOf = (invocation: Invocation, world: ShellWorld): string[] =>
+const targetsOf = (invocation: Invocation, world: ShellEnvironment): string[] =>
   paths(operands(invocation), invocation, world);
 
 const isRecursive = (invocation: Invocation): boolean => hasFlag(invocation, "rR", "--recursive");
 
 /** What a command deletes, empties or moves away. */
-function removedPaths(invocation: Invocation, world: ShellWorld): string[] {
+function removedPaths(invocation: Invocation, world: ShellEnvironment): string[] {
   const targets = targetsOf(invocation, world);
   if (programOf(invocation) === "ln") return hasFlag(invocation, "f", "--force") ? targets.slice(-1) : [];
   if (programOf(invocation) !== "mv") return targets.filter((path) => path !== invocation.cwd);

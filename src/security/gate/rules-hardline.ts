@@ -1,12 +1,12 @@
 // Never allowed, in no mode and for nobody: what cannot be undone on the whole machine.
 import { paths, type ShellRule } from "./rule.ts";
-import { argTexts, hasFlag, type Invocation, operands, type ShellWorld } from "./shell-types.ts";
+import { argTexts, hasFlag, type Invocation, operands, type ShellEnvironment } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 import { isDisk, isVital } from "./vital-paths.ts";
 
 const DELETERS = ["rm", "rmdir", "shred", "srm", "unlink", "grm", "rimraf", "trash"];
 
-function vitalTargets(invocation: Invocation, world: ShellWorld): string[] {
+function vitalTargets(invocation: Invocation, world: ShellEnvironment): string[] {
   return operands(invocation)
     .filter((word) => isVital(word.text, invocation.cwd, world))
     .map((word) => absolutePath(word.text, invocation.cwd, world));
@@ -28,7 +28,7 @@ function narrows(test: string, value: string): boolean {
   return /^-(?:newer\w*|empty|inum|samefile)$/.test(test);
 }
 
-function writesDisk(invocation: Invocation, world: ShellWorld): string[] {
+function writesDisk(invocation: Invocation, world: ShellEnvironment): string[] {
   const redirected = invocation.redirects.filter(({ operator }) => operator.includes(">")).map(({ target }) => target);
   const written = argTexts(invocation).flatMap((text) => (/^of=/.test(text) ? [text.slice(3)] : []));
   return [

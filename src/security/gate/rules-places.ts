@@ -6,7 +6,7 @@ import { isForbidden } from "./guest.ts";
 import { STATE_PROGRAMS } from "./local-programs.ts";
 import { argumentPlaces, namedPlaces, placesFor, redirectTexts } from "./named-places.ts";
 import type { ShellRule } from "./rule.ts";
-import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld } from "./shell-types.ts";
+import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellEnvironment } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 import { isGuardedFile } from "./vital-paths.ts";
 import { writeTargets } from "./write-targets.ts";
@@ -140,7 +140,7 @@ function hasSafeFilter(invocation: Invocation): boolean {
 }
 
 /** The person's home or a folder above it, read with all that is in it. */
-function treesAbove(invocation: Invocation, world: ShellWorld): string[] {
+function treesAbove(invocation: Invocation, world: ShellEnvironment): string[] {
   if (!readsTrees(invocation) || hasSafeFilter(invocation)) return [];
   const words = operands(invocation).map((word) =>
     absolutePath(word.text.replace(/\/\*?$/, "") || "/", invocation.cwd, world),
@@ -154,7 +154,7 @@ function treesAbove(invocation: Invocation, world: ShellWorld): string[] {
   return [...named, ...(here ? [invocation.cwd] : [])];
 }
 
-function secretsRead(invocation: Invocation, world: ShellWorld): readonly string[] {
+function secretsRead(invocation: Invocation, world: ShellEnvironment): readonly string[] {
   const places = placesFor(world);
   const read = namedPlaces(redirectTexts(invocation, true), invocation, world).secrets;
   const program = programOf(invocation);
@@ -182,7 +182,7 @@ function onlyNamesInside(invocation: Invocation): boolean {
 const CHANGERS = set("rm rmdir unlink touch truncate mkdir chmod chown chgrp mktemp tmux screen");
 
 /** Paths in Hermes' homes that the command may change. */
-function homeChanged(invocation: Invocation, world: ShellWorld): readonly string[] {
+function homeChanged(invocation: Invocation, world: ShellEnvironment): readonly string[] {
   const written = namedPlaces(redirectTexts(invocation, false), invocation, world).home;
   if (written.length > 0) return written;
   if (programOf(invocation) === "hermes" || isTransparent(invocation) || readsOnly(invocation)) return [];
@@ -201,7 +201,7 @@ function homeChanged(invocation: Invocation, world: ShellWorld): readonly string
 const STARTUP_USERS = set("mkdir chmod source . hermes code which");
 const GIT_WRITES = /^(?:-o|--output|--output-directory|--work-tree)/;
 
-function startupChanged(invocation: Invocation, world: ShellWorld): readonly string[] {
+function startupChanged(invocation: Invocation, world: ShellEnvironment): readonly string[] {
   const written = namedPlaces(redirectTexts(invocation, false), invocation, world).startup;
   if (written.length > 0) return written;
   const program = programOf(invocation);
@@ -215,7 +215,7 @@ function startupChanged(invocation: Invocation, world: ShellWorld): readonly str
 }
 
 /** Archives unpacked right into the person's home bring start-up files along. */
-function unpackedHome(invocation: Invocation, world: ShellWorld): readonly string[] {
+function unpackedHome(invocation: Invocation, world: ShellEnvironment): readonly string[] {
   const program = programOf(invocation);
   const texts = argTexts(invocation);
   const unpacks =
@@ -275,7 +275,7 @@ export const PLACE_RULES: readonly ShellRule[] = [
 ];
 
 /** `cat $(ls ~/.ssh/id_rsa)`: one command finds the name of a key, another gets it as an unknown word. */
-export function indirectReads(invocations: readonly Invocation[], world: ShellWorld): Effect[] {
+export function indirectReads(invocations: readonly Invocation[], world: ShellEnvironment): Effect[] {
   const finds = invocations.some(
     (invocation) =>
       namesOnly(invocation) && programOf(invocation) !== "cd" && argumentPlaces(invocation, world).secrets.length > 0,
@@ -300,7 +300,7 @@ const STARTUP_NAME =
 const CHANGES = /["'](?:[awx]b?\+?|r\+)["']|write|append|symlink|link\(|rename|copy|move|truncate|chmod|>>?/i;
 
 /** Protected places that a program text names, also when the name is put together from literals. */
-export function codePlaces(code: string, world: ShellWorld): Effect[] {
+export function codePlaces(code: string, world: ShellEnvironment): Effect[] {
   const joined = code
     .slice(0, 200_000)
     .replace(/["'`]\s*\+\s*[rbfuRBFU]{0,2}["'`]/g, "")

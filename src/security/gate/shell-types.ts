@@ -35,7 +35,7 @@ export interface Invocation {
   background: boolean;
 }
 
-export interface ShellWorld {
+export interface ShellEnvironment {
   readonly userHome: string;
   readonly hermesHome: string;
   readonly cwd: string;

@@ -2,7 +2,7 @@
 import { join, resolve } from "node:path";
 import { staticOutput } from "./shell-output.ts";
 import type { ParseShell, ShellNode } from "./shell-parser.ts";
-import { type Invocation, programOf, type ShellWorld, UNKNOWN, type Word } from "./shell-types.ts";
+import { type Invocation, programOf, type ShellEnvironment, UNKNOWN, type Word } from "./shell-types.ts";
 import { textOf, type WordScope, wordsOf } from "./shell-words.ts";
 
 const MAX_INVOCATIONS = 3_000;
@@ -22,7 +22,7 @@ export interface WalkResult {
 
 export class ShellWalk {
   readonly result: WalkResult = { invocations: [], broken: false, exceeded: false, forkBomb: false };
-  readonly #world: ShellWorld;
+  readonly #world: ShellEnvironment;
   readonly #parse: ParseShell;
   readonly #variables: Map<string, string | undefined>;
   readonly #functions = new Map<string, ShellNode>();
@@ -37,7 +37,7 @@ export class ShellWalk {
   };
 
   constructor(
-    world: ShellWorld,
+    world: ShellEnvironment,
     parse: ParseShell,
     variables: ReadonlyMap<string, string | undefined> = new Map(),
     deadline = Number.POSITIVE_INFINITY,
@@ -376,7 +376,7 @@ function arrayText(node: ShellNode, scope: WordScope): string | undefined {
 }
 
 /** A path word as an absolute path; unknown parts stay in place. */
-export function absolutePath(word: string, cwd: string, world: ShellWorld): string {
+export function absolutePath(word: string, cwd: string, world: ShellEnvironment): string {
   if (word.startsWith(UNKNOWN)) return word;
   if (word === "~" || word.startsWith("~/")) return join(world.userHome, word.slice(1));
   const clean = word.replace(/^file:\/\//, "");

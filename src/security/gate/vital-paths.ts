@@ -1,6 +1,6 @@
 // Places whose loss or change is a disaster, and how a path word can reach them.
 import { join } from "node:path";
-import { type ShellWorld, UNKNOWN } from "./shell-types.ts";
+import { type ShellEnvironment, UNKNOWN } from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 
 const VITAL = [
@@ -60,7 +60,7 @@ function matchesMost(name: string): boolean {
 }
 
 /** The root, a top-level system folder, the person's home, or everything inside one of them. */
-export function isVital(word: string, cwd: string, world: ShellWorld): boolean {
+export function isVital(word: string, cwd: string, world: ShellEnvironment): boolean {
   if (word.startsWith(UNKNOWN)) return false;
   let path = absolutePath(word === "" ? "." : word, cwd, world).replace(/(?<=.)\/+$/, "");
   while (EVERYTHING.test(path) || matchesMost(path.slice(path.lastIndexOf("/") + 1)))
@@ -98,7 +98,7 @@ const STARTUP =
   /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|netrc|pgpass|npmrc|pypirc|git-credentials|gitconfig|config\/(?:fish|autostart|systemd|gh|git)(?:\/|$)|ssh(?:\/|$)|aws(?:\/|$)|gnupg(?:\/|$)|kube(?:\/|$)|docker\/|azure(?:\/|$)|local\/share\/systemd|local\/bin\/|vimrc$|vim\/(?:vimrc|plugin|autoload)|gvimrc$|exrc$|inputrc$|xprofile$|xinitrc$|xsession|pam_environment$|config\/(?:environment\.d|nvim)(?:\/|$)|tmux\.conf$|emacs|pythonrc|gdbinit$|lldbinit$|psqlrc$|sqliterc$)|^bin\/|^Library\/Launch(?:Agents|Daemons)/;
 
 /** Start-up files, credentials and the files of Hermes itself: what a tool may not quietly change. */
-export function isGuardedFile(path: string, world: ShellWorld): boolean {
+export function isGuardedFile(path: string, world: ShellEnvironment): boolean {
   const own = inside(world.hermesHome, path);
   if (own !== null)
     return (
@@ -115,7 +115,7 @@ const CREDENTIALS =
   /^\.(?:ssh\/(?:id_[^/.]*|identity|.*_(?:rsa|ed25519|ecdsa|dsa)|.*\.pem)$|ssh\/?$|ssh\/\*|netrc$|pgpass$|git-credentials$|aws\/credentials|aws\/?$|gnupg|kube\/config$|docker\/config\.json$|config\/gh\/hosts\.yml|azure\/|npmrc$|pypirc$|config\/gcloud)/;
 
 /** Files that hold keys. */
-export function isCredentialFile(path: string, world: ShellWorld): boolean {
+export function isCredentialFile(path: string, world: ShellEnvironment): boolean {
   if (/^\/etc\/(?:shadow|gshadow|sudoers)/.test(path) || /^\/proc\/[^/]+\/environ$/.test(path)) return true;
   const own = inside(world.hermesHome, path);
   if (own !== null) return /^(?:\.env|auth\.json|mcp-tokens)/.test(own);
@@ -136,7 +136,7 @@ export function isScratch(path: string): boolean {
 }
 
 /** True for a path outside the folder of the conversation where files may matter to the person. */
-export function isOutside(path: string, world: ShellWorld): boolean {
+export function isOutside(path: string, world: ShellEnvironment): boolean {
   const folder = (world.workspace ?? world.cwd).replace(/\/$/, "");
   return path !== folder && !path.startsWith(`${folder}/`) && !path.startsWith(UNKNOWN) && !isScratch(path);
 }

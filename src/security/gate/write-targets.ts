@@ -2,7 +2,15 @@
 import { basename } from "node:path";
 import { sedEffects } from "./sed-script.ts";
 import { sedScripts } from "./shell-programs.ts";
-import { argTexts, hasFlag, type Invocation, operands, programOf, type ShellWorld, type Word } from "./shell-types.ts";
+import {
+  argTexts,
+  hasFlag,
+  type Invocation,
+  operands,
+  programOf,
+  type ShellEnvironment,
+  type Word,
+} from "./shell-types.ts";
 import { absolutePath } from "./shell-walk.ts";
 
 function optionValues(invocation: Invocation, ...flags: string[]): string[] {
@@ -87,7 +95,7 @@ const WRITERS: { readonly [program: string]: (invocation: Invocation) => string[
 };
 
 /** Absolute paths that the command writes, appends to or replaces. */
-export function writeTargets(invocation: Invocation, world: ShellWorld): string[] {
+export function writeTargets(invocation: Invocation, world: ShellEnvironment): string[] {
   const redirected = invocation.redirects.flatMap(({ operator, target }) =>
     operator.includes(">") && !/^(?:\d+|-)$/.test(target.text) ? [target.text] : [],
   );

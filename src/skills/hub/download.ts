@@ -24,7 +24,7 @@ export async function ask(fetch: WebFetch, url: string, options: DownloadOptions
   });
   if (!answer.ok) {
     const network = ["timeout", "interrupted", "network", "dns"].includes(answer.rule);
-    if (network) throw new UserError(`${answer.url} cannot be reached: ${answer.reason}`, { cure: "Try again later." });
+    if (network) throw new UserError(`${answer.url} cannot be reached: ${answer.reason}`, { hint: "Try again later." });
     throw new HubRefusal(`refused: ${answer.reason}`);
   }
   if (answer.truncated) throw new HubRefusal(`refused: ${url} is larger than ${maxBytes} bytes`);
@@ -35,7 +35,7 @@ export async function download(fetch: WebFetch, url: string, options: DownloadOp
   const answer = await ask(fetch, url, options);
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw new UserError(`${url} answered with status ${answer.status}`, {
-    cure: answer.status === 404 ? "Check the identifier." : "Try again later.",
+    hint: answer.status === 404 ? "Check the identifier." : "Try again later.",
   });
 }
 

@@ -13,14 +13,14 @@ import { type AuditLine, noteAudit } from "./audit-log.ts";
 import type { Bundle } from "./bundle.ts";
 import { changesBetween, type FileChange } from "./changes.ts";
 import { fingerprint, readFolder } from "./hash.ts";
+import { type HubHost, withDeadline } from "./hub-host.ts";
 import { HubLock, type LockEntry } from "./lock.ts";
 import { hubFolders, realSkillsDir } from "./place.ts";
 import { type Put, type PutOptions, putInPlace } from "./put.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 import { type Found, resolveName, searchHub, sourceFor } from "./router.ts";
-import { discard, type Staged, type StageWish, stage } from "./stage.ts";
+import { discard, type Staged, type StageOptions, stage } from "./stage.ts";
 import { type LocalState, localState } from "./state.ts";
-import { type HubWorld, withDeadline } from "./world.ts";
 
 export interface CheckRow {
   readonly name: string;
@@ -43,10 +43,10 @@ export interface AuditRow {
 }
 
 export class Hub {
-  readonly world: HubWorld;
+  readonly world: HubHost;
   readonly #lock: HubLock;
 
-  constructor(world: HubWorld) {
+  constructor(world: HubHost) {
     this.world = world;
     this.#lock = new HubLock(world.skillsDir);
   }
@@ -55,7 +55,7 @@ export class Hub {
     return searchHub(this.#bounded(), query, options);
   }
 
-  #bounded(): HubWorld {
+  #bounded(): HubHost {
     return withDeadline(this.world, LIMITS.fetchMs);
   }
 
@@ -70,7 +70,7 @@ export class Hub {
     if (entry) return [[name, entry]];
     const guess = nearest(name, [...all.keys()]);
     throw new UserError(`"${name}" was not installed from a hub${guess ? `; did you mean ${guess}?` : ""}`, {
-      cure: "See: hermes skills list --source hub",
+      hint: "See: hermes skills list --source hub",
     });
   }
 
@@ -84,7 +84,7 @@ export class Hub {
   }
 
   /** Fetches and judges; nothing is installed. The caller hands the result to `install` or `discard`. */
-  async stage(given: string, wish: StageWish = {}): Promise<Staged> {
+  async stage(given: string, wish: StageOptions = {}): Promise<Staged> {
     const identifier = /[/:]/.test(given) ? given : await resolveName(this.#bounded(), given);
     const source = sourceFor(this.#bounded(), identifier);
     let bundle: Bundle | undefined;
@@ -180,11 +180,11 @@ export class Hub {
       const local = this.local(key, entry);
       if (!options.forget && local.state === "misplaced")
         throw new UserError(`${name}: ${local.reason}; nothing was deleted`, {
-          cure: `Take it off the list with: hermes skills uninstall ${name} --forget`,
+          hint: `Take it off the list with: hermes skills uninstall ${name} --forget`,
         });
       if (!options.forget && local.state === "edited" && !options.overwrite)
         throw new UserError(`${name} was edited here: ${local.edits.join(", ")}`, {
-          cure: "Delete your edits too with --overwrite, or keep the files with --forget.",
+          hint: "Delete your edits too with --overwrite, or keep the files with --forget.",
         });
       if (!options.forget && local.dir !== undefined) await this.#remove(local.dir, quarantine);
       await this.#lock.remove(key);

@@ -18,7 +18,7 @@ async function ownFolder(parent: string, name: string, mode?: number): Promise<s
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   });
   if (isRealFolder(path)) return path;
-  throw new UserError(`${path} is not a folder of its own`, { cure: "Remove the link or file in its place." });
+  throw new UserError(`${path} is not a folder of its own`, { hint: "Remove the link or file in its place." });
 }
 
 /** The skills folder with links resolved; it is made when missing. */

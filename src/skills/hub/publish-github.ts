@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../core/failure.ts";
 import { inParallel } from "./download.ts";
+import type { HubHost } from "./hub-host.ts";
 import type { Publication } from "./publish.ts";
 import { GitHubClient } from "./sources/github-client.ts";
-import type { HubWorld } from "./world.ts";
 
 const FORK_TRIES = 10;
 
@@ -46,10 +46,10 @@ async function commit(where: Where, publication: Publication, title: string): Pr
 }
 
 /** The address of the pull request. */
-export async function publishToGitHub(world: HubWorld, repo: string, publication: Publication): Promise<string> {
+export async function publishToGitHub(world: HubHost, repo: string, publication: Publication): Promise<string> {
   if (!world.github.token)
     throw new UserError("publishing to GitHub needs a token", {
-      cure: "Set GITHUB_TOKEN to one that may write contents and pull requests: hermes config set GITHUB_TOKEN VALUE. Or lay the skill out with --to folder --dir DIR and push it yourself.",
+      hint: "Set GITHUB_TOKEN to one that may write contents and pull requests: hermes config set GITHUB_TOKEN VALUE. Or lay the skill out with --to folder --dir DIR and push it yourself.",
     });
   const client = new GitHubClient(world);
   const about = await client.get(`/repos/${repo}`, repo);

@@ -24,14 +24,14 @@ export interface Publication {
 export async function preparePublication(path: string, options: { readonly force: boolean }): Promise<Publication> {
   const dir = resolve(path.replace(/\/SKILL\.md$/, ""));
   if (!statSync(join(dir, "SKILL.md"), { throwIfNoEntry: false })?.isFile())
-    throw new UserError(`${dir} has no SKILL.md`, { cure: "Give the folder of a skill." });
+    throw new UserError(`${dir} has no SKILL.md`, { hint: "Give the folder of a skill." });
   const files = checkedFiles(entriesBelow(dir));
   const { header, mistakes } = await parseSkill(await readFile(join(dir, "SKILL.md"), "utf8"));
   const [mistake] = mistakes;
-  if (mistake) throw new UserError(`SKILL.md line ${mistake.line}: ${mistake.message}`, { cure: mistake.cure });
+  if (mistake) throw new UserError(`SKILL.md line ${mistake.line}: ${mistake.message}`, { hint: mistake.hint });
   const name = header.name ?? basename(dir);
   const wrong = nameMistake(name);
-  if (wrong) throw new UserError(wrong, { cure: "Change `name` in SKILL.md." });
+  if (wrong) throw new UserError(wrong, { hint: "Change `name` in SKILL.md." });
   const report = scanSkill(files.map((file) => ({ ...file, content: file.bytes })));
   if (report.verdict === "dangerous")
     throw new HubRefusal(
@@ -40,7 +40,7 @@ export async function preparePublication(path: string, options: { readonly force
     );
   if (report.verdict === "caution" && !options.force)
     throw new UserError(`the guard asks for care with ${name}: others would have to install it with --force`, {
-      cure: "Mend the findings, or publish it as it is with --force.",
+      hint: "Mend the findings, or publish it as it is with --force.",
     });
   return { name, description: header.description, files, report };
 }
@@ -48,7 +48,7 @@ export async function preparePublication(path: string, options: { readonly force
 /** Replaces `folder`, which must be a folder of its own below one that exists. */
 async function writeFolder(folder: string, files: readonly BundleFile[]): Promise<void> {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
-    throw new UserError(`${folder} is a link`, { cure: "Remove it first." });
+    throw new UserError(`${folder} is a link`, { hint: "Remove it first." });
   await rm(folder, { recursive: true, force: true });
   for (const { path, bytes } of files) {
     const file = join(folder, path);

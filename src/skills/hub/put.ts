@@ -6,12 +6,12 @@ import { UserError } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import type { BundleFile } from "./bundle.ts";
+import type { HubHost } from "./hub-host.ts";
 import { HubLock, type LockEntry } from "./lock.ts";
 import { hubFolders, newPlace, realSkillsDir, sameNamed } from "./place.ts";
 import { HubRefusal } from "./refusal.ts";
 import type { Staged } from "./stage.ts";
 import { localState } from "./state.ts";
-import type { HubWorld } from "./world.ts";
 
 export interface PutOptions {
   /** Replace one that is installed. */
@@ -47,25 +47,25 @@ interface Target {
   readonly edited: boolean;
 }
 
-async function targetFor(world: HubWorld, staged: Staged, options: PutOptions): Promise<Target> {
+async function targetFor(world: HubHost, staged: Staged, options: PutOptions): Promise<Target> {
   const { name, category } = staged;
   const before = (await new HubLock(world.skillsDir).read()).get(name);
   const local = before ? localState(world.skillsDir, name, before) : undefined;
   if (local?.state === "clean" || local?.state === "edited") {
     if (!options.replace)
       throw new UserError(`${name} is installed already`, {
-        cure: `Bring it up to date with: hermes skills update ${name}. Install it anew with --force.`,
+        hint: `Bring it up to date with: hermes skills update ${name}. Install it anew with --force.`,
       });
     const edited = local.state === "edited";
     if (edited && !options.overwrite)
-      throw new UserError(`${name} was edited here`, { cure: "Replace your edits with --overwrite; a copy is kept." });
+      throw new UserError(`${name} was edited here`, { hint: "Replace your edits with --overwrite; a copy is kept." });
     return { dir: local.dir ?? "", before, edited };
   }
   const dir = await newPlace(world.skillsDir, name, category);
   const others = sameNamed(world.skillsDir, name);
   if (others.length > 0 || existsSync(dir))
     throw new UserError(`there is another skill of this name: ${others[0] ?? dir}`, {
-      cure: "Install it under another name with --name.",
+      hint: "Install it under another name with --name.",
     });
   return { dir, before, edited: false };
 }
@@ -81,7 +81,7 @@ async function swap(draft: string, target: string, aside: string | undefined): P
   }
 }
 
-async function entryFor(world: HubWorld, staged: Staged, target: Target): Promise<LockEntry> {
+async function entryFor(world: HubHost, staged: Staged, target: Target): Promise<LockEntry> {
   const { bundle, print, report } = staged;
   const now = world.now().toISOString();
   const root = await realSkillsDir(world.skillsDir);
@@ -101,7 +101,7 @@ async function entryFor(world: HubWorld, staged: Staged, target: Target): Promis
 }
 
 /** The bytes that were scanned are the bytes that are written. A skill that is not allowed is never put anywhere. */
-export async function putInPlace(world: HubWorld, staged: Staged, options: PutOptions): Promise<Put> {
+export async function putInPlace(world: HubHost, staged: Staged, options: PutOptions): Promise<Put> {
   if (staged.decision.action !== "allow") throw new HubRefusal(`refused: ${staged.decision.reason}`);
   const { hub, quarantine } = await hubFolders(world.skillsDir);
   return withFileLock(join(hub, "changes"), async () => {

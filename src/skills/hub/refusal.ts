@@ -2,8 +2,8 @@
 import { UserError } from "../../core/failure.ts";
 
 export class HubRefusal extends UserError {
-  constructor(reason: string, cure = "Nothing was installed.") {
-    super(reason, { cure });
+  constructor(reason: string, hint = "Nothing was installed.") {
+    super(reason, { hint });
     this.name = "HubRefusal";
   }
 }

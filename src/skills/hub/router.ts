@@ -1,12 +1,12 @@
 // From an identifier to its source, and one search over all of them.
 import { UserError } from "../../core/failure.ts";
 import type { TrustLevel } from "../guard/policy.ts";
+import type { HubHost, HubListing, HubSource } from "./hub-host.ts";
 import { githubSource } from "./sources/github.ts";
 import { officialSource } from "./sources/official.ts";
 import { skillsShSource } from "./sources/skills-sh.ts";
 import { urlSource } from "./sources/url.ts";
 import { wellKnownSource } from "./sources/well-known.ts";
-import type { HubListing, HubSource, HubWorld } from "./world.ts";
 
 const RANK: { readonly [trust in TrustLevel]: number } = {
   builtin: 0,
@@ -23,7 +23,7 @@ export interface Found {
 }
 
 /** In the order in which they are asked whose an identifier is. */
-export function hubSources(world: HubWorld): readonly HubSource[] {
+export function hubSources(world: HubHost): readonly HubSource[] {
   return [
     officialSource(world),
     skillsShSource(world),
@@ -35,7 +35,7 @@ export function hubSources(world: HubWorld): readonly HubSource[] {
 }
 
 /** Addresses on github.com mean the repository, not the page. */
-function githubPages(world: HubWorld): HubSource {
+function githubPages(world: HubHost): HubSource {
   const github = githubSource(world);
   return {
     ...github,
@@ -44,11 +44,11 @@ function githubPages(world: HubWorld): HubSource {
   };
 }
 
-export function sourceFor(world: HubWorld, identifier: string): HubSource {
+export function sourceFor(world: HubHost, identifier: string): HubSource {
   const found = hubSources(world).find((source) => source.accepts(identifier));
   if (found) return found;
   throw new UserError(`"${identifier}" is no skill identifier`, {
-    cure: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill or an address.",
+    hint: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill or an address.",
     exitCode: 2,
   });
 }
@@ -58,21 +58,21 @@ function byTrust(a: HubListing, b: HubListing): number {
   return RANK[a.trust] - RANK[b.trust] || official || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
-function chosenSources(world: HubWorld, wanted: string | undefined): readonly HubSource[] {
+function chosenSources(world: HubHost, wanted: string | undefined): readonly HubSource[] {
   const all = hubSources(world);
   if (wanted === undefined || wanted === "all") return all;
   const named = all.filter((source) => source.id === wanted);
   if (named.length > 0) return named;
   const ids = [...new Set(all.map((source) => source.id))].join(", ");
   throw new UserError(`there is no source "${wanted}"`, {
-    cure: `Use one of: ${ids}, or the address of a site.`,
+    hint: `Use one of: ${ids}, or the address of a site.`,
     exitCode: 2,
   });
 }
 
 /** One listing per name and place; sources that fail are named and do not stop the others. */
 export async function searchHub(
-  world: HubWorld,
+  world: HubHost,
   query: string,
   options: { readonly source?: string; readonly limit: number },
 ): Promise<Found> {
@@ -95,7 +95,7 @@ export async function searchHub(
 }
 
 /** A bare name must mean one skill: the official one, else the only one found anywhere. */
-export async function resolveName(world: HubWorld, name: string): Promise<string> {
+export async function resolveName(world: HubHost, name: string): Promise<string> {
   const official = await officialSource(world).search("", 1_000);
   const shipped = official.find((listing) => listing.name === name);
   if (shipped) return shipped.identifier;
@@ -105,10 +105,10 @@ export async function resolveName(world: HubWorld, name: string): Promise<string
   if (only && same.length === 1) return only.identifier;
   if (only)
     throw new UserError(`several skills are called "${name}"`, {
-      cure: `Name one:\n${same.map((listing) => `  ${listing.identifier} (${listing.trust})`).join("\n")}`,
+      hint: `Name one:\n${same.map((listing) => `  ${listing.identifier} (${listing.trust})`).join("\n")}`,
     });
   const near = listings.slice(0, 5).map((listing) => `  ${listing.identifier}`);
   throw new UserError(`no skill called "${name}" was found${notes.length > 0 ? ` (${notes.join("; ")})` : ""}`, {
-    cure: near.length > 0 ? `Similar ones:\n${near.join("\n")}` : "See: hermes skills browse",
+    hint: near.length > 0 ? `Similar ones:\n${near.join("\n")}` : "See: hermes skills browse",
   });
 }

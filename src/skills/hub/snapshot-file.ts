@@ -60,7 +60,7 @@ export function parseSnapshot(text: string): SnapshotFile {
   const raw = parseJson(text) as Raw | null | undefined;
   if (!raw || !Array.isArray(raw.skills))
     throw new UserError("the file is no snapshot of skills", {
-      cure: "Make one with: hermes skills snapshot export FILE",
+      hint: "Make one with: hermes skills snapshot export FILE",
     });
   const taps = Array.isArray(raw.taps) ? (raw.taps as readonly Tap[]) : [];
   return {

@@ -9,13 +9,13 @@ import { nameMistake } from "../manage/rules.ts";
 import { parseSkill } from "../parse.ts";
 import type { Bundle } from "./bundle.ts";
 import { type Fingerprint, fingerprint } from "./hash.ts";
+import type { HubHost } from "./hub-host.ts";
 import { checkNames, hubFolders } from "./place.ts";
 import { HubRefusal } from "./refusal.ts";
-import type { HubWorld } from "./world.ts";
 
 const STALE_MS = 3_600_000;
 
-export interface StageWish {
+export interface StageOptions {
   readonly name?: string;
   readonly category?: string;
   /** Lifts blocks that may be lifted; never a dangerous verdict. */
@@ -48,7 +48,7 @@ async function headerOf(bundle: Bundle): Promise<SkillHeader> {
   const { header, mistakes } = await parseSkill(mainText(bundle));
   const [mistake] = mistakes;
   if (mistake && !mistake.message.startsWith("unknown platform"))
-    throw new HubRefusal(`refused: SKILL.md line ${mistake.line}: ${mistake.message}`, mistake.cure);
+    throw new HubRefusal(`refused: SKILL.md line ${mistake.line}: ${mistake.message}`, mistake.hint);
   return header;
 }
 
@@ -67,7 +67,7 @@ async function sweep(quarantine: string): Promise<void> {
   }
 }
 
-async function layOut(world: HubWorld, name: string, bundle: Bundle): Promise<string> {
+async function layOut(world: HubHost, name: string, bundle: Bundle): Promise<string> {
   const { quarantine } = await hubFolders(world.skillsDir);
   await sweep(quarantine);
   const folder = await mkdtemp(join(quarantine, `${name}-`));
@@ -80,7 +80,7 @@ async function layOut(world: HubWorld, name: string, bundle: Bundle): Promise<st
 }
 
 /** Throws HubRefusal for what is no well-formed skill; a blocked one is returned with its decision. */
-export async function stage(world: HubWorld, bundle: Bundle, wish: StageWish = {}): Promise<Staged> {
+export async function stage(world: HubHost, bundle: Bundle, wish: StageOptions = {}): Promise<Staged> {
   const header = await headerOf(bundle);
   const name = wish.name ?? bundle.name;
   if (name === "") throw new HubRefusal("the skill has no name of its own", "Give it one with --name.");

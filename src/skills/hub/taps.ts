@@ -34,7 +34,7 @@ export function parseRepo(given: string): string {
     .replace(/^https?:\/\/(?:www\.)?github\.com\//, "")
     .replace(/(?:\.git)?\/?$/, "");
   if (isRepo(repo)) return repo;
-  throw new UserError(`"${given}" is no repository`, { cure: "Give it as owner/repo.", exitCode: 2 });
+  throw new UserError(`"${given}" is no repository`, { hint: "Give it as owner/repo.", exitCode: 2 });
 }
 
 function tapFrom(value: unknown): Tap[] {

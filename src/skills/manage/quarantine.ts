@@ -33,7 +33,7 @@ const ACTIONS: readonly string[] = ["create", "edit", "patch", "delete", "write_
 
 function tampered(what: string): UserError {
   return new UserError(`the quarantined change is not as Hermes wrote it (${what}); nothing was changed`, {
-    cure: "Reject it, and find out who changed the file below skills/.quarantine.",
+    hint: "Reject it, and find out who changed the file below skills/.quarantine.",
   });
 }
 
@@ -66,12 +66,12 @@ async function placeOf(stored: Stored, places: SkillPlaces): Promise<{ dir: stri
       throw tampered(`${parent} leads outside`);
     const dir = join(parent, name);
     if (existsSync(dir))
-      throw new UserError(`${dir} exists already`, { cure: "Delete one of the two, then approve again." });
+      throw new UserError(`${dir} exists already`, { hint: "Delete one of the two, then approve again." });
     return { dir, root: places.homeRoot };
   }
   const dir = await places.find(stored.name);
   if (dir === undefined)
-    throw new UserError(`there is no skill "${stored.name}" any more`, { cure: "Reject the change." });
+    throw new UserError(`there is no skill "${stored.name}" any more`, { hint: "Reject the change." });
   const root = rootAbove(realpathSync(dir), places.roots);
   if (root === undefined) throw tampered(`${dir} is not in a skills folder`);
   return { dir, root };
@@ -113,7 +113,7 @@ export class Quarantine {
   async #read(id: string): Promise<Stored> {
     const path = join(this.#dir, `${id}.json`);
     const stored = ID.test(id) && existsSync(path) ? parseJson(await readFile(path, "utf8")) : undefined;
-    if (!stored) throw new UserError(`there is no quarantined skill "${id}"`, { cure: "See: hermes skills list" });
+    if (!stored) throw new UserError(`there is no quarantined skill "${id}"`, { hint: "See: hermes skills list" });
     return stored as Stored;
   }
 

@@ -37,7 +37,7 @@ export async function contentMistake(content: string): Promise<string | undefine
     return `content has ${content.length} characters; at most ${MAX_CHARS}. Move details to references/ with write_file.`;
   const { header, body, mistakes } = await parseSkill(content);
   const first = mistakes[0];
-  if (first) return `line ${first.line}: ${first.message}. ${first.cure}`;
+  if (first) return `line ${first.line}: ${first.message}. ${first.hint}`;
   if (header.name === undefined) return "the front matter has no name";
   if (header.description.length > MAX_DESCRIPTION) return `description is longer than ${MAX_DESCRIPTION} characters`;
   return body.trim() === "" ? "there are no instructions below the front matter" : undefined;

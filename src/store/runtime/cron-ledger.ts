@@ -1,9 +1,9 @@
 // The ledger of scheduled jobs in runtime.db: one row per occurrence, one owner, one end.
 import { UserError } from "../../core/failure.ts";
 import type { JobLedger, JobRun, RunClaim, TickerSign } from "../../core/job.ts";
-import { Contention } from "../sqlite/contention.ts";
 import { type Database, immediate, type SqlValue } from "../sqlite/driver.ts";
 import { sqliteCode } from "../sqlite/error-code.ts";
+import { LockRetry } from "../sqlite/lock-retry.ts";
 
 interface Row {
   readonly id: number;
@@ -211,19 +211,19 @@ function tickerCalls(db: () => Database, retry: Retry) {
 /** `open` is called at first use, so that a program that never asks never opens the file. */
 export function createCronLedger(open: () => Database): JobLedger {
   let opened: Database | undefined;
-  let contention: Contention | undefined;
+  let contention: LockRetry | undefined;
   const db = () => {
     opened ??= open();
     return opened;
   };
   const retry: Retry = async (body) => {
-    contention ??= new Contention(db().path);
+    contention ??= new LockRetry(db().path);
     try {
       return await contention.retry(body);
     } catch (error) {
       if (!sqliteCode(error)?.startsWith("SQLITE_READONLY")) throw error;
       throw new UserError("This home is read-only: jobs can be looked at, but not run.", {
-        cure: `Make ${db().path} and its folder writable.`,
+        hint: `Make ${db().path} and its folder writable.`,
         cause: error,
       });
     }

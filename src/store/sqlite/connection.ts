@@ -2,12 +2,12 @@
 import { statSync } from "node:fs";
 import { UserError } from "../../core/failure.ts";
 import { risingClock } from "./clock.ts";
-import { Contention } from "./contention.ts";
 import type { StoreContext } from "./context.ts";
 import { type Database, immediate, type openDatabase } from "./driver.ts";
 import { sqliteCode } from "./error-code.ts";
 import { guardIndex } from "./index-health.ts";
 import { textOfError } from "./journal.ts";
+import { LockRetry } from "./lock-retry.ts";
 import { canWrite, openStateDatabase } from "./open-database.ts";
 import { meansFull } from "./volume.ts";
 
@@ -41,7 +41,7 @@ interface WaitingWrite {
 export class Connection {
   readonly path: string;
   readonly #options: ConnectionOptions;
-  readonly #contention: Contention;
+  readonly #contention: LockRetry;
   readonly #now = risingClock();
   readonly #notice: (text: string) => void;
   #context: StoreContext;
@@ -55,7 +55,7 @@ export class Connection {
   /** Size and time of a read-only file, to notice that somebody changed it after all. */
   #fingerprint = "";
 
-  private constructor(options: ConnectionOptions, db: Database, contention: Contention) {
+  private constructor(options: ConnectionOptions, db: Database, contention: LockRetry) {
     this.path = options.path;
     this.#contention = contention;
     this.#options = options;
@@ -67,7 +67,7 @@ export class Connection {
 
   /** Locks met while opening are retried like those of writes. */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    const contention = new Contention(options.path);
+    const contention = new LockRetry(options.path);
     return new Connection(options, await contention.retry(() => openAttempt(options)), contention);
   }
 
@@ -205,7 +205,7 @@ export class Connection {
 
   #fullError(cause?: unknown): UserError {
     return new UserError(`The disk that holds ${this.path} is full; this could not be saved.`, {
-      cure: "Free some space and try again. Nothing that was saved before is affected.",
+      hint: "Free some space and try again. Nothing that was saved before is affected.",
       cause,
     });
   }
@@ -214,7 +214,7 @@ export class Connection {
     // Opened for reading although it may be written: the disk did not take the side files.
     if (!this.#options.readOnly && canWrite(this.path)) return this.#fullError(cause);
     return new UserError(`${this.path} is read-only; nothing can be saved.`, {
-      cure: "Make the file and its folder writable; the store recovers by itself.",
+      hint: "Make the file and its folder writable; the store recovers by itself.",
       cause,
     });
   }

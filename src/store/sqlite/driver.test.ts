@@ -123,6 +123,6 @@ it("takes a SQLite module only when it has all that the store needs", () => {
 it("says what to do when no SQLite can be loaded", () => {
   expect(explainLoadError(new Error("no such file"))).toMatchObject({
     message: expect.stringContaining("SQLite could not be loaded"),
-    cure: expect.stringContaining("Node 24.19"),
+    hint: expect.stringContaining("Node 24.19"),
   });
 });

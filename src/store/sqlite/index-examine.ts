@@ -23,7 +23,7 @@ function ownCheck(db: Database, table: FtsTable): string | undefined {
 }
 
 /** Messages that should be in the table and are not, and entries of messages that are gone. */
-function rowTrouble(db: Database, table: FtsTable): string | undefined {
+function rowProblem(db: Database, table: FtsTable): string | undefined {
   const { layout } = readCatalog(db);
   const condition = indexCondition(layout, table, "messages");
   const missing = db.prepare<{ n: number }>(
@@ -55,7 +55,7 @@ export function examineIndex(db: Database, lines: readonly string[]): string[] {
     return troubles;
   }
   if (plan) return [];
-  const gaps = FTS_TABLES.map((table) => rowTrouble(db, table)).filter((text) => text !== undefined);
+  const gaps = FTS_TABLES.map((table) => rowProblem(db, table)).filter((text) => text !== undefined);
   if (gaps.length > 0) {
     const { layout } = readCatalog(db);
     // Only a new external-content table forgets rows whose old text nobody knows any more.

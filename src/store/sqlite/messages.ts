@@ -50,7 +50,7 @@ function insert({ db, now }: StoreContext, sessionId: string, message: NewMessag
 
 function unknownSession(id: string, cause: unknown): UserError {
   return new UserError(`Session ${id} does not exist, so a message cannot be added to it.`, {
-    cure: "Create the session first.",
+    hint: "Create the session first.",
     cause,
   });
 }

@@ -71,20 +71,20 @@ export function explainOpenError(path: string, error: unknown): unknown {
     return new UserError(
       `${path} cannot be read as a session database: ${textOfError(error)}. It was left untouched.`,
       {
-        cure: "Restore it from a backup, move it aside to start with an empty store, or try `hermes sessions repair`.",
+        hint: "Restore it from a backup, move it aside to start with an empty store, or try `hermes sessions repair`.",
         cause: error,
       },
     );
   }
   if (meansFull(path, error)) {
     return new UserError(`${path} cannot be opened: the disk is full.`, {
-      cure: "Free some space and try again. Nothing that was saved before is affected.",
+      hint: "Free some space and try again. Nothing that was saved before is affected.",
       cause: error,
     });
   }
   if (meansReadOnly(error)) {
     return new UserError(`${path} cannot be opened or created: ${textOfError(error)}.`, {
-      cure: "Check that the folder exists and that you may write to it.",
+      hint: "Check that the folder exists and that you may write to it.",
       cause: error,
     });
   }
@@ -118,7 +118,7 @@ function openReadOnly(options: OpenStateOptions): Database {
     try {
       if (missingColumns(db).length === 0) return db;
       failure = new UserError(`${options.path} is from an earlier version and cannot be upgraded here.`, {
-        cure: "Make the file and its folder writable once.",
+        hint: "Make the file and its folder writable once.",
       });
     } catch (error) {
       failure = error;
@@ -137,10 +137,10 @@ export function openStateDatabase(options: OpenStateOptions): Database {
     const exists = fileExists(path);
     if (exists && !statSync(path).isFile())
       throw new UserError(`${path} is not a file, but the session database is expected there.`, {
-        cure: "Move it away; a new, empty database is made in its place.",
+        hint: "Move it away; a new, empty database is made in its place.",
       });
     if (options.readOnly && !exists) {
-      throw new UserError(`${path} does not exist.`, { cure: "Check the path." });
+      throw new UserError(`${path} does not exist.`, { hint: "Check the path." });
     }
     if (options.readOnly || (exists && !canWrite(path))) return openReadOnly(options);
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -19,7 +19,7 @@ function integrityLines(db: Database): string[] {
   }
 }
 
-function mendIndexes(db: Database, repaired: string[]): void {
+function repairIndexes(db: Database, repaired: string[]): void {
   try {
     db.exec("REINDEX");
     repaired.push("The ordinary indexes were built anew.");
@@ -29,7 +29,7 @@ function mendIndexes(db: Database, repaired: string[]): void {
 }
 
 /** Rows that point at sessions which do not exist: links are cut; messages get a session back, so none is lost. */
-function mendLinks(db: Database, problems: string[], repaired: string[]): void {
+function repairLinks(db: Database, problems: string[], repaired: string[]): void {
   const lost = db
     .prepare<{ session_id: string; first: number }>(
       `SELECT session_id, MIN(timestamp) AS first FROM messages
@@ -62,8 +62,8 @@ export function examine(db: Database): Findings {
   ensureIndex(db);
   const aboutSearch = examineIndex(db, lines);
   const problems = [...new Set([...lines, ...aboutSearch])];
-  if (lines.length > 0 && aboutSearch.length === 0) mendIndexes(db, repaired);
-  immediate(db, () => mendLinks(db, problems, repaired));
+  if (lines.length > 0 && aboutSearch.length === 0) repairIndexes(db, repaired);
+  immediate(db, () => repairLinks(db, problems, repaired));
   return { problems, repaired };
 }
 

@@ -33,7 +33,7 @@ export function createSession({ db, now }: StoreContext, session: NewSession): s
   } catch (error) {
     if (sqliteCode(error) !== "SQLITE_CONSTRAINT_FOREIGNKEY") throw error;
     throw new UserError(`Session ${session.id} names a parent that does not exist: ${session.parentSessionId}.`, {
-      cure: "Create the parent first, or leave it out.",
+      hint: "Create the parent first, or leave it out.",
       cause: error,
     });
   }

@@ -19,12 +19,12 @@ export function splitSession(context: StoreContext, split: Split): number[] {
   const old = getSession(context, fromId);
   if (!old) {
     throw new UserError(`Session ${fromId} does not exist, so it cannot be continued.`, {
-      cure: "List the stored sessions with `hermes sessions list`.",
+      hint: "List the stored sessions with `hermes sessions list`.",
     });
   }
   if (getSession(context, session.id)) {
     throw new UserError(`Session ${session.id} exists already, so it cannot become a continuation.`, {
-      cure: "Use a new session id.",
+      hint: "Use a new session id.",
     });
   }
   endSession(context, fromId, "compression");

@@ -92,7 +92,7 @@ function fromPackage(): SqliteModule {
 export function explainLoadError(error: unknown): UserError {
   const platform = `${process.platform}-${process.arch}`;
   return new UserError(`SQLite could not be loaded (Node ${process.versions.node}, ${platform}).`, {
-    cure: "Install Hermes again, or use Node 24.19 or newer, which has SQLite built in.",
+    hint: "Install Hermes again, or use Node 24.19 or newer, which has SQLite built in.",
     cause: error,
   });
 }

@@ -145,7 +145,7 @@ export function bindTelegramTopic(context: StoreContext, binding: NewBinding): v
     .get(sessionId, chatId, threadId);
   if (other) {
     throw new UserError(`Session ${sessionId} is already linked to another Telegram topic`, {
-      cure: "Continue it in that topic, or choose another session.",
+      hint: "Continue it in that topic, or choose another session.",
     });
   }
   const time = now();

@@ -18,7 +18,7 @@ export function sanitizeTitle(title: string | null | undefined): string | null {
   if (clean === "") return null;
   const length = lengthOf(clean);
   if (length > MAX_TITLE) {
-    throw new UserError(`Title too long (${length} chars, max ${MAX_TITLE})`, { cure: "Use a shorter title." });
+    throw new UserError(`Title too long (${length} chars, max ${MAX_TITLE})`, { hint: "Use a shorter title." });
   }
   return clean;
 }
@@ -30,7 +30,7 @@ export function setSessionTitle({ db }: StoreContext, id: string, title: string 
     const holder = db.prepare<{ id: string }>("SELECT id FROM sessions WHERE title = ? AND id != ?").get(clean, id);
     if (holder) {
       throw new UserError(`Title '${clean}' is already in use by session ${holder.id}`, {
-        cure: "Choose another title, or rename that session first.",
+        hint: "Choose another title, or rename that session first.",
       });
     }
   }

@@ -23,7 +23,7 @@ export interface GitAnswer {
 }
 
 /** Git is missing, failed, or took too long. The text says which. */
-export class GitTrouble extends Error {
+export class GitError extends Error {
   constructor(message: string) {
     super(message);
     this.name = "GitTrouble";
@@ -81,7 +81,7 @@ function endGroup(pid: number | undefined): void {
 /** The answer with whatever exit code it has; throws GitTrouble when there is none. */
 export function askGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<GitAnswer> {
   return new Promise((resolve, reject) => {
-    if (call.signal?.aborted) return reject(new GitTrouble("interrupted"));
+    if (call.signal?.aborted) return reject(new GitError("interrupted"));
     const cwd = call.workTree ?? options.gitDir;
     const child = spawn("git", [...SETTINGS, ...args], {
       cwd,
@@ -118,11 +118,11 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
     child.once("error", (error: NodeJS.ErrnoException) => {
       finish();
       const missing = existsSync(cwd) ? "git is not installed" : `${cwd} is gone`;
-      reject(new GitTrouble(error.code === "ENOENT" ? missing : error.message));
+      reject(new GitError(error.code === "ENOENT" ? missing : error.message));
     });
     child.once("close", (code) => {
       finish();
-      if (trouble !== undefined) reject(new GitTrouble(trouble));
+      if (trouble !== undefined) reject(new GitError(trouble));
       else resolve({ code: code ?? 137, out: Buffer.concat(out).toString("utf8"), errors: errors.trim() });
     });
   });
@@ -131,6 +131,6 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
 /** What git printed; throws GitTrouble when it failed. */
 export async function runGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<string> {
   const answer = await askGit(options, args, call);
-  if (answer.code !== 0) throw new GitTrouble(`git ${args[0]} failed: ${answer.errors || `code ${answer.code}`}`);
+  if (answer.code !== 0) throw new GitError(`git ${args[0]} failed: ${answer.errors || `code ${answer.code}`}`);
   return answer.out;
 }

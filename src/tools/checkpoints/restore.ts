@@ -24,16 +24,16 @@ const MAX_DIFF_CHARS = 200_000;
 
 /** The full id of one of the project's own snapshots. Throws UserError for anything else. */
 export async function findSnapshot(store: ShadowStore, root: string, id: string): Promise<string> {
-  const cure = "See: hermes checkpoints list";
+  const hint = "See: hermes checkpoints list";
   if (!/^[0-9a-f]{4,64}$/i.test(id))
     throw new UserError(`"${id}" is not the id of a checkpoint; an id is 4 to 64 hexadecimal digits`, {
-      cure,
+      hint,
       exitCode: 2,
     });
   const found = (await store.snapshots(projectHash(root))).filter((entry) => entry.id.startsWith(id.toLowerCase()));
   if (found.length > 1)
     throw new UserError(`${id} fits ${found.length} checkpoints; give more digits`, { exitCode: 2 });
-  if (!found[0]) throw new UserError(`${root} has no checkpoint ${id}`, { cure });
+  if (!found[0]) throw new UserError(`${root} has no checkpoint ${id}`, { hint });
   return found[0].id;
 }
 
@@ -83,7 +83,7 @@ export async function restore(
   const id = await findSnapshot(store, root, ask.id);
   const path = ask.path === undefined ? undefined : insideProject(root, ask.path);
   if (path !== undefined && (await store.run(["ls-tree", "-z", id, "--", path])) === "")
-    throw new UserError(`${path} is not in checkpoint ${id.slice(0, 8)}`, { cure: "See: hermes checkpoints diff" });
+    throw new UserError(`${path} is not in checkpoint ${id.slice(0, 8)}`, { hint: "See: hermes checkpoints diff" });
   const reason = `before going back to ${id.slice(0, 8)}${path === undefined ? "" : ` (${path})`}`;
   const include = path === undefined ? {} : { include: join(root, path) };
   const before = await take(store, { root, reason, limits: ask.limits, ...include });

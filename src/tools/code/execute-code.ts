@@ -21,7 +21,7 @@ import { OutputCapture } from "../terminal/output-capture.ts";
 import type { Contained, ScriptContainer } from "./contain-script.ts";
 import { firstWorking, pythonCandidates } from "./interpreter.ts";
 import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
-import { PatientClock } from "./patient-clock.ts";
+import { PausableClock } from "./pausable-clock.ts";
 import { pythonModule } from "./python-module.ts";
 import { runScript, type ScriptEnd } from "./run-script.ts";
 import { openScratch, type Scratch } from "./scratch.ts";
@@ -143,7 +143,7 @@ function serve(
   parts: CodeParts,
   scratch: Scratch,
   tools: readonly ScriptTool[],
-  run: { context: ToolContext; clock: PatientClock; signal: AbortSignal; taint: { seen: boolean; origin?: string } },
+  run: { context: ToolContext; clock: PausableClock; signal: AbortSignal; taint: { seen: boolean; origin?: string } },
 ): Promise<ToolServer> {
   const { context, taint } = run;
   const human = run.clock.patient(context.human);
@@ -228,7 +228,7 @@ async function execute(
   const tools = scriptTools(parts.toolNames);
   const scratch = await openScratch(parts.settings.mode, context.cwd);
   const over = new AbortController();
-  const clock = new PatientClock(parts.settings.timeoutMs);
+  const clock = new PausableClock(parts.settings.timeoutMs);
   const taint: { seen: boolean; origin?: string } = { seen: false };
   const signal = AbortSignal.any([context.signal, over.signal]);
   const started = performance.now();

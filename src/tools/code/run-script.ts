@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import type { OutputCapture } from "../terminal/output-capture.ts";
 import { endGroup, spawnGroup, sweepGroup } from "../terminal/process-group.ts";
-import type { PatientClock } from "./patient-clock.ts";
+import type { PausableClock } from "./pausable-clock.ts";
 
 /** Output may trickle in after the end; this is how long we listen. */
 const DRAIN_MS = 300;
@@ -15,7 +15,7 @@ export interface ScriptRun {
   readonly env: { readonly [name: string]: string };
   /** Put before the command: a container. */
   readonly wrapper?: readonly string[];
-  readonly clock: PatientClock;
+  readonly clock: PausableClock;
   readonly signal: AbortSignal;
   readonly stdout: OutputCapture;
   readonly stderr: OutputCapture;

@@ -1,7 +1,7 @@
 // This machine's files as a sandbox sees them: what it keeps closed needs the person's permission, path by path.
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { PathWish, SandboxLimits } from "../terminal/backend.ts";
+import type { PathRequest, SandboxLimits } from "../terminal/backend.ts";
 import { type FileAccess, localFiles } from "./file-access.ts";
 import { ripgrepSearch, type Searcher } from "./line-search.ts";
 
@@ -17,9 +17,9 @@ function realPlace(path: string): string {
 /** `permit` asks the person; a refusal is thrown with words for the model. */
 export function guardedFiles(
   limits: SandboxLimits,
-  permit: (wish: PathWish) => Promise<"once" | "session" | "deny">,
+  permit: (wish: PathRequest) => Promise<"once" | "session" | "deny">,
 ): FileAccess {
-  const need = async (access: PathWish["access"], path: string): Promise<void> => {
+  const need = async (access: PathRequest["access"], path: string): Promise<void> => {
     const place = realPlace(path);
     if (access === "write" ? limits.canWrite(place) : limits.canRead(place)) return;
     const wish = { access, path: place };

@@ -9,7 +9,7 @@ export interface LinePage {
   readonly cutLines: number;
 }
 
-export interface PageWish {
+export interface PageRequest {
   /** First line, from 1. */
   readonly offset: number;
   readonly limit: number;
@@ -23,9 +23,9 @@ class PageCollector {
   #line = 1;
   #current = "";
   #length = 0;
-  readonly #wish: PageWish;
+  readonly #wish: PageRequest;
 
-  constructor(wish: PageWish) {
+  constructor(wish: PageRequest) {
     this.#wish = wish;
   }
 
@@ -82,7 +82,7 @@ function textDecoder(encoding: Encoding): { write(chunk: Uint8Array): string; en
   };
 }
 
-export async function readPage(chunks: AsyncIterable<Uint8Array>, wish: PageWish): Promise<LinePage> {
+export async function readPage(chunks: AsyncIterable<Uint8Array>, wish: PageRequest): Promise<LinePage> {
   const collector = new PageCollector(wish);
   const decoder = textDecoder(wish.encoding);
   let first = true;

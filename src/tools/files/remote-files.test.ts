@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/tool-context.ts";
-import type { Door } from "../terminal/remote-command.ts";
+import type { RemoteChannel } from "../terminal/remote-command.ts";
 import { RemoteBackend } from "../terminal/remote-shell.ts";
 import { backendShell } from "./backend-shell.ts";
 import { type FileAccess, localFiles } from "./file-access.ts";
@@ -22,7 +22,7 @@ let parts: FileToolParts;
 const at = (...names: string[]) => join(folder.path, ...names);
 
 /** The shortest way to a shell: no wire, the same scripts. */
-function nextDoor(home: string): Door {
+function nextDoor(home: string): RemoteChannel {
   return {
     name: "docker",
     place: "next door",

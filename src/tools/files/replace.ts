@@ -5,14 +5,14 @@ export type Replacement =
   | { readonly ok: true; readonly text: string; readonly strategy: string; readonly count: number }
   | { readonly ok: false; readonly error: string; readonly suggestions?: readonly { line: number; text: string }[] };
 
-export interface ReplaceWish {
+export interface ReplaceOptions {
   readonly oldText: string;
   readonly newText: string;
   readonly all: boolean;
 }
 
 /** Backslash quotes that the model added and the file does not have: a sign of one escaping too many. */
-function escapeDrift(text: string, wish: ReplaceWish): boolean {
+function escapeDrift(text: string, wish: ReplaceOptions): boolean {
   return ["\\'", '\\"', "\\`"].some(
     (quote) => wish.newText.includes(quote) && wish.oldText.includes(quote) && !text.includes(quote),
   );
@@ -23,7 +23,7 @@ function indentOf(text: string): string {
 }
 
 /** A forgiving match may stand deeper than the model wrote: the new lines move along. */
-function reindented(found: Found, passage: string, wish: ReplaceWish): string {
+function reindented(found: Found, passage: string, wish: ReplaceOptions): string {
   if (found.strategy === "exact" || found.strategy === "escape_normalized" || found.strategy === "trimmed_boundary")
     return wish.newText;
   const from = indentOf(wish.oldText);
@@ -49,7 +49,7 @@ function apply(text: string, matches: readonly Match[], replacement: (passage: s
   return result + text.slice(from);
 }
 
-export function replaceIn(text: string, wish: ReplaceWish): Replacement {
+export function replaceIn(text: string, wish: ReplaceOptions): Replacement {
   if (wish.oldText === "") return { ok: false, error: "old_string is empty; use write_file to make a file" };
   if (wish.oldText === wish.newText) return { ok: false, error: "old_string and new_string are the same" };
   const found = findPassage(text, wish.oldText);

@@ -1,9 +1,9 @@
 // Offers the person the one permission that a sandbox kept back.
 import type { ToolContext } from "../../core/tool.ts";
-import type { PathWish } from "./backend.ts";
+import type { PathRequest } from "./backend.ts";
 
 export async function askForPath(
-  wish: PathWish,
+  wish: PathRequest,
   context: ToolContext,
   what: { readonly toolName: string; readonly purpose: string },
 ): Promise<"once" | "session" | "deny"> {

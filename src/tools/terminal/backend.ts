@@ -15,11 +15,11 @@ export interface ExecRequest {
   /** Neither begins with the state of the last command nor leaves one: for the file tools' own commands. */
   readonly stateless?: boolean;
   /** Asked when a sandbox stops a path; without it the path stays closed. */
-  permit?(wish: PathWish): Promise<"once" | "session" | "deny">;
+  permit?(wish: PathRequest): Promise<"once" | "session" | "deny">;
 }
 
 /** The one permission that a command lacked. */
-export interface PathWish {
+export interface PathRequest {
   readonly access: "read" | "write";
   readonly path: string;
 }
@@ -29,7 +29,7 @@ export interface SandboxLimits {
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
   /** Opens a path for the rest of the conversation. */
-  allow(wish: PathWish): void;
+  allow(wish: PathRequest): void;
 }
 
 export interface ExecResult {

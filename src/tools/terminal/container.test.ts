@@ -3,10 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { tempFolder } from "../../../test/tool-context.ts";
-import { ContainerDoor, type ContainerOptions, findEngine } from "./container.ts";
+import { ContainerChannel, type ContainerOptions, findEngine } from "./container.ts";
 import { OutputCapture } from "./output-capture.ts";
-import { SharedDoor } from "./remote-shared.ts";
 import { RemoteBackend } from "./remote-shell.ts";
+import { SharedChannel } from "./shared-channel.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let bin: string;
@@ -32,8 +32,8 @@ esac
 const calls = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
 const runLine = () => calls().find((line) => line.startsWith("run ")) ?? "";
 
-function door(options: Partial<ContainerOptions> = {}): ContainerDoor {
-  return new ContainerDoor({
+function door(options: Partial<ContainerOptions> = {}): ContainerChannel {
+  return new ContainerChannel({
     image: "some/image:1",
     env: { PATH: `${bin}:/usr/bin:/bin` },
     cpus: 1,
@@ -158,7 +158,7 @@ describe("containers", () => {
 
 it("shares one container between conversations, until the last one leaves", async () => {
   fakeEngine("docker");
-  const shared = new SharedDoor(door());
+  const shared = new SharedChannel(door());
   const [first, second] = [shared.handle(), shared.handle()];
   await Promise.all([first.open(), second.open(), first.open()]);
   expect(calls().filter((line) => line.startsWith("run "))).toHaveLength(1);
@@ -188,7 +188,7 @@ it.skipIf(reason !== undefined)(
   async () => {
     const image = "nikolaik/python-nodejs:python3.11-nodejs20";
     const backend = new RemoteBackend({
-      door: new ContainerDoor({
+      door: new ContainerChannel({
         image,
         env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
         cpus: 1,

@@ -5,7 +5,7 @@ import { accessSync, constants, mkdirSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
-import type { Door } from "./remote-command.ts";
+import type { RemoteChannel } from "./remote-command.ts";
 
 const START_MS = 120_000;
 const STOP_SECONDS = 60;
@@ -114,7 +114,7 @@ interface Answer {
   readonly error: string;
 }
 
-export class ContainerDoor implements Door {
+export class ContainerChannel implements RemoteChannel {
   readonly #options: ContainerOptions;
   readonly #engine: string | undefined;
   readonly #container = `hermes-${randomBytes(4).toString("hex")}`;
@@ -213,7 +213,7 @@ export class ContainerDoor implements Door {
     if (code === 0) return;
     await this.close();
     throw new UserError(`the container did not start: ${error.slice(-500)}`, {
-      cure: `Check terminal.docker_image (${options.image}) and that ${this.name} can run it: ${this.name} run --rm ${options.image} true`,
+      hint: `Check terminal.docker_image (${options.image}) and that ${this.name} can run it: ${this.name} run --rm ${options.image} true`,
     });
   }
 

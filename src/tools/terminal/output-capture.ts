@@ -2,7 +2,7 @@
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
 import { StringDecoder } from "node:string_decoder";
-import { holdYoungSpace } from "../../lib/steady-heap.ts";
+import { holdYoungSpace } from "../../lib/heap-limits.ts";
 
 export interface Spill {
   readonly path: string;

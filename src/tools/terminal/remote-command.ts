@@ -10,7 +10,7 @@ const STOP_MS = 3_000;
 const INPUT_PIECE = 48 * 1024;
 
 /** A way to a shell elsewhere. */
-export interface Door {
+export interface RemoteChannel {
   readonly name: string;
   /** Where it leads, for messages. */
   readonly place: string;
@@ -40,7 +40,7 @@ export class RunningCommand {
   readonly ended: Promise<RemoteEnd>;
 
   constructor(
-    door: Door,
+    door: RemoteChannel,
     wish: Omit<RemoteCommand, "token">,
     onOutput: (chunk: Buffer) => ReturnType<ExecRequest["output"]["push"]>,
   ) {

@@ -3,21 +3,21 @@ import { randomBytes } from "node:crypto";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
-import { type Belongings, BelongingsCarrier } from "./remote-belongings.ts";
-import { type Door, type RemoteEnd, RunningCommand } from "./remote-command.ts";
+import { type RemoteChannel, type RemoteEnd, RunningCommand } from "./remote-command.ts";
+import { RemoteFileSync, type RemoteFiles } from "./remote-file-sync.ts";
 import { EXPORTS } from "./remote-script.ts";
 import { shellQuote } from "./shell-state.ts";
 
 const START_MS = 30_000;
 
 export interface RemoteOptions {
-  readonly door: Door;
+  readonly door: RemoteChannel;
   /** Where to begin; empty for the home there. */
   readonly cwd: string;
   /** Variables handed over on purpose. They travel on the line, never in arguments. */
   readonly values: { readonly [name: string]: string };
   /** What loaded skills need there; asked before every command. */
-  belongings?(): Belongings;
+  belongings?(): RemoteFiles;
 }
 
 export class RemoteBackend implements Backend {
@@ -25,7 +25,7 @@ export class RemoteBackend implements Backend {
   readonly #options: RemoteOptions;
   readonly #folder = `/tmp/hermes-${randomBytes(12).toString("hex")}`;
   readonly #live = new Set<RunningCommand>();
-  readonly #carrier: BelongingsCarrier;
+  readonly #carrier: RemoteFileSync;
   #starting: Promise<void> | undefined;
   #cwd: string;
   #home = "/";
@@ -33,7 +33,7 @@ export class RemoteBackend implements Backend {
   constructor(options: RemoteOptions) {
     this.#options = options;
     this.#cwd = options.cwd;
-    this.#carrier = new BelongingsCarrier(() => options.belongings?.() ?? { variables: {}, files: [] });
+    this.#carrier = new RemoteFileSync(() => options.belongings?.() ?? { variables: {}, files: [] });
   }
 
   get name(): string {
@@ -89,7 +89,7 @@ export class RemoteBackend implements Backend {
     const [start, home] = output.trimEnd().split("\n").slice(-2);
     if (end.exitCode === undefined || !start?.startsWith("/"))
       throw new UserError(`${door.place} did not answer: ${(end.clientError || output).trim() || "no shell there"}`, {
-        cure: "Check that bash is installed there and that the settings under terminal are right",
+        hint: "Check that bash is installed there and that the settings under terminal are right",
       });
     this.#cwd = start;
     this.#home = home?.startsWith("/") ? home : start;

@@ -1,7 +1,7 @@
 // Reads from what a failed command printed which path the sandbox kept from it.
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { PathWish } from "./backend.ts";
+import type { PathRequest } from "./backend.ts";
 
 const PATTERNS: readonly RegExp[] = [
   /(?:EROFS|EACCES|ENOENT)[^\n]*?'([^'\n]+)'/g,
@@ -32,7 +32,7 @@ export interface Limits {
 }
 
 /** The first path in the output that the person could use and the sandbox could not. */
-export function refusedPath(output: string, folders: readonly string[], limits: Limits): PathWish | undefined {
+export function refusedPath(output: string, folders: readonly string[], limits: Limits): PathRequest | undefined {
   for (const pattern of PATTERNS) {
     for (const match of output.matchAll(pattern)) {
       for (const folder of folders) {
@@ -44,7 +44,7 @@ export function refusedPath(output: string, folders: readonly string[], limits: 
   return undefined;
 }
 
-function judge(path: string, message: string, limits: Limits): PathWish | undefined {
+function judge(path: string, message: string, limits: Limits): PathRequest | undefined {
   const missing = /No such file|ENOENT|Errno 2\]/.test(message);
   if (existsSync(path) && !limits.canRead(path) && possible(path, constants.R_OK)) {
     const access = /Read-only|EROFS|Errno 30/.test(message) ? "write" : "read";

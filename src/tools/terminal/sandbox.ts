@@ -7,7 +7,7 @@ import type {
   Backend,
   ExecRequest,
   ExecResult,
-  PathWish,
+  PathRequest,
   RunningProcess,
   SandboxLimits,
   SpawnRequest,
@@ -54,7 +54,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   readonly #read = new Set<string>();
   readonly #write: Set<string>;
   /** For the run of one command only. */
-  #once: PathWish[] = [];
+  #once: PathRequest[] = [];
 
   constructor(options: SandboxOptions) {
     this.#options = options;
@@ -87,7 +87,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   }
 
   #grants() {
-    const once = (access: PathWish["access"]) =>
+    const once = (access: PathRequest["access"]) =>
       this.#once.filter((wish) => wish.access === access).map((wish) => wish.path);
     return { read: [...this.#read, ...once("read")], write: [...this.#write, ...once("write")] };
   }
@@ -103,7 +103,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   }
 
   /** Opens a path for the rest of the conversation. */
-  allow(wish: PathWish): void {
+  allow(wish: PathRequest): void {
     (wish.access === "read" ? this.#read : this.#write).add(wish.path);
   }
 
@@ -142,7 +142,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   }
 }
 
-function refusal(wish: PathWish): string {
+function refusal(wish: PathRequest): string {
   const what = wish.access === "write" ? "is read-only in the sandbox" : "is hidden in the sandbox";
   return `${wish.path} ${what}. Do not work around it. The person can open it: add it to terminal.sandbox_writable, or set terminal.sandbox to none.`;
 }

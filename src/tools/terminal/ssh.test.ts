@@ -11,9 +11,9 @@ import { remoteFiles } from "../files/remote-files.ts";
 import type { ExecRequest } from "./backend.ts";
 import { OutputCapture } from "./output-capture.ts";
 import { ProcessRegistry } from "./process-registry.ts";
-import type { Belongings } from "./remote-belongings.ts";
+import type { RemoteFiles } from "./remote-file-sync.ts";
 import { RemoteBackend } from "./remote-shell.ts";
-import { SshDoor } from "./ssh.ts";
+import { SshChannel } from "./ssh.ts";
 
 const missing = whyNoSshd();
 if (missing) process.stderr.write(`skipped: ssh tests, because ${missing}\n`);
@@ -24,10 +24,10 @@ let backend: RemoteBackend;
 const clientEnv = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: tmpdir() };
 
 function open(
-  overrides: { port?: number; values?: { [name: string]: string }; belongings?: () => Belongings } = {},
+  overrides: { port?: number; values?: { [name: string]: string }; belongings?: () => RemoteFiles } = {},
 ): RemoteBackend {
   return new RemoteBackend({
-    door: new SshDoor({
+    door: new SshChannel({
       host: "127.0.0.1",
       user: server.user,
       port: overrides.port ?? server.port,
@@ -223,7 +223,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
 
 describe("availability of ssh", () => {
   it("names what is missing", async () => {
-    const door = (host: string, path = clientEnv.PATH) => new SshDoor({ host, env: { PATH: path } }).available();
+    const door = (host: string, path = clientEnv.PATH) => new SshChannel({ host, env: { PATH: path } }).available();
     expect(await door("")).toMatchObject({ ok: false, reason: expect.stringContaining("terminal.ssh_host") });
     expect(await door("-oProxyCommand=evil")).toMatchObject({ ok: false });
     expect(await door("example.org", "/nowhere")).toMatchObject({ ok: false, reason: expect.stringContaining("ssh") });

@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
 import { ownTempFolder } from "./own-temp.ts";
-import type { Door } from "./remote-command.ts";
+import type { RemoteChannel } from "./remote-command.ts";
 import { shellQuote } from "./shell-state.ts";
 
 const CONNECT_SECONDS = 10;
@@ -38,7 +38,7 @@ function onPath(program: string, path: string): boolean {
   });
 }
 
-export class SshDoor implements Door {
+export class SshChannel implements RemoteChannel {
   readonly name = "ssh";
   readonly #options: SshOptions;
   #folder: string | undefined;
@@ -116,7 +116,7 @@ export class SshDoor implements Door {
     if (code === 0) return;
     await this.close();
     throw new UserError(`cannot connect to ${this.place}: ${said || `ssh ended with ${code}`}`, {
-      cure: "Hermes asks for no passwords here: load a key into the agent or set terminal.ssh_key, and try: ssh HOST true",
+      hint: "Hermes asks for no passwords here: load a key into the agent or set terminal.ssh_key, and try: ssh HOST true",
     });
   }
 

@@ -16,7 +16,7 @@ const ALIASES: { readonly [name: string]: string } = {
 };
 
 /** Providers that plugins bring; their code is loaded when it is needed. */
-export interface BroughtProviders {
+export interface PluginWebProviders {
   names(): readonly string[];
   find(name: string): Promise<WebProvider | undefined>;
 }
@@ -39,10 +39,10 @@ function canonical(name: string): string {
 export class WebBackends {
   readonly #providers = new Map<string, WebProvider>();
   readonly #settings: BackendSettings;
-  readonly #brought: BroughtProviders | undefined;
+  readonly #brought: PluginWebProviders | undefined;
   #ready: Promise<void> | undefined;
 
-  constructor(settings: BackendSettings, providers: readonly WebProvider[], brought?: BroughtProviders) {
+  constructor(settings: BackendSettings, providers: readonly WebProvider[], brought?: PluginWebProviders) {
     this.#settings = settings;
     this.#brought = brought;
     for (const provider of providers) this.register(provider);

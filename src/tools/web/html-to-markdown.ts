@@ -18,7 +18,7 @@ const LONGEST_HREF = 2_000;
 const SLICE_MS = 12;
 const TOKENS_AT_ONCE = 200;
 
-interface Scribe {
+interface MarkdownContext {
   readonly writer: MarkdownWriter;
   readonly base: string | undefined;
   /** Open marks: bold inside bold is written once. */
@@ -35,7 +35,7 @@ function resolved(href: string, base: string | undefined): string | null {
   return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
 }
 
-function children(scribe: Scribe, node: HtmlElement): void {
+function children(scribe: MarkdownContext, node: HtmlElement): void {
   for (const child of node.children) write(scribe, child);
 }
 
@@ -45,7 +45,7 @@ function spaced(inner: string, core: string): string {
 }
 
 /** Puts marks around running text, leaving the white space outside of them. */
-function wrapped(scribe: Scribe, node: HtmlElement, mark: string): void {
+function wrapped(scribe: MarkdownContext, node: HtmlElement, mark: string): void {
   if (scribe.marks.has(mark) || (node.holdsBlocks && !scribe.cell)) {
     children(scribe, node);
     return;
@@ -65,7 +65,7 @@ function isAnchorMark(node: HtmlElement): boolean {
   return /^(?:[#¶§]|🔗|link|permalink)$/i.test(plainText(node));
 }
 
-function link(scribe: Scribe, node: HtmlElement): void {
+function link(scribe: MarkdownContext, node: HtmlElement): void {
   const { writer } = scribe;
   if (isAnchorMark(node)) return;
   const href = resolved(node.attributes.get("href") ?? "", scribe.base);
@@ -91,7 +91,7 @@ function link(scribe: Scribe, node: HtmlElement): void {
   scribe.marks.delete("link");
 }
 
-function list(scribe: Scribe, node: HtmlElement): void {
+function list(scribe: MarkdownContext, node: HtmlElement): void {
   const { writer } = scribe;
   const ordered = node.name === "ol";
   const nested = node.parent?.name === "li";
@@ -114,7 +114,7 @@ function list(scribe: Scribe, node: HtmlElement): void {
   if (!nested) writer.endBlock();
 }
 
-function cellText(scribe: Scribe, cell: HtmlElement): string {
+function cellText(scribe: MarkdownContext, cell: HtmlElement): string {
   const { writer } = scribe;
   const from = writer.mark;
   const outside = scribe.cell;
@@ -124,7 +124,7 @@ function cellText(scribe: Scribe, cell: HtmlElement): string {
   return writer.take(from).replace(/\s+/g, " ").trim().replaceAll("|", "\\|");
 }
 
-function table(scribe: Scribe, node: HtmlElement): void {
+function table(scribe: MarkdownContext, node: HtmlElement): void {
   const { writer } = scribe;
   if (scribe.cell) {
     // A table inside a cell becomes a run of its texts.
@@ -158,14 +158,14 @@ function table(scribe: Scribe, node: HtmlElement): void {
   writer.verbatim(tableLines(rows.map((row) => ({ heading: row.heading, cells: spoken(row) }))));
 }
 
-function superscript(scribe: Scribe, node: HtmlElement): void {
+function superscript(scribe: MarkdownContext, node: HtmlElement): void {
   const text = plainText(node);
   const plain = node.children.every((child) => typeof child === "string");
   if (plain && /^[\w+−-]{1,12}$/.test(text)) scribe.writer.raw(`^${text}`);
   else children(scribe, node);
 }
 
-type Rule = (scribe: Scribe, node: HtmlElement) => void;
+type Rule = (scribe: MarkdownContext, node: HtmlElement) => void;
 
 const nothing: Rule = () => undefined;
 const bold: Rule = (scribe, node) => wrapped(scribe, node, "**");
@@ -272,7 +272,7 @@ const IN_CELL = new Set(
   ),
 );
 
-function write(scribe: Scribe, node: HtmlNode): void {
+function write(scribe: MarkdownContext, node: HtmlNode): void {
   const { writer } = scribe;
   if (writer.size > MOST_CHARS) return;
   if (typeof node === "string") {
@@ -301,7 +301,7 @@ function baseOf(root: HtmlElement, address: string | undefined): string | undefi
 }
 
 /** Writes boxes child by child, so that the work can pause in between; what is written is the same as by `write`. */
-function* writeInPortions(scribe: Scribe, node: HtmlNode): Generator<undefined> {
+function* writeInPortions(scribe: MarkdownContext, node: HtmlNode): Generator<undefined> {
   if (typeof node === "string" || RULES[node.name] || !(BLOCKS.has(node.name) || node.name === "#root")) {
     write(scribe, node);
     yield;

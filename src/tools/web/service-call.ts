@@ -1,4 +1,4 @@
-// One call to a web service's API: sends it, and turns every way it can go wrong into a Failure that names the cure.
+// One call to a web service's API: sends it, and turns every way it can go wrong into a Failure that names the hint.
 import type { Failure, FailureKind } from "../../core/failure.ts";
 import type { WebFetch, WebHit, WebRequest, WebSearchAnswer } from "../../core/web.ts";
 import { parseJson } from "../../lib/parse-json.ts";
@@ -20,7 +20,7 @@ export interface ServiceCall extends WebRequest {
   readonly url: string;
   /** The service's name in messages. */
   readonly service: string;
-  /** The variable that holds the key, for the cure. */
+  /** The variable that holds the key, for the hint. */
   readonly keyVar?: string;
   /** Sent as JSON, with POST. */
   readonly json?: object;
@@ -103,7 +103,7 @@ const KINDS: { readonly [status: number]: FailureKind } = {
   433: "billing",
 };
 
-function cureFor(kind: FailureKind, call: ServiceCall): string | undefined {
+function hintFor(kind: FailureKind, call: ServiceCall): string | undefined {
   if (kind === "auth" && call.keyVar) return `Check ${call.keyVar} in .env.`;
   if (kind === "billing") return `Look at the plan and credit of your ${call.service} account.`;
   if (kind === "rate_limit") return "Wait a little, or choose another backend with web.search_backend.";
@@ -118,12 +118,12 @@ function refused(
   const said = explanation(answer.body);
   const badKey = status === 422 && /token|api.?key|credential/i.test(said);
   const kind = badKey ? "auth" : (KINDS[status] ?? (status >= 500 ? "server_error" : "format_error"));
-  const cure = cureFor(kind, call);
+  const hint = hintFor(kind, call);
   const wait = retryAfter(answer.headers);
   return fail(kind, `${call.service} answered ${status}${said ? `: ${said}` : ""}`, {
     status,
     provider: call.service,
-    ...(cure ? { cure } : {}),
+    ...(hint ? { hint } : {}),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   });
 }

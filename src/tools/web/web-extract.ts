@@ -73,7 +73,7 @@ async function fetchAll(
     if (!provider.extract || context.signal.aborted) continue;
     const answer = await provider.extract(wanted, { signal: context.signal });
     if (!answer.ok) context.progress(`${provider.label}: ${answer.failure.message}`);
-    const error = answer.ok ? "" : [answer.failure.message, answer.failure.cure].filter(Boolean).join(" ");
+    const error = answer.ok ? "" : [answer.failure.message, answer.failure.hint].filter(Boolean).join(" ");
     const read = answer.ok ? answer.pages : wanted.map((url): WebPage => ({ ok: false, url, error }));
     for (const raw of read) {
       const page = await settled(state, raw);

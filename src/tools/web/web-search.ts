@@ -35,7 +35,7 @@ function describe(failures: readonly Failure[]): ToolResult {
   return toolError(`The search failed. ${said}`, {
     success: false,
     kind: first?.kind ?? "unknown",
-    ...(first?.cure ? { cure: first.cure } : {}),
+    ...(first?.hint ? { hint: first.hint } : {}),
     ...wait,
   });
 }

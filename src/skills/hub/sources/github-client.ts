@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { UserError } from "../../../core/failure.ts";
 import { type Answer, ask, jsonOf } from "../download.ts";
+import type { HubHost } from "../hub-host.ts";
 import { HubRefusal, LIMITS, MIB } from "../refusal.ts";
-import type { HubWorld } from "../world.ts";
 
 export interface RepoRef {
   /** `owner/repo`. */
@@ -60,9 +60,9 @@ function listedFrom(value: unknown): TreeEntry[] {
 }
 
 export class GitHubClient {
-  readonly #world: HubWorld;
+  readonly #world: HubHost;
 
-  constructor(world: HubWorld) {
+  constructor(world: HubHost) {
     this.#world = world;
   }
 
@@ -87,21 +87,21 @@ export class GitHubClient {
     const limited = answer.status === 429 || (answer.status === 403 && answer.headers["x-ratelimit-remaining"] === "0");
     if (limited)
       return new UserError("GitHub allows no more requests for now", {
-        cure: this.#world.github.token
+        hint: this.#world.github.token
           ? "Try again later."
           : "Set GITHUB_TOKEN for a higher limit, or try again later.",
       });
     if (answer.status === 404)
       return new UserError(`${what} is not on GitHub, or it is private`, {
-        cure: "Check the spelling. Private repositories need GITHUB_TOKEN.",
+        hint: "Check the spelling. Private repositories need GITHUB_TOKEN.",
       });
     if (answer.status === 403)
       return new UserError(`the token may not do this on ${what}`, {
-        cure: "Give it the scope contents and pull requests: write.",
+        hint: "Give it the scope contents and pull requests: write.",
       });
     if (answer.status === 401)
-      return new UserError("GitHub does not accept the token", { cure: "Check GITHUB_TOKEN." });
-    return new UserError(`GitHub answered with status ${answer.status} for ${what}`, { cure: "Try again later." });
+      return new UserError("GitHub does not accept the token", { hint: "Check GITHUB_TOKEN." });
+    return new UserError(`GitHub answered with status ${answer.status} for ${what}`, { hint: "Try again later." });
   }
 
   async get(path: string, what: string): Promise<Raw> {

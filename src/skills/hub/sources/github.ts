@@ -3,9 +3,9 @@ import { trustOf } from "../../guard/policy.ts";
 import { parseSkill } from "../../parse.ts";
 import type { Bundle } from "../bundle.ts";
 import { inParallel } from "../download.ts";
+import { type HubHost, type HubListing, type HubSource, matches } from "../hub-host.ts";
 import { cachedListing } from "../index-cache.ts";
 import { isRepo, type Tap, Taps } from "../taps.ts";
-import { type HubListing, type HubSource, type HubWorld, matches } from "../world.ts";
 import { GitHubClient, type RepoRef } from "./github-client.ts";
 import { fetchRepoSkill, skillFolders } from "./repo-skill.ts";
 
@@ -30,7 +30,7 @@ export function parseRepoIdentifier(identifier: string): RepoIdentifier | undefi
   return { repo: name, path, ...(ref === undefined ? {} : { ref }) };
 }
 
-async function listTap(world: HubWorld, tap: Tap): Promise<HubListing[]> {
+async function listTap(world: HubHost, tap: Tap): Promise<HubListing[]> {
   const client = new GitHubClient(world);
   const tree = await client.tree({ repo: tap.repo });
   const folders = skillFolders(tree)
@@ -49,7 +49,7 @@ async function listTap(world: HubWorld, tap: Tap): Promise<HubListing[]> {
   return listings.flat();
 }
 
-export function githubSource(world: HubWorld): HubSource & { list(tap: Tap): Promise<readonly HubListing[]> } {
+export function githubSource(world: HubHost): HubSource & { list(tap: Tap): Promise<readonly HubListing[]> } {
   const list = (tap: Tap) =>
     cachedListing(world.skillsDir, `${world.github.api} ${tap.repo} ${tap.path}`, () => listTap(world, tap));
   return {

@@ -7,7 +7,7 @@ import { findIndexFiles } from "../../find.ts";
 import { parseSkill } from "../../parse.ts";
 import { type Bundle, checkedFiles } from "../bundle.ts";
 import { entriesBelow } from "../folder-entries.ts";
-import { type HubListing, type HubSource, type HubWorld, matches } from "../world.ts";
+import { type HubHost, type HubListing, type HubSource, matches } from "../hub-host.ts";
 
 function folders(root: string | null): string[] {
   if (root === null) return [];
@@ -16,7 +16,7 @@ function folders(root: string | null): string[] {
     .map((file) => file.rel.slice(0, -"/SKILL.md".length));
 }
 
-export function officialSource(world: HubWorld): HubSource {
+export function officialSource(world: HubHost): HubSource {
   const root = world.optional;
   return {
     id: "official",
@@ -42,7 +42,7 @@ export function officialSource(world: HubWorld): HubSource {
         throw new UserError(
           `there is no official skill "${wanted}"${guess ? `; did you mean official/${guess}?` : ""}`,
           {
-            cure: "See: hermes skills browse --source official",
+            hint: "See: hermes skills browse --source official",
           },
         );
       }

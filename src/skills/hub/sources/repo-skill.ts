@@ -3,8 +3,8 @@ import { UserError } from "../../../core/failure.ts";
 import { parseSkill } from "../../parse.ts";
 import { type BundleFile, checkedFiles, pathMistake, shownPath } from "../bundle.ts";
 import { inParallel } from "../download.ts";
+import type { HubHost } from "../hub-host.ts";
 import { HubRefusal, LIMITS } from "../refusal.ts";
-import type { HubWorld } from "../world.ts";
 import { GitHubClient, type RepoRef, type Tree, type TreeEntry } from "./github-client.ts";
 
 const WIDTH = 8;
@@ -50,12 +50,12 @@ async function findFolder(client: GitHubClient, tree: Tree, wanted: string): Pro
   const [only] = found;
   if (only === undefined)
     throw new UserError(`${tree.repo} has no skill "${wanted}"`, {
-      cure:
+      hint:
         folders.length > 0 ? `It has: ${folders.slice(0, 20).map(shownPath).join(", ")}` : "It has no SKILL.md at all.",
     });
   if (found.length > 1)
     throw new UserError(`${tree.repo} has several skills "${wanted}"`, {
-      cure: `Name one: ${found.map(shownPath).join(", ")}`,
+      hint: `Name one: ${found.map(shownPath).join(", ")}`,
     });
   return only;
 }
@@ -72,7 +72,7 @@ async function entriesOf(client: GitHubClient, tree: Tree, folder: string): Prom
   });
 }
 
-export async function fetchRepoSkill(world: HubWorld, where: RepoRef, wanted: string): Promise<RepoSkill> {
+export async function fetchRepoSkill(world: HubHost, where: RepoRef, wanted: string): Promise<RepoSkill> {
   if (wanted !== "" && pathMistake(wanted))
     throw new HubRefusal(`refused: the path "${wanted}" ${pathMistake(wanted)}`);
   const client = new GitHubClient(world);

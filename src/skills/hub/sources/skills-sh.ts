@@ -3,9 +3,9 @@ import { UserError } from "../../../core/failure.ts";
 import { trustOf } from "../../guard/policy.ts";
 import type { Bundle } from "../bundle.ts";
 import { download, jsonOf } from "../download.ts";
+import type { HubHost, HubListing, HubSource } from "../hub-host.ts";
 import { MIB } from "../refusal.ts";
 import { isRepo } from "../taps.ts";
-import type { HubListing, HubSource, HubWorld } from "../world.ts";
 import { fetchRepoSkill } from "./repo-skill.ts";
 
 const PREFIX = /^(?:skills-sh\/|skills\.sh\/|https?:\/\/(?:www\.)?skills\.sh\/)/;
@@ -36,7 +36,7 @@ function listingFrom(value: unknown): HubListing[] {
   ];
 }
 
-export function skillsShSource(world: HubWorld): HubSource {
+export function skillsShSource(world: HubHost): HubSource {
   return {
     id: "skills-sh",
     summary: "the skills.sh directory",
@@ -53,7 +53,7 @@ export function skillsShSource(world: HubWorld): HubSource {
       const wanted = parse(identifier);
       if (!wanted)
         throw new UserError(`"${identifier}" is no skills.sh identifier`, {
-          cure: "It has the form skills-sh/OWNER/REPO/SKILL.",
+          hint: "It has the form skills-sh/OWNER/REPO/SKILL.",
           exitCode: 2,
         });
       const { tree, folder, files } = await fetchRepoSkill(world, { repo: wanted.repo }, wanted.skill);

@@ -3,8 +3,8 @@ import { UserError } from "../../../core/failure.ts";
 import { parseSkill } from "../../parse.ts";
 import { type Bundle, checkedFiles, decoded, skillFolder } from "../bundle.ts";
 import { download } from "../download.ts";
+import type { HubHost, HubSource } from "../hub-host.ts";
 import { LIMITS } from "../refusal.ts";
-import type { HubSource, HubWorld } from "../world.ts";
 import { filesFromArchive } from "./archive-files.ts";
 
 const NO_NAMES = new Set(["skill", "readme", "index", "unnamed-skill", ""]);
@@ -18,7 +18,7 @@ async function nameFor(text: string, url: URL): Promise<string> {
   return candidates.find((name) => !NO_NAMES.has(name) && /^[a-z][a-z0-9._-]*$/.test(name)) ?? "";
 }
 
-export function urlSource(world: HubWorld): HubSource {
+export function urlSource(world: HubHost): HubSource {
   return {
     id: "url",
     summary: "the address of a SKILL.md, zip or tar.gz",
@@ -30,7 +30,7 @@ export function urlSource(world: HubWorld): HubSource {
       url.hash = "";
       if (url.username !== "" || url.password !== "")
         throw new UserError("the address has a user name or password in it", {
-          cure: "Leave it out: it would be stored.",
+          hint: "Leave it out: it would be stored.",
         });
       const { body, url: from } = await download(world.fetch, url.href, { maxBytes: LIMITS.download });
       const unpacked = await filesFromArchive(body, url.href);

@@ -12,8 +12,8 @@ import {
   skillFolder,
 } from "../bundle.ts";
 import { ask, download, inParallel, jsonOf } from "../download.ts";
+import { type HubHost, type HubListing, type HubSource, matches } from "../hub-host.ts";
 import { HubRefusal, LIMITS, MIB } from "../refusal.ts";
-import { type HubListing, type HubSource, type HubWorld, matches } from "../world.ts";
 import { filesFromArchive } from "./archive-files.ts";
 
 const FOLDERS = ["/.well-known/skills/", "/.well-known/agent-skills/"];
@@ -67,7 +67,7 @@ function publishedFrom(value: unknown): Published[] {
   ];
 }
 
-async function readIndex(world: HubWorld, place: Place): Promise<{ base: string; skills: Published[] }> {
+async function readIndex(world: HubHost, place: Place): Promise<{ base: string; skills: Published[] }> {
   const bases = place.base ? [place.base] : FOLDERS.map((folder) => `${place.site}${folder}`);
   for (const base of bases) {
     const answer = await ask(world.fetch, `${base}index.json`, { maxBytes: 2 * MIB });
@@ -77,10 +77,10 @@ async function readIndex(world: HubWorld, place: Place): Promise<{ base: string;
     const found = new URL(".", answer.url).href;
     return { base: found, skills: Array.isArray(skills) ? skills.flatMap(publishedFrom) : [] };
   }
-  throw new UserError(`${place.site} publishes no skills`, { cure: `Looked for ${bases[0]}index.json` });
+  throw new UserError(`${place.site} publishes no skills`, { hint: `Looked for ${bases[0]}index.json` });
 }
 
-async function listedFiles(world: HubWorld, base: string, skill: Published): Promise<BundleFile[]> {
+async function listedFiles(world: HubHost, base: string, skill: Published): Promise<BundleFile[]> {
   const names = skill.files.length > 0 ? skill.files : ["SKILL.md"];
   if (names.length > LIMITS.files) throw new HubRefusal(`refused: more than ${LIMITS.files} files`);
   for (const name of names) {
@@ -98,7 +98,7 @@ async function listedFiles(world: HubWorld, base: string, skill: Published): Pro
   return checkedFiles(entries);
 }
 
-async function artefact(world: HubWorld, base: string, skill: Published): Promise<BundleFile[]> {
+async function artefact(world: HubHost, base: string, skill: Published): Promise<BundleFile[]> {
   const url = new URL(skill.url ?? "", base).href;
   const { body } = await download(world.fetch, url, { maxBytes: LIMITS.download });
   const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
@@ -108,7 +108,7 @@ async function artefact(world: HubWorld, base: string, skill: Published): Promis
   return unpacked ? skillFolder(unpacked) : checkedFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
 }
 
-export function wellKnownSource(world: HubWorld): HubSource & { list(site: string): Promise<readonly HubListing[]> } {
+export function wellKnownSource(world: HubHost): HubSource & { list(site: string): Promise<readonly HubListing[]> } {
   const list = async (site: string): Promise<HubListing[]> => {
     const place = parse(site);
     if (!place) throw new UserError(`"${site}" is no address`, { exitCode: 2 });
@@ -135,9 +135,9 @@ export function wellKnownSource(world: HubWorld): HubSource & { list(site: strin
       const names = skills.map((skill) => skill.name).join(", ");
       const name = place.name ?? (skills.length === 1 ? skills[0]?.name : undefined);
       if (name === undefined)
-        throw new UserError(`${place.site} publishes several skills`, { cure: `Add #NAME to the address: ${names}` });
+        throw new UserError(`${place.site} publishes several skills`, { hint: `Add #NAME to the address: ${names}` });
       const skill = skills.find((candidate) => candidate.name === name);
-      if (!skill) throw new UserError(`${place.site} has no skill "${name}"`, { cure: `It has: ${names}` });
+      if (!skill) throw new UserError(`${place.site} has no skill "${name}"`, { hint: `It has: ${names}` });
       const files =
         skill.url === undefined ? await listedFiles(world, base, skill) : await artefact(world, base, skill);
       const id = `well-known:${base}${name}`;

@@ -53,7 +53,7 @@ export function readResults(html: string): ServiceAnswer<ResultPage> {
     if (/\banomaly/.test(node.attributes.get("class") ?? ""))
       return fail("rate_limit", "DuckDuckGo asks for a proof that a person is searching.", {
         provider: "DuckDuckGo",
-        cure: "Wait a while, or set up another search backend (web.search_backend).",
+        hint: "Wait a while, or set up another search backend (web.search_backend).",
       });
     sawResults ||= hasClass(node, "results") || hasClass(node, "no-results") || node.attributes.get("id") === "links";
     if (!hasClass(node, "result") || hasClass(node, "result--ad")) continue;

@@ -130,7 +130,7 @@ describe("keys", () => {
       limit: 1,
       signal: quiet(),
     });
-    expect(wrong).toMatchObject({ ok: false, failure: { kind: "auth", cure: expect.stringContaining(variable) } });
+    expect(wrong).toMatchObject({ ok: false, failure: { kind: "auth", hint: expect.stringContaining(variable) } });
     expect(JSON.stringify(wrong)).not.toContain("wrong-key");
   });
 
@@ -166,7 +166,7 @@ describe("what the services say in their own way", () => {
   it("SearXNG without JSON names the setting", async () => {
     services.fail({ status: 403, body: "Forbidden" });
     const answer = await provider("searxng").search!("q", { limit: 1, signal: quiet() });
-    expect(answer).toMatchObject({ ok: false, failure: { cure: expect.stringContaining("settings.yml") } });
+    expect(answer).toMatchObject({ ok: false, failure: { hint: expect.stringContaining("settings.yml") } });
   });
 
   it("SearXNG whose engines are all silent is a failure, not an empty answer", async () => {

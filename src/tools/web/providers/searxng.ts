@@ -34,7 +34,7 @@ export function searxng(parts: ServiceParts): WebProvider {
           return fail("auth", "SearXNG refuses JSON answers.", {
             status: 403,
             provider: service,
-            cure: "Add `json` to search.formats in the server's settings.yml.",
+            hint: "Add `json` to search.formats in the server's settings.yml.",
           });
         if (!answer.ok) return answer;
         const results = listOf(answer.value.results);

@@ -1,0 +1,79 @@
+// Tells a person by another way when a platform has gone deaf, and when it hears again.
+import type { LinkState } from "./platform-link.ts";
+
+const PATIENCE_MS = 90_000;
+
+export interface OutageAlertOptions {
+  /** How long a platform may be away before anybody is told. */
+  readonly patienceMs?: number;
+  state(platform: string): LinkState | undefined;
+  label(platform: string): string;
+  /** Sends to the home channel of some other platform that hears; false when there is none. */
+  tell(text: string, except: string): Promise<boolean>;
+}
+
+function isWell(state: LinkState["state"]): boolean {
+  return state === "ok" || state === "degraded" || state === "stopped";
+}
+
+export class OutageAlert {
+  readonly #parts: OutageAlertOptions;
+  readonly #waiting = new Map<string, NodeJS.Timeout>();
+  /** Platforms whose trouble was told. */
+  readonly #told = new Set<string>();
+  #closed = false;
+
+  constructor(parts: OutageAlertOptions) {
+    this.#parts = parts;
+  }
+
+  /** Called at every change. Trouble that heals in time is nobody's business. */
+  changed({ name, state }: Pick<LinkState, "name" | "state">): void {
+    if (isWell(state)) {
+      clearTimeout(this.#waiting.get(name));
+      this.#waiting.delete(name);
+      // One that was paused is at rest, and does not hear.
+      if (this.#told.delete(name) && state !== "stopped")
+        void this.#tell(`✓ ${this.#parts.label(name)} hears again.`, name);
+      return;
+    }
+    if (this.#waiting.has(name) || this.#told.has(name)) return;
+    this.#raiseIn(state === "fatal" ? 0 : this.#patience, name);
+  }
+
+  get #patience(): number {
+    return this.#parts.patienceMs ?? PATIENCE_MS;
+  }
+
+  #raiseIn(ms: number, name: string): void {
+    this.#waiting.set(name, setTimeout(() => void this.#raise(name), ms).unref());
+  }
+
+  async #raise(name: string): Promise<void> {
+    this.#waiting.delete(name);
+    const now = this.#parts.state(name);
+    if (!now || isWell(now.state)) return;
+    const reason = now.reason ? `: ${now.reason}` : "";
+    const text = `⚠️ ${this.#parts.label(name)} is deaf${reason}. Messages there are not heard. See: hermes gateway status --deep`;
+    if (await this.#tell(text, name)) this.#toldOf(name);
+    // At the start the others may not be connected yet.
+    else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#patience, name);
+  }
+
+  /** It may have healed while the word was on its way: then the good news follow at once. */
+  #toldOf(name: string): void {
+    this.#told.add(name);
+    const now = this.#parts.state(name);
+    if (now) this.changed({ name, state: now.state });
+  }
+
+  /** A word that cannot be kept is not told. */
+  #tell(text: string, except: string): Promise<boolean> {
+    return this.#parts.tell(text, except).catch(() => false);
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#waiting.values()) clearTimeout(timer);
+  }
+}

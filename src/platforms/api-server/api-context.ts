@@ -1,0 +1,70 @@
+// What every route of the API server shares.
+import { randomBytes } from "node:crypto";
+import type { Context } from "hono";
+import type { ResponseStore } from "../../core/response-store.ts";
+import { readLimited } from "../http/body.ts";
+import { ApiError, invalid } from "./api-error.ts";
+import { isObject } from "./content.ts";
+import type { Sessions } from "./sessions.ts";
+
+const MAX_BODY = 10 * 1024 * 1024;
+
+export interface ApiContext {
+  readonly sessions: Sessions;
+  readonly responses: ResponseStore;
+  /** The name under which the agent is offered. */
+  readonly modelName: string;
+  /** How long an approval may wait. */
+  readonly approvalMs: number;
+  readonly keepAliveMs?: number;
+  /** Fires when the server stops. */
+  readonly stopping: AbortSignal;
+  log(level: "info" | "warning" | "error", text: string): void;
+  now(): number;
+}
+
+export type Body = { readonly [key: string]: unknown };
+
+export function newId(prefix: string, hexDigits: number): string {
+  return `${prefix}${randomBytes(Math.ceil(hexDigits / 2))
+    .toString("hex")
+    .slice(0, hexDigits)}`;
+}
+
+export async function readBody(context: Context): Promise<Body> {
+  const bytes = await readLimited(context.req.raw, MAX_BODY);
+  if (bytes === null) throw new ApiError(413, "body_too_large", `a request has at most ${MAX_BODY / 1024 / 1024} MB`);
+  let body: unknown;
+  try {
+    body = JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw invalid("invalid_json", "the body is not JSON");
+  }
+  if (!isObject(body)) throw invalid("invalid_json", "the body must be a JSON object");
+  return body;
+}
+
+/** Who the memory belongs to, when the client serves several people. */
+export function sessionKeyHeader(context: Context): string | undefined {
+  const key = context.req.header("x-hermes-session-key")?.trim();
+  if (key === undefined || key === "") return undefined;
+  if (key.length > 256 || /\p{Cc}/u.test(key))
+    throw invalid("invalid_session_key", "X-Hermes-Session-Key has at most 256 characters and no control characters");
+  return key;
+}
+
+export function sessionHeader(context: Context): string | undefined {
+  return context.req.header("x-hermes-session-id")?.trim() || undefined;
+}
+
+export function textField(body: Body, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw invalid("invalid_type", `${name} must be a text`, name);
+  return value;
+}
+
+/** The name that the client used for the model is given back to it. */
+export function modelNameFor(desk: ApiContext, body: Body): string {
+  return textField(body, "model") || desk.modelName;
+}

@@ -1,0 +1,49 @@
+// The line to Discord's REST API, and what its troubles mean for a send.
+import type { REST } from "discord.js";
+import type { SendResult } from "../../core/platform.ts";
+
+const TIMEOUT_MS = 20_000;
+const NEVER_LEFT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
+
+/** Retries are the outbox's affair: it knows what was sent, and it survives a crash. */
+export async function openRest(token: string, apiRoot: string): Promise<REST> {
+  const { REST: Rest } = await import("@discordjs/rest");
+  return new Rest({
+    version: "10",
+    api: apiRoot,
+    retries: 0,
+    timeout: TIMEOUT_MS,
+    // Looking things up and opening threads may wait; what is sent waits in the outbox.
+    rejectOnRateLimit: ({ method, route }) => method !== "GET" && !route.endsWith("/threads"),
+  }).setToken(token);
+}
+
+interface Trouble {
+  readonly status: number;
+  /** Discord's own number for the error. */
+  readonly code: number | string;
+  readonly text: string;
+  readonly retryAfterMs?: number;
+}
+
+export function describeDiscordError(error: unknown): Trouble {
+  if (!(error instanceof Error)) return { status: 0, code: 0, text: String(error) };
+  const { status, code, retryAfter, cause } = error as Error & {
+    status?: number;
+    code?: number | string;
+    retryAfter?: number;
+    cause?: unknown;
+  };
+  if (retryAfter !== undefined) return { status: 429, code: 0, text: "rate limited", retryAfterMs: retryAfter };
+  const inner = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
+  return { status: status ?? 0, code: code ?? inner ?? 0, text: error.message };
+}
+
+export function sendFailure(error: unknown): Extract<SendResult, { ok: false }> {
+  const { status, code, text, retryAfterMs } = describeDiscordError(error);
+  if (status === 429)
+    return { ok: false, kind: "retry", reason: text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (NEVER_LEFT.includes(String(code))) return { ok: false, kind: "retry", reason: text };
+  if (status === 0 || status >= 500) return { ok: false, kind: "unknown", reason: text };
+  return { ok: false, kind: "refused", reason: text };
+}

@@ -1,0 +1,127 @@
+// Sending letters: threaded, as text with a simple HTML form beside it, with a Message-ID that is the same at every try.
+import { createHash } from "node:crypto";
+import {
+  type Destination,
+  isFile,
+  type OutboundFile,
+  type OutboundMessage,
+  type SendProof,
+  type SendResult,
+  type UnknownSend,
+} from "../../core/platform.ts";
+import { simpleHtml } from "./email-text.ts";
+import { findSentEmail } from "./sent-emails.ts";
+import type { EmailSettings } from "./settings.ts";
+import { baseSubject, type Thread, type Threads } from "./threads.ts";
+import type { Transporter } from "./transporter.ts";
+
+const MAX_SUBJECT = 78;
+
+interface SmtpError {
+  readonly code?: string;
+  readonly responseCode?: number;
+  readonly command?: string;
+  readonly message: string;
+}
+
+/** Trouble with the letter itself: an address that is none, a size that is too much, a file that cannot be read. */
+const REJECTED_MESSAGE_CODES = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
+
+/** What the server said counts. Where it said nothing, the letter may be delivered if it had begun to leave. */
+export function sendFailure(error: unknown, left: boolean): Extract<SendResult, { ok: false }> {
+  const { code = "", responseCode, command, message } = error as SmtpError;
+  const reason = message.split("\n")[0] ?? "the letter was not sent";
+  if (responseCode !== undefined)
+    return { ok: false, kind: responseCode >= 500 && !command?.startsWith("AUTH") ? "refused" : "retry", reason };
+  if (REJECTED_MESSAGE_CODES.includes(code)) return { ok: false, kind: "refused", reason };
+  return { ok: false, kind: left ? "unknown" : "retry", reason };
+}
+
+interface Outgoing {
+  readonly key: string;
+  readonly title: string;
+  readonly body: object;
+}
+
+function toMailOptions(message: OutboundMessage | OutboundFile): Outgoing {
+  const key = message.idempotencyKey;
+  if (!isFile(message)) {
+    const { text } = message;
+    return { key, title: text, body: { text, html: simpleHtml(text) } };
+  }
+  const title = message.caption ?? message.name;
+  return { key, title, body: { text: title, attachments: [{ filename: message.name, path: message.path }] } };
+}
+
+export class EmailSender {
+  readonly #settings: EmailSettings;
+  readonly #threads: Threads;
+  readonly #transporter: Transporter;
+
+  constructor(settings: EmailSettings, threads: Threads, transporter: Transporter) {
+    this.#settings = settings;
+    this.#threads = threads;
+    this.#transporter = transporter;
+  }
+
+  #messageId(key: string): string {
+    const domain = this.#settings.address.split("@")[1] ?? "localhost";
+    return `<${createHash("sha256").update(key).digest("hex").slice(0, 32)}@${domain}>`;
+  }
+
+  async send(to: Destination, message: OutboundMessage | OutboundFile, signal: AbortSignal): Promise<SendResult> {
+    if (signal.aborted) return { ok: false, kind: "retry", reason: "stopped" };
+    const letter = toMailOptions(message);
+    const known = to.threadId ? await this.#threads.get(to.threadId) : null;
+    const messageId = this.#messageId(letter.key);
+    const last = known?.references.at(-1);
+    const mail = {
+      from: this.#settings.address,
+      to: to.chatId,
+      subject: subjectOf(known, letter),
+      messageId,
+      ...(known && last ? { inReplyTo: last, references: known.references.join(" ") } : {}),
+      headers: { "Auto-Submitted": known ? "auto-replied" : "auto-generated" },
+      disableUrlAccess: true,
+      ...letter.body,
+    };
+    let left = false;
+    try {
+      await this.#transporter.sendMail(mail, () => {
+        left = true;
+      });
+    } catch (error) {
+      return sendFailure(error, left);
+    }
+    return this.#noted(to, known, letter);
+  }
+
+  /** Replies to the letter are recognised from now on. */
+  async #noted(to: Destination, known: Thread | null, letter: Outgoing): Promise<SendResult & { readonly ok: true }> {
+    const messageId = this.#messageId(letter.key);
+    const id = await this.#threads.find(to.chatId, messageId, []);
+    const thread: Thread = known ?? { id, subject: baseSubject(subjectOf(known, letter)), references: [] };
+    await this.#threads.add(to.chatId, thread, messageId);
+    return { ok: true, messageId };
+  }
+
+  /** By its Message-ID, among the letters that the account has sent. Rejects when the server cannot be asked. */
+  async findSent({ to, message }: UnknownSend): Promise<SendProof> {
+    const letter = toMailOptions(message);
+    const found = await findSentEmail(this.#settings, this.#messageId(letter.key));
+    if (found !== "there") return { sent: found === "absent" ? false : "unknown" };
+    const known = to.threadId ? await this.#threads.get(to.threadId) : null;
+    const { messageId } = await this.#noted(to, known, letter);
+    return { sent: true, messageId };
+  }
+}
+
+function subjectOf(known: Thread | null, letter: Outgoing): string {
+  return known ? `Re: ${known.subject || "your message"}` : titleOf(letter.title);
+}
+
+function titleOf(text: string): string {
+  const line = text.split("\n").find((part) => part.trim() !== "") ?? "A message from Hermes";
+  const plain = line.replaceAll(/[#*`_>]/g, "").trim();
+  return plain.length > MAX_SUBJECT ? `${plain.slice(0, MAX_SUBJECT - 1)}…` : plain;
+}

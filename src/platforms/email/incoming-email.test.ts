@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { sendFailure } from "./email-sender.ts";
+import { htmlToText, simpleHtml, withoutQuote } from "./email-text.ts";
+import { isAllowed, isProven, loopReason, parseEmail } from "./incoming-email.ts";
+import { baseSubject } from "./threads.ts";
+
+function raw(headers: { [name: string]: string }, body = "Hello"): Uint8Array {
+  const lines = Object.entries({ From: "Ada <ada@mail.test>", Subject: "Hi", "Message-ID": "<1@x>", ...headers });
+  return Buffer.from(`${lines.map(([name, value]) => `${name}: ${value}`).join("\r\n")}\r\n\r\n${body}`);
+}
+
+async function reason(headers: { [name: string]: string }): Promise<string | undefined> {
+  const { letter, email } = await parseEmail(raw(headers));
+  return loopReason(email, letter, "bot@mail.test");
+}
+
+it("answers people, and no machine", async () => {
+  expect(await reason({})).toBeUndefined();
+  expect(await reason({ "Auto-Submitted": "no" })).toBeUndefined();
+  const machines = [
+    { From: "bot@mail.test" },
+    { From: "Bot <BOT@mail.test>" },
+    { From: "no-reply@shop.test" },
+    { From: "MAILER-DAEMON@mail.test" },
+    { "Auto-Submitted": "auto-replied" },
+    { Precedence: "bulk" },
+    { "List-Id": "<list.test>" },
+    { "Return-Path": "<>" },
+    { "X-Auto-Response-Suppress": "All" },
+    { From: "" },
+  ];
+  for (const headers of machines) expect(await reason(headers as { [name: string]: string })).toBeDefined();
+});
+
+it("compares senders whole", () => {
+  expect(isAllowed("ada@mail.test", ["ada@mail.test"])).toBe(true);
+  expect(isAllowed("ada@evil.test", ["ada@mail.test", "ada"])).toBe(false);
+  expect(isAllowed("eve@mail.test.evil.test", ["@mail.test"])).toBe(false);
+  expect(isAllowed("eve@mail.test", ["@mail.test"])).toBe(true);
+  expect(isAllowed("eve@mail.test", [])).toBe(false);
+});
+
+it("believes only its own server about who the sender is", async () => {
+  const proven = async (value?: string) => {
+    const { letter, email } = await parseEmail(raw(value ? { "Authentication-Results": value } : {}));
+    return isProven(email, letter.from, { authserv: "mx.home.test" });
+  };
+  expect(await proven()).toBe(false);
+  expect(await proven("mx.home.test; dmarc=pass header.from=mail.test")).toBe(true);
+  expect(await proven("mx.home.test; dkim=pass header.d=mail.test")).toBe(true);
+  expect(await proven("mx.home.test; dkim=pass header.d=evil.test; dmarc=fail")).toBe(false);
+  expect(await proven("mx.evil.test; dmarc=pass")).toBe(false);
+});
+
+it("reads the words of HTML letters", () => {
+  const html = `<html><head><style>p{}</style></head><body><p>Hello&nbsp;&amp; welcome</p><ul><li>one</li><li>two</li></ul>
+    <a href="https://x.test/a">here</a><script>alert(1)</script></body></html>`;
+  expect(htmlToText(html)).toBe("Hello & welcome\n- one\n- two\nhere (https://x.test/a)");
+});
+
+it("leaves the quoted letter out, and words between quotes in", () => {
+  expect(withoutQuote("Yes.\n\nOn Mon, 1 Jan 2026, Bot wrote:\n> Shall I?\n> \n")).toBe("Yes.");
+  expect(
+    withoutQuote("Yes.\n\nOn Mon, 1 Jan 2026 at 10:00, Some Very Long Name\n<bot@mail.test> wrote:\n\n> Shall I?"),
+  ).toBe("Yes.");
+  expect(withoutQuote("> Shall I?\n\nYes.")).toBe("> Shall I?\n\nYes.");
+  expect(withoutQuote("> only a quote")).toBe("> only a quote");
+});
+
+it("makes HTML that cannot carry anything but words", () => {
+  expect(simpleHtml("Hi **Ada** & <b>\n\n```js\n1 < 2\n```\nsee [x](https://x.test)")).toBe(
+    '<p>Hi <b>Ada</b> &amp; &lt;b&gt;</p>\n<pre>1 &lt; 2\n</pre>\n<p>see <a href="https://x.test">x</a></p>',
+  );
+});
+
+it.each([
+  ["refused", { responseCode: 550, command: "RCPT TO" }, false],
+  ["retry", { responseCode: 451, command: "RCPT TO" }, false],
+  ["retry", { code: "ESOCKET", command: "CONN" }, false],
+  ["retry", { code: "EAUTH", responseCode: 535, command: "AUTH PLAIN" }, false],
+  ["refused", { code: "EENVELOPE", command: "API" }, false],
+  ["refused", { code: "ESTREAM", command: "API" }, true],
+  ["refused", { responseCode: 554, command: "DATA" }, true],
+  ["unknown", { code: "ECONNECTION", command: "CONN" }, true],
+  ["unknown", { code: "ETIMEDOUT", command: "CONN" }, true],
+])("a failure of SMTP means %s: %j, the letter on its way: %s", (kind, trouble, left) => {
+  expect(sendFailure({ message: "no", ...trouble }, left).kind).toBe(kind);
+});
+
+it("reads any bytes without throwing anything but a plain error", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
+      const { letter } = await parseEmail(bytes);
+      expect(typeof letter.text).toBe("string");
+    }),
+    { numRuns: 100 },
+  );
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(withoutQuote(text).length).toBeLessThanOrEqual(text.length);
+      expect(simpleHtml(text)).not.toMatch(/<script/i);
+      htmlToText(text);
+    }),
+  );
+  expect(baseSubject("Re: AW: Fwd[2]: Plans")).toBe("Plans");
+});
