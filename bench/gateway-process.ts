@@ -67,12 +67,12 @@ export class GatewayProcess {
   readonly #child: ChildProcess;
   #said = "";
 
-  constructor(world: ChatWorld, settings: GatewaySettings = {}) {
+  constructor(host: ChatWorld, settings: GatewaySettings = {}) {
     this.home = mkdtempSync(join(tmpdir(), "hermes-bench-gateway-"));
     writeFileSync(join(this.home, "probe.mjs"), PROBE);
     writeFileSync(
       join(this.home, "config.yaml"),
-      `model:\n  default: test-model\n  provider: custom\n  base_url: ${world.modelUrl}/v1\n  context_length: 128000\ndisplay:\n  busy_input_mode: queue\nplatforms:\n  telegram:\n    extra:\n      rate_per_chat: 100000\n      rate_total: 100000\n${settings.config ?? ""}`,
+      `model:\n  default: test-model\n  provider: custom\n  base_url: ${host.modelUrl}/v1\n  context_length: 128000\ndisplay:\n  busy_input_mode: queue\nplatforms:\n  telegram:\n    extra:\n      rate_per_chat: 100000\n      rate_total: 100000\n${settings.config ?? ""}`,
     );
     const root = process.env.HERMES_ROOT ?? process.cwd();
     const program = process.env.HERMES_TEST_PROGRAM ?? join(root, "dist", "main.js");
@@ -83,8 +83,8 @@ export class GatewayProcess {
         PATH: process.env.PATH ?? "",
         HOME: this.home,
         HERMES_HOME: this.home,
-        TELEGRAM_BOT_TOKEN: world.token,
-        TELEGRAM_API_ROOT: world.telegramUrl,
+        TELEGRAM_BOT_TOKEN: host.token,
+        TELEGRAM_API_ROOT: host.telegramUrl,
         TELEGRAM_ALLOW_ALL_USERS: "true",
         API_SERVER_ENABLED: "true",
         API_SERVER_PORT: "0",

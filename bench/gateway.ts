@@ -52,7 +52,7 @@ interface Phase {
 
 let modelMs = MODEL_MS;
 let onAnswer: (turn: TurnTimes) => void = () => undefined;
-const world = await new ChatWorld({
+const host = await new ChatWorld({
   modelMs: () => Math.max(0, modelMs - PIECES * 25),
   pieces: PIECES,
   pieceMs: 25,
@@ -61,25 +61,25 @@ const world = await new ChatWorld({
 const ownLag = monitorEventLoopDelay({ resolution: 10 });
 ownLag.enable();
 const profileFlags = ["--cpu-prof", "--cpu-prof-dir", join(process.cwd(), "bench-profile")];
-const gateway = new GatewayProcess(world, values.profile ? { nodeFlags: profileFlags } : {});
+const gateway = new GatewayProcess(host, values.profile ? { nodeFlags: profileFlags } : {});
 
 /** Answers of all these turns, or the time is up. */
 async function answers(count: number, ms: number): Promise<void> {
   const until = performance.now() + ms;
-  while (world.answered < count && performance.now() < until && gateway.alive) await sleep(20);
+  while (host.answered < count && performance.now() < until && gateway.alive) await sleep(20);
 }
 
 const used = (from: Cpu, to: Cpu) =>
   [...to.threads].map(([id, ms]) => ms - (from.threads.get(id) ?? 0)).sort((a, b) => b - a);
 
 async function measured(name: string, work: () => Promise<void>): Promise<Phase> {
-  const known = new Set(world.turns.keys());
+  const known = new Set(host.turns.keys());
   await gateway.probe();
   const before = gateway.cpu();
   let most = 0;
   const count = () => {
     let flying = 0;
-    for (const turn of world.turns.values()) if (turn.askedAt > 0 && turn.repliedAt === 0) flying += 1;
+    for (const turn of host.turns.values()) if (turn.askedAt > 0 && turn.repliedAt === 0) flying += 1;
     most = Math.max(most, flying);
   };
   const watch = setInterval(count, 500);
@@ -87,7 +87,7 @@ async function measured(name: string, work: () => Promise<void>): Promise<Phase>
   clearInterval(watch);
   const probe = await gateway.probe();
   const after = gateway.cpu();
-  const turns = [...world.turns].filter(([key]) => !known.has(key)).map(([, turn]) => turn);
+  const turns = [...host.turns].filter(([key]) => !known.has(key)).map(([, turn]) => turn);
   const cpuMs = (after.all - before.all) / turns.length;
   const threads = used(before, after).map((ms) => ms / turns.length);
   return { name, turns, probe, cpuMs, threads, most, rss: gateway.counts().rss };
@@ -95,7 +95,7 @@ async function measured(name: string, work: () => Promise<void>): Promise<Phase>
 
 async function idle(): Promise<{ rss: number; share: number }> {
   const seconds = Number(values.idle);
-  world.ask(1, 0);
+  host.ask(1, 0);
   await answers(1, LATE_MS);
   await sleep(5_000);
   await gateway.probe("quiet");
@@ -107,12 +107,12 @@ async function idle(): Promise<{ rss: number; share: number }> {
 /** Every chat is in a turn at the same moment. */
 async function allAtOnce(): Promise<void> {
   modelMs = (CHATS / RATE) * 1000 + 2_000;
-  const expected = world.answered + CHATS;
+  const expected = host.answered + CHATS;
   const began = performance.now();
   for (let chat = 0; chat < CHATS; chat++) {
     const wait = began + (chat * 1000) / RATE - performance.now();
     if (wait > 0) await sleep(wait);
-    world.ask(1000 + chat, 0);
+    host.ask(1000 + chat, 0);
   }
   await answers(expected, modelMs + LATE_MS);
   modelMs = MODEL_MS;
@@ -121,13 +121,13 @@ async function allAtOnce(): Promise<void> {
 /** Each chat writes, waits for the answer, pauses and writes again. */
 async function talking(): Promise<void> {
   const pauseMs = Math.max(100, (CHATS / RATE) * 1000 - MODEL_MS);
-  const expected = world.answered + CHATS * MESSAGES;
+  const expected = host.answered + CHATS * MESSAGES;
   const next = (chat: number, number: number) => {
-    if (number <= MESSAGES) setTimeout(() => world.ask(chat, number), pauseMs * (0.5 + Math.random()));
+    if (number <= MESSAGES) setTimeout(() => host.ask(chat, number), pauseMs * (0.5 + Math.random()));
   };
   onAnswer = (turn) => next(turn.chat, turn.number + 1);
   for (let chat = 0; chat < CHATS; chat++)
-    setTimeout(() => world.ask(1000 + chat, 1), Math.random() * (pauseMs + MODEL_MS));
+    setTimeout(() => host.ask(1000 + chat, 1), Math.random() * (pauseMs + MODEL_MS));
   await answers(expected, (MESSAGES + 1) * (pauseMs * 1.5 + MODEL_MS) + LATE_MS);
 }
 
@@ -213,12 +213,12 @@ try {
       ...linesOf(full),
       ...linesOf(talk),
       plain("heap after a collection", mb(settled.heap)),
-      plain("messages without a mark, side calls", `${world.strays.length}, ${world.sideCalls}`),
+      plain("messages without a mark, side calls", `${host.strays.length}, ${host.sideCalls}`),
       plain("lag of the measuring side p99", `${Math.max(0, ownLag.percentile(99) / 1e6 - 10).toFixed(1)} ms`),
     ],
   );
   console.log(`\n${DEFINITION}`);
-  const lost = [...world.turns.values()].filter((turn) => turn.shownAt === 0);
+  const lost = [...host.turns.values()].filter((turn) => turn.shownAt === 0);
   if (lost.length > 0) {
     const stage = (turn: TurnTimes) =>
       turn.askedAt === 0 ? "not asked" : turn.repliedAt === 0 ? "at the model" : "not shown";
@@ -228,11 +228,11 @@ try {
         .map((turn) => `${turn.chat}-${turn.number} ${stage(turn)}`)
         .join(", ")}`,
     );
-    console.log(`${world.strays.slice(0, 3).join("\n")}\n${gateway.words}`);
+    console.log(`${host.strays.slice(0, 3).join("\n")}\n${gateway.words}`);
   }
 } finally {
   await gateway.stop();
-  await world.close();
+  await host.close();
 }
 if (values.profile) printProfile();
 process.exitCode = missed > 0 ? 1 : 0;

@@ -115,26 +115,26 @@ async function retryPause({ replies, open }: World): Promise<Sample> {
 }
 
 /** The summary hangs; the turn that wanted it is interrupted. */
-async function compaction(world: World): Promise<Sample> {
+async function compaction(host: World): Promise<Sample> {
   const long = `An answer. ${"It says many things about it. ".repeat(200)}`;
-  const conversation = await world.open();
+  const conversation = await host.open();
   const signal = new AbortController().signal;
   for (let turn = 0; turn < 10; turn++) {
-    world.replies.push(usage({ input: 1_000, output: 10 }, text(long)));
+    host.replies.push(usage({ input: 1_000, output: 10 }, text(long)));
     for await (const event of conversation.send("Tell me more.", { signal })) void event;
   }
   // The window is nearly full, so the next turn begins with a summary.
-  world.replies.push(usage({ input: 31_000, output: 10 }, calls([{ name: "todo", args: {} }])));
-  world.summaries.hang = true;
-  const summaries = () => world.llm.requests.filter((request) => request.tools.length === 0).length;
+  host.replies.push(usage({ input: 31_000, output: 10 }, calls([{ name: "todo", args: {} }])));
+  host.summaries.hang = true;
+  const summaries = () => host.llm.requests.filter((request) => request.tools.length === 0).length;
   const before = summaries();
   const sample = await interrupted(conversation, () => until(() => summaries() > before));
-  world.summaries.hang = false;
-  world.replies.length = 0;
+  host.summaries.hang = false;
+  host.replies.length = 0;
   return sample;
 }
 
-async function world(): Promise<World & { close(): Promise<void> }> {
+async function environment(): Promise<World & { close(): Promise<void> }> {
   const home = tempHome();
   const replies: Reply[] = [];
   const summaries = { hang: false };
@@ -167,7 +167,7 @@ async function world(): Promise<World & { close(): Promise<void> }> {
   };
 }
 
-const SCENES: readonly (readonly [string, (world: World) => Promise<Sample>])[] = [
+const SCENES: readonly (readonly [string, (host: World) => Promise<Sample>])[] = [
   ["while text streams", streaming],
   ["before the first byte", waiting],
   ["terminal with a tree of children", children],
@@ -181,7 +181,7 @@ const shown = (values: readonly number[]) =>
     .toFixed(0)
     .padStart(6)}`;
 
-const opened = await world();
+const opened = await environment();
 let missed = 0;
 try {
   console.log(`\nTime from an interrupt until the turn has ended and its processes are gone (${ROUNDS} rounds, ms)`);

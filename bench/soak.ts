@@ -35,11 +35,11 @@ function toolCall(body: string, mark: string): { name: string; arguments: string
 
 class Host {
   readonly home = mkdtempSync(join(tmpdir(), "hermes-bench-soak-"));
-  readonly trouble: string[] = [];
+  readonly failure: string[] = [];
   readonly #child: ChildProcess;
   #waiting: ((report: Report) => void)[] = [];
 
-  constructor(world: ChatWorld) {
+  constructor(environment: ChatWorld) {
     const here = dirname(fileURLToPath(import.meta.url));
     const root = process.env.HERMES_ROOT ?? process.cwd();
     const built = dirname(process.env.HERMES_TEST_PROGRAM ?? join(root, "dist", "main.js"));
@@ -52,7 +52,7 @@ class Host {
     mkdirSync(join(this.home, "work"));
     writeFileSync(
       join(this.home, "config.yaml"),
-      `model:\n  default: test-model\n  provider: custom\n  base_url: ${world.modelUrl}/v1\n  context_length: 128000\ndisplay:\n  busy_input_mode: queue\nplatforms:\n  telegram:\n    extra:\n      poll_seconds: 2\n      rate_per_chat: 100000\n      rate_total: 100000\n`,
+      `model:\n  default: test-model\n  provider: custom\n  base_url: ${environment.modelUrl}/v1\n  context_length: 128000\ndisplay:\n  busy_input_mode: queue\nplatforms:\n  telegram:\n    extra:\n      poll_seconds: 2\n      rate_per_chat: 100000\n      rate_total: 100000\n`,
     );
     this.#child = spawn(process.execPath, ["--expose-gc", fileURLToPath(import.meta.url), "--role", "host"], {
       cwd: join(this.home, "work"),
@@ -60,8 +60,8 @@ class Host {
         PATH: process.env.PATH ?? "",
         HOME: this.home,
         HERMES_HOME: this.home,
-        TELEGRAM_BOT_TOKEN: world.token,
-        TELEGRAM_API_ROOT: world.telegramUrl,
+        TELEGRAM_BOT_TOKEN: environment.token,
+        TELEGRAM_API_ROOT: environment.telegramUrl,
         TELEGRAM_ALLOW_ALL_USERS: "true",
         TELEGRAM_HOME_CHANNEL: "999",
       },
@@ -69,7 +69,7 @@ class Host {
     });
     this.#child.on("message", (report) => {
       const known = report as Report;
-      if ("log" in known) this.trouble.push(known.log);
+      if ("log" in known) this.failure.push(known.log);
       else this.#waiting.shift()?.(known);
     });
   }
@@ -77,7 +77,7 @@ class Host {
   /** The next report; orders are obeyed one after the other. */
   async #report(): Promise<Report> {
     return new Promise((resolve, reject) => {
-      const gone = () => reject(new Error(`the host ended: ${this.trouble.slice(-5).join("\n")}`));
+      const gone = () => reject(new Error(`the host ended: ${this.failure.slice(-5).join("\n")}`));
       if (!this.#child.connected) return gone();
       this.#child.once("exit", gone);
       this.#waiting.push((report) => {
@@ -105,26 +105,26 @@ class Host {
 }
 
 /** One round: every chat writes once; some send a file, some give a command, now and then every line breaks. */
-async function round(world: ChatWorld, host: Host, number: number): Promise<void> {
-  const expected = world.answered + CHATS;
+async function round(environment: ChatWorld, host: Host, number: number): Promise<void> {
+  const expected = environment.answered + CHATS;
   const ticks = Math.floor((TICKS * number) / ROUNDS) - Math.floor((TICKS * (number - 1)) / ROUNDS);
   const ticking = host.order({ ticks });
   for (let chat = 0; chat < CHATS; chat++) {
     const id = 1000 + chat;
-    if ((chat + number) % 23 === 0) world.say(id, "/new");
-    if ((chat + number) % 19 === 0) world.say(id, "/status");
+    if ((chat + number) % 23 === 0) environment.say(id, "/new");
+    if ((chat + number) % 19 === 0) environment.say(id, "/status");
     const file = `file${chat}-${number}`;
     const sends = (chat + number) % 11 === 0;
-    if (sends) world.files.set(file, Buffer.from(`content of ${file}\n`.repeat(500)));
+    if (sends) environment.files.set(file, Buffer.from(`content of ${file}\n`.repeat(500)));
     const document = { file_id: file, file_unique_id: file, file_name: `${file}.txt`, mime_type: "text/plain" };
-    world.ask(id, number, sends ? { document, text: undefined, caption: `See ~#${id}-${number}#~` } : {});
+    environment.ask(id, number, sends ? { document, text: undefined, caption: `See ~#${id}-${number}#~` } : {});
     if (chat % 5 === 4) await sleep(20);
-    if (number % 6 === 0 && chat === CHATS / 2) world.breakLines();
+    if (number % 6 === 0 && chat === CHATS / 2) environment.breakLines();
   }
   const until = performance.now() + LATE_MS;
-  while (world.answered < expected && performance.now() < until) await sleep(20);
+  while (environment.answered < expected && performance.now() < until) await sleep(20);
   await ticking;
-  world.files.clear();
+  environment.files.clear();
 }
 
 /** Change from the beginning to the end of a straight line through the values. */
@@ -141,8 +141,8 @@ function rise(list: readonly number[]): number {
 }
 
 async function people(): Promise<number> {
-  const world = await new ChatWorld({ modelMs: () => 15, pieces: 5, pieceMs: 3, script: toolCall }).start();
-  const host = new Host(world);
+  const environment = await new ChatWorld({ modelMs: () => 15, pieces: 5, pieceMs: 3, script: toolCall }).start();
+  const host = new Host(environment);
   const samples: Sample[] = [];
   try {
     await host.started();
@@ -150,7 +150,7 @@ async function people(): Promise<number> {
     await host.order({ job: JSON.stringify(job) });
     const began = performance.now();
     for (let number = 1; number <= ROUNDS; number++) {
-      await round(world, host, number);
+      await round(environment, host, number);
       const sample = await host.sample();
       samples.push(sample);
       const { heap, rss, fds, sockets, threads, children, openAgents, waiting } = sample;
@@ -160,10 +160,10 @@ async function people(): Promise<number> {
     }
     await host.order("stop");
   } finally {
-    await world.close();
+    await environment.close();
     rmSync(host.home, { recursive: true, force: true });
   }
-  return printResults(world, host, samples);
+  return printResults(environment, host, samples);
 }
 
 const plain = (what: string, ours: string, absolute?: Line["absolute"]): Line => ({
@@ -174,7 +174,7 @@ const plain = (what: string, ours: string, absolute?: Line["absolute"]): Line =>
   ...(absolute ? { absolute } : {}),
 });
 
-function printResults(world: ChatWorld, host: Host, samples: readonly Sample[]): number {
+function printResults(environment: ChatWorld, host: Host, samples: readonly Sample[]): number {
   const half = samples.slice(Math.floor(samples.length / 2));
   const at = (share: number) => samples[Math.min(samples.length - 1, Math.floor(samples.length * share))];
   const four = (text: (sample: Sample) => string) =>
@@ -184,10 +184,11 @@ function printResults(world: ChatWorld, host: Host, samples: readonly Sample[]):
       .join(" → ");
   const heap = rise(half.map((sample) => sample.heap));
   const rss = rise(half.map((sample) => sample.rss));
-  const missing = world.turns.size - [...world.turns.values()].filter((turn) => turn.shownAt > 0).length;
-  const jobs = world.strays.filter((text) => text.includes('"999"')).length + (world.turns.has("0-0") ? 1 : 0);
+  const missing = environment.turns.size - [...environment.turns.values()].filter((turn) => turn.shownAt > 0).length;
+  const jobs =
+    environment.strays.filter((text) => text.includes('"999"')).length + (environment.turns.has("0-0") ? 1 : 0);
   const missed = printTable(
-    `soak: ${values.hours} h of ticks (${TICKS}), ${world.turns.size} turns in ${CHATS} chats; start → quarter → half → end`,
+    `soak: ${values.hours} h of ticks (${TICKS}), ${environment.turns.size} turns in ${CHATS} chats; start → quarter → half → end`,
     [
       plain("answers missing", String(missing), { text: "0", met: missing === 0 }),
       plain("results of scheduled jobs delivered", String(jobs)),
@@ -229,7 +230,7 @@ function printResults(world: ChatWorld, host: Host, samples: readonly Sample[]):
     ],
   );
   const kinds = new Map<string, number>();
-  for (const line of host.trouble)
+  for (const line of host.failure)
     kinds.set(line.replaceAll(/\d+/g, "n"), (kinds.get(line.replaceAll(/\d+/g, "n")) ?? 0) + 1);
   for (const [text, count] of [...kinds].slice(0, 10)) console.log(`${count} × ${text.slice(0, 300)}`);
   return missed;

@@ -14,7 +14,7 @@ import { bundle } from "./bundle.ts";
 const MINUTE = 60_000;
 const BASE = Date.UTC(2026, 0, 1);
 const OCCURRENCES = 60;
-const JOBS = ["a", "b", "c", "d"].map((letter) => letter.repeat(12));
+const JOBS = ["a", "b", "c", "d"].map((email) => email.repeat(12));
 /** One simulated minute lasts 90 ms. */
 const SPEED = MINUTE / 90;
 

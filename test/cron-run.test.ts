@@ -6,23 +6,23 @@ import { upcomingRuns } from "../src/app/cron-actions.ts";
 import { CronWorld } from "./cron-world.ts";
 import { calls, type FakeLlm, startFakeLlm, status, text } from "./fake-llm.ts";
 
-let world: CronWorld;
+let host: CronWorld;
 let spare: FakeLlm;
 beforeEach(async () => {
-  world = await CronWorld.start();
+  host = await CronWorld.start();
   spare = await startFakeLlm();
 });
 afterEach(async () => {
-  await world.close();
+  await host.close();
   await spare.close();
 });
 
 it("works in its folder, with the project's files and only its own toolsets", async () => {
-  await world.open();
-  const project = join(world.home.path, "project");
+  await host.open();
+  const project = join(host.home.path, "project");
   mkdirSync(project);
   writeFileSync(join(project, "AGENTS.md"), "The colour of this project is teal.\n");
-  const { actions, scheduler } = await world.app.cron();
+  const { actions, scheduler } = await host.app.cron();
   const job = await actions.create({
     schedule: "1h",
     prompt: "Where?",
@@ -30,10 +30,10 @@ it("works in its folder, with the project's files and only its own toolsets", as
     enabled_toolsets: ["terminal"],
   });
   const plain = await actions.create({ schedule: "1h", prompt: "Elsewhere?" });
-  world.llm.enqueue(calls([{ name: "terminal", args: { command: "pwd" } }]), text("Here."), text("There."));
+  host.llm.enqueue(calls([{ name: "terminal", args: { command: "pwd" } }]), text("Here."), text("There."));
   await scheduler.runNow(job.id);
   await scheduler.runNow(plain.id);
-  const [first, second, third] = world.llm.requests;
+  const [first, second, third] = host.llm.requests;
   expect(first?.system).toContain("teal");
   expect(first?.tools).toContain("terminal");
   expect(first?.tools).not.toContain("read_file");
@@ -43,15 +43,15 @@ it("works in its folder, with the project's files and only its own toolsets", as
 });
 
 it("goes on with a spare model, and takes the model that the job names", async () => {
-  await world.open(
+  await host.open(
     `agent:\n  api_max_retries: 1\nproviders:\n  spare:\n    base_url: ${spare.url}/v1\n    default_model: spare-model\nfallback_providers:\n  - provider: spare\n    model: spare-model\n`,
   );
-  const { actions, scheduler } = await world.app.cron();
+  const { actions, scheduler } = await host.app.cron();
   const job = await actions.create({ schedule: "1h", prompt: "Look.", deliver: "telegram" });
-  world.llm.enqueue(status(500, { message: "down" }), status(500, { message: "down" }));
+  host.llm.enqueue(status(500, { message: "down" }), status(500, { message: "down" }));
   spare.enqueue(text("From the spare one."));
   expect((await scheduler.runNow(job.id)).state).toBe("ran");
-  expect(world.sent[0]?.message.text).toContain("From the spare one.");
+  expect(host.sent[0]?.message.text).toContain("From the spare one.");
   const other = await actions.create({ schedule: "1h", prompt: "Look.", provider: "spare", model: "small-model" });
   spare.enqueue(text("Small."));
   expect((await scheduler.runNow(other.id)).state).toBe("ran");
@@ -59,76 +59,76 @@ it("goes on with a spare model, and takes the model that the job names", async (
 });
 
 it("leaves nothing of the chat behind, and nothing of one run in the next", async () => {
-  await world.open();
-  const { actions, scheduler } = await world.app.cron();
+  await host.open();
+  const { actions, scheduler } = await host.app.cron();
   const job = await actions.create({ schedule: "every 1h", prompt: "Look." });
-  world.llm.enqueue(text("The first secret."), text("The second."));
+  host.llm.enqueue(text("The first secret."), text("The second."));
   const [one, two] = [await scheduler.runNow(job.id), await scheduler.runNow(job.id)];
   expect(one.sessionId).not.toBe(two.sessionId);
-  expect(JSON.stringify(world.llm.requests[1]?.messages)).not.toContain("secret");
-  expect(readdirSync(join(world.home.path, "cron", "output", job.id))).toHaveLength(2);
+  expect(JSON.stringify(host.llm.requests[1]?.messages)).not.toContain("secret");
+  expect(readdirSync(join(host.home.path, "cron", "output", job.id))).toHaveLength(2);
 });
 
 it("reaches a topic by its name or number, each target once", async () => {
-  await world.open();
-  world.script("say.sh", "echo hello\n");
-  const { actions, scheduler } = await world.app.cron();
+  await host.open();
+  host.script("say.sh", "echo hello\n");
+  const { actions, scheduler } = await host.app.cron();
   const deliver = "telegram:#topic, telegram:99:8,,telegram:99,telegram:#topic:4";
   const job = await actions.create({ schedule: "1h", script: "say.sh", no_agent: true, deliver });
   expect(job.deliver).toBe("telegram:#topic,telegram:99:8,telegram:99,telegram:#topic:4");
   await scheduler.runNow(job.id);
-  expect(world.sent.map(({ target }) => `${target.chatId}:${target.threadId ?? ""}`)).toEqual(["99:8", "99:", "99:4"]);
+  expect(host.sent.map(({ target }) => `${target.chatId}:${target.threadId ?? ""}`)).toEqual(["99:8", "99:", "99:4"]);
 });
 
 it("has done its work also when the outbox fails, and the other chats hear of it", async () => {
-  await world.open();
-  world.script("say.sh", "echo hello\n");
-  const { actions, scheduler } = await world.app.cron();
+  await host.open();
+  host.script("say.sh", "echo hello\n");
+  const { actions, scheduler } = await host.app.cron();
   const deliver = "telegram:throws,telegram:5";
   const job = await actions.create({ schedule: "1h", script: "say.sh", no_agent: true, deliver });
   const run = await scheduler.runNow(job.id);
   expect(run).toMatchObject({ state: "ran", deliveryError: "telegram: the outbox is locked" });
-  expect(world.sent.map(({ target }) => target.chatId)).toEqual(["5"]);
+  expect(host.sent.map(({ target }) => target.chatId)).toEqual(["5"]);
 });
 
 it("delivers its result also when the document cannot be saved, and says so", async () => {
-  await world.open();
-  world.script("say.sh", "echo hello\n");
-  const { actions, scheduler, output } = await world.app.cron();
+  await host.open();
+  host.script("say.sh", "echo hello\n");
+  const { actions, scheduler, output } = await host.app.cron();
   const job = await actions.create({ schedule: "1h", script: "say.sh", no_agent: true, deliver: "telegram" });
   writeFileSync(output, "a file where a folder should be");
   expect(await scheduler.runNow(job.id)).toMatchObject({ state: "ran", document: null });
-  expect(world.sent[0]?.message.text).toContain("hello");
-  expect(world.notices.join()).toContain("could not be saved");
+  expect(host.sent[0]?.message.text).toContain("hello");
+  expect(host.notices.join()).toContain("could not be saved");
 });
 
 it("may do what is dangerous only where the owner says so", async () => {
-  await world.open("approvals:\n  cron_mode: approve\n");
-  const old = join(world.home.path, "old");
+  await host.open("approvals:\n  cron_mode: approve\n");
+  const old = join(host.home.path, "old");
   mkdirSync(old);
-  const { actions, scheduler } = await world.app.cron();
+  const { actions, scheduler } = await host.app.cron();
   const job = await actions.create({ schedule: "1h", prompt: "Clean up." });
-  world.llm.enqueue(calls([{ name: "terminal", args: { command: `rm -rf ${old}` } }]), text("Done."));
+  host.llm.enqueue(calls([{ name: "terminal", args: { command: `rm -rf ${old}` } }]), text("Done."));
   expect((await scheduler.runNow(job.id)).state).toBe("ran");
   expect(existsSync(old)).toBe(false);
 });
 
 it("sees what was written to .env meanwhile", async () => {
-  await world.open();
-  world.script("show.sh", 'echo "key: $FRESH_SETTING"\n');
-  const { actions, scheduler } = await world.app.cron();
+  await host.open();
+  host.script("show.sh", 'echo "key: $FRESH_SETTING"\n');
+  const { actions, scheduler } = await host.app.cron();
   const job = await actions.create({ schedule: "1h", script: "show.sh", no_agent: true, deliver: "telegram" });
   await scheduler.runNow(job.id);
-  writeFileSync(join(world.home.path, ".env"), "FRESH_SETTING=blue\n");
+  writeFileSync(join(host.home.path, ".env"), "FRESH_SETTING=blue\n");
   await scheduler.runNow(job.id);
-  expect(world.sent.map(({ message }) => /key: ?(\w*)/.exec(message.text)?.[1])).toEqual(["", "blue"]);
+  expect(host.sent.map(({ message }) => /key: ?(\w*)/.exec(message.text)?.[1])).toEqual(["", "blue"]);
 });
 
 it("is not promised by a ticker that cannot look at the jobs", async () => {
-  await world.open();
-  const { ledger, owners, tickerProblem } = await world.app.cron();
-  const beat = (trouble: string) =>
-    ledger.beat({ owner: owners.self, startedAt: Date.now(), tickedAt: Date.now(), trouble });
+  await host.open();
+  const { ledger, owners, tickerProblem } = await host.app.cron();
+  const beat = (failure: string) =>
+    ledger.beat({ owner: owners.self, startedAt: Date.now(), tickedAt: Date.now(), failure });
   await beat("");
   expect(await tickerProblem()).toBeUndefined();
   await beat("jobs.json is damaged");
@@ -136,9 +136,9 @@ it("is not promised by a ticker that cannot look at the jobs", async () => {
 });
 
 it("counts anew when it gets another kind of schedule, or fewer repetitions than it has had", async () => {
-  await world.open();
-  world.script("say.sh", "echo hello\n");
-  const cron = await world.app.cron();
+  await host.open();
+  host.script("say.sh", "echo hello\n");
+  const cron = await host.app.cron();
   const job = await cron.actions.create({ schedule: "every 1h", script: "say.sh", no_agent: true });
   await cron.file.edit(job.id, (found) => ({ ...found, repeat: { times: null, completed: 42 } }));
   const limited = await cron.actions.update(job.id, { repeat: 5 });

@@ -130,7 +130,7 @@ describe("a due job", () => {
 
 describe("jobs of one tick", () => {
   it("run at the same time, up to the limit", async () => {
-    bed.jobs(...["a", "b", "c", "d"].map((letter) => ({ id: letter.repeat(12) })));
+    bed.jobs(...["a", "b", "c", "d"].map((email) => ({ id: email.repeat(12) })));
     let together = 0;
     let most = 0;
     bed.result = async () => {

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { CronWorld } from "./cron-world.ts";
 
-let world: CronWorld;
+let host: CronWorld;
 beforeEach(async () => {
-  world = await CronWorld.start();
+  host = await CronWorld.start();
 });
-afterEach(() => world.close());
+afterEach(() => host.close());
 
 it("run by extension or first line, and their output is the message of a job without a model", async () => {
-  await world.open();
+  await host.open();
   const programs = [
     ["a.sh", "echo from-shell"],
     ["b.py", "print('from-python')"],
@@ -20,23 +20,23 @@ it("run by extension or first line, and their output is the message of a job wit
     ["e", "#!/usr/bin/env bash\necho from-shebang\n"],
     ["f", "print('from-v014')\n"],
   ] as const;
-  const cron = await world.app.cron();
+  const cron = await host.app.cron();
   for (const [name, content] of programs) {
-    world.script(name, content);
+    host.script(name, content);
     const job = await cron.actions.create({ schedule: "1h", script: name, no_agent: true, deliver: "telegram" });
     expect(await cron.scheduler.runNow(job.id)).toMatchObject({ state: "ran", sessionId: null });
   }
-  const said = world.sent.map(({ message }) => /from-\w+/.exec(message.text)?.[0]);
+  const said = host.sent.map(({ message }) => /from-\w+/.exec(message.text)?.[0]);
   expect(said).toEqual(["from-shell", "from-python", "from-node", "from-typescript", "from-shebang", "from-v014"]);
-  expect(world.llm.requests).toEqual([]);
+  expect(host.llm.requests).toEqual([]);
 });
 
 it("say nothing with empty output, and decide whether the model is asked", async () => {
-  await world.open();
-  world.script("quiet.sh", "true\n");
-  world.script("gate.sh", "echo found nothing\necho '{\"wakeAgent\": false}'\n");
-  world.script("silent.sh", "echo 'all well [silent]'\n");
-  const cron = await world.app.cron();
+  await host.open();
+  host.script("quiet.sh", "true\n");
+  host.script("gate.sh", "echo found nothing\necho '{\"wakeAgent\": false}'\n");
+  host.script("silent.sh", "echo 'all well [silent]'\n");
+  const cron = await host.app.cron();
   const quiet = await cron.actions.create({
     schedule: "every 1h",
     script: "quiet.sh",
@@ -58,15 +58,15 @@ it("say nothing with empty output, and decide whether the model is asked", async
   expect((await cron.scheduler.runNow(quiet.id)).state).toBe("ran");
   expect((await cron.scheduler.runNow(gated.id)).state).toBe("ran");
   expect((await cron.scheduler.runNow(silent.id)).state).toBe("ran");
-  expect(world.sent).toEqual([]);
-  expect(world.llm.requests).toEqual([]);
+  expect(host.sent).toEqual([]);
+  expect(host.llm.requests).toEqual([]);
 });
 
 it("are ended with all their children when they take too long", async () => {
-  await world.open("", { HERMES_CRON_SCRIPT_TIMEOUT: "1" });
-  const marker = join(world.home.path, "late");
-  world.script("slow.sh", `(sleep 3; touch ${marker}) &\nsleep 30\n`);
-  const cron = await world.app.cron();
+  await host.open("", { HERMES_CRON_SCRIPT_TIMEOUT: "1" });
+  const marker = join(host.home.path, "late");
+  host.script("slow.sh", `(sleep 3; touch ${marker}) &\nsleep 30\n`);
+  const cron = await host.app.cron();
   const job = await cron.actions.create({
     schedule: "every 1h",
     script: "slow.sh",
@@ -75,19 +75,19 @@ it("are ended with all their children when they take too long", async () => {
   });
   const run = await cron.scheduler.runNow(job.id);
   expect(run.reason).toContain("longer than 1 s");
-  expect(world.sent[0]?.message.text).toContain("failed");
+  expect(host.sent[0]?.message.text).toContain("failed");
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect(existsSync(marker)).toBe(false);
 });
 
 it("end when they end, whatever program they sent into the background", async () => {
-  await world.open();
-  const pid = join(world.home.path, "pid");
-  world.script(
+  await host.open();
+  const pid = join(host.home.path, "pid");
+  host.script(
     "start.sh",
     `setsid sh -c 'echo $$ > ${pid}; exec sleep 600' &\nwhile [ ! -s ${pid} ]; do sleep 0.05; done\necho started\n`,
   );
-  const cron = await world.app.cron();
+  const cron = await host.app.cron();
   const job = await cron.actions.create({
     schedule: "every 1h",
     script: "start.sh",
@@ -96,31 +96,31 @@ it("end when they end, whatever program they sent into the background", async ()
   });
   try {
     expect((await cron.scheduler.runNow(job.id)).state).toBe("ran");
-    expect(world.sent[0]?.message.text).toContain("started");
+    expect(host.sent[0]?.message.text).toContain("started");
   } finally {
     process.kill(Number(readFileSync(pid, "utf8")));
   }
 });
 
 it("tell code, errors and output when they fail, without secrets", async () => {
-  await world.open("", { OPENAI_API_KEY: "sk-abcdefghijklmnopqrstuvwxyz0123456789" });
-  world.script("bad.sh", 'echo partial; echo "key $OPENAI_API_KEY" >&2; exit 3\n');
-  const cron = await world.app.cron();
+  await host.open("", { OPENAI_API_KEY: "sk-abcdefghijklmnopqrstuvwxyz0123456789" });
+  host.script("bad.sh", 'echo partial; echo "key $OPENAI_API_KEY" >&2; exit 3\n');
+  const cron = await host.app.cron();
   const job = await cron.actions.create({ schedule: "every 1h", script: "bad.sh", no_agent: true });
   const run = await cron.scheduler.runNow(job.id);
   expect(run.reason).toContain("code 3");
   expect(run.reason).toContain("partial");
   expect(run.reason).not.toContain("abcdefghijklmnop");
-  expect(world.notices.join()).toContain("failed");
+  expect(host.notices.join()).toContain("failed");
 });
 
 it("outside the folder are refused, also through links", async () => {
-  await world.open();
-  world.script("ok.sh", "true");
-  writeFileSync(join(world.home.path, "outside.sh"), "echo out");
-  chmodSync(join(world.home.path, "outside.sh"), 0o755);
-  symlinkSync(join(world.home.path, "outside.sh"), join(world.home.path, "scripts", "link.sh"));
-  const { actions } = await world.app.cron();
-  for (const name of ["../outside.sh", join(world.home.path, "outside.sh"), "link.sh", "absent.sh"])
+  await host.open();
+  host.script("ok.sh", "true");
+  writeFileSync(join(host.home.path, "outside.sh"), "echo out");
+  chmodSync(join(host.home.path, "outside.sh"), 0o755);
+  symlinkSync(join(host.home.path, "outside.sh"), join(host.home.path, "scripts", "link.sh"));
+  const { actions } = await host.app.cron();
+  for (const name of ["../outside.sh", join(host.home.path, "outside.sh"), "link.sh", "absent.sh"])
     await expect(actions.create({ schedule: "1h", script: name, no_agent: true })).rejects.toThrow(/script/);
 });

@@ -49,7 +49,7 @@ describe("the ticker", () => {
     ticker.start();
     await settled(() => bed.runs.length >= 4);
     expect((await ledger.signs())[0]).toMatchObject({ owner: owners.self, trouble: "" });
-    await settled(() => !ticker.health.late && ticker.health.trouble === "");
+    await settled(() => !ticker.health.late && ticker.health.failure === "");
     await ticker.stop();
     clearInterval(moving);
     const count = bed.runs.length;
@@ -73,12 +73,12 @@ describe("the ticker", () => {
       everyMs: 30,
     });
     ticker.start();
-    await settled(() => ticker.health.trouble !== "");
+    await settled(() => ticker.health.failure !== "");
     await new Promise((resolve) => setTimeout(resolve, 120));
     expect(notices).toHaveLength(1);
     expect(notices[0]).toContain("jobs.json");
     bed.jobs({});
-    await settled(() => bed.runs.length === 1 && ticker.health.trouble === "");
+    await settled(() => bed.runs.length === 1 && ticker.health.failure === "");
     await ticker.stop();
   });
 

@@ -5,12 +5,12 @@ import type { JobOrigin } from "../src/core/job.ts";
 import { CronWorld } from "./cron-world.ts";
 import { calls, text } from "./fake-llm.ts";
 
-let world: CronWorld;
+let host: CronWorld;
 beforeEach(async () => {
-  world = await CronWorld.start();
-  await world.open("platform_toolsets:\n  telegram: [web, session_search, cronjob]\n");
+  host = await CronWorld.start();
+  await host.open("platform_toolsets:\n  telegram: [web, session_search, cronjob]\n");
 });
-afterEach(() => world.close());
+afterEach(() => host.close());
 
 type Args = { [name: string]: unknown };
 const GUEST = { userId: "telegram-user-5", origin: { platform: "telegram", chat_id: "5" } };
@@ -19,8 +19,8 @@ const OWNER = { origin: { platform: "telegram", chat_id: "1" } };
 /** What the tool answers to each call, in a conversation of that person; hints for the model stand on further lines. */
 async function asked(who: { userId?: string; origin: JobOrigin; platform?: string }, ...wishes: Args[]) {
   const replies = wishes.map((args) => calls([{ name: "cronjob", args }]));
-  world.llm.enqueue(...replies, text("Done."), text("Title"));
-  const { conversation } = await world.app.openConversation({ human: nobody, ...who });
+  host.llm.enqueue(...replies, text("Done."), text("Title"));
+  const { conversation } = await host.app.openConversation({ human: nobody, ...who });
   const results: { success: boolean; [field: string]: unknown }[] = [];
   for await (const event of conversation.send("Please.", { signal: AbortSignal.timeout(20_000) })) {
     if (event.type === "message" && event.message.role === "tool")
@@ -31,7 +31,7 @@ async function asked(who: { userId?: string; origin: JobOrigin; platform?: strin
 }
 
 it("shows and changes only one's own jobs; the owner sees all", async () => {
-  const cron = await world.app.cron();
+  const cron = await host.app.cron();
   const secret = await cron.actions.create({ schedule: "every 1h", prompt: "Read the ledger", name: "Ledger" });
   const results = await asked(
     GUEST,
@@ -62,32 +62,32 @@ it("lets others deliver to their own chat and to home channels only", async () =
 });
 
 it("runs no script of the home for a person who has no terminal there", async () => {
-  world.script("balance.sh", "echo 1000\n");
-  const wish = { action: "create", schedule: "1d", script: "balance.sh", no_agent: true };
+  host.script("balance.sh", "echo 1000\n");
+  const options = { action: "create", schedule: "1d", script: "balance.sh", no_agent: true };
   const guest = { ...GUEST, platform: "telegram" };
-  const [refused] = await asked(guest, wish);
+  const [refused] = await asked(guest, options);
   expect(refused?.success).toBe(false);
   expect(String(refused?.error)).toContain("terminal");
-  const [cli] = await asked({ ...GUEST, platform: "cli" }, wish);
+  const [cli] = await asked({ ...GUEST, platform: "cli" }, options);
   expect(cli?.success).toBe(true);
-  const [owned] = await asked({ ...OWNER, platform: "telegram" }, { ...wish, name: "Mine" });
+  const [owned] = await asked({ ...OWNER, platform: "telegram" }, { ...options, name: "Mine" });
   expect(owned?.success).toBe(true);
 });
 
 it("runs a job with the sight and the tools that the person has who made it", async () => {
-  const cron = await world.app.cron();
+  const cron = await host.app.cron();
   const enabled_toolsets = ["terminal", "session_search"];
   await asked(GUEST, { action: "create", schedule: "1d", prompt: "Look for it", name: "Look", enabled_toolsets });
   const job = await cron.actions.find("Look");
-  world.llm.enqueue(text("Nothing found."));
+  host.llm.enqueue(text("Nothing found."));
   const run = await cron.scheduler.runNow(job.id);
-  expect(world.llm.requests.at(-1)?.tools).toContain("session_search");
-  expect(world.llm.requests.at(-1)?.tools).not.toContain("terminal");
-  expect(await world.app.store.getSession(run.sessionId ?? "")).toMatchObject({ user_id: "telegram-user-5" });
+  expect(host.llm.requests.at(-1)?.tools).toContain("session_search");
+  expect(host.llm.requests.at(-1)?.tools).not.toContain("terminal");
+  expect(await host.app.store.getSession(run.sessionId ?? "")).toMatchObject({ user_id: "telegram-user-5" });
 });
 
 it("makes a job of an older home one's own by changing it in its chat", async () => {
-  const cron = await world.app.cron();
+  const cron = await host.app.cron();
   await cron.actions.create({ schedule: "1d", prompt: "Old task", name: "Old" }, GUEST.origin);
   const [changed] = await asked(GUEST, { action: "update", job_id: "Old", prompt: "New task" });
   expect(changed?.success).toBe(true);

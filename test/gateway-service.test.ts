@@ -56,24 +56,24 @@ async function apiUrl(): Promise<string> {
 /** A service manager that keeps a diary and runs what the unit says. */
 function managed(): () => string[] {
   const bin = join(home.path, "bin");
-  const diary = join(home.path, "diary");
+  const record = join(home.path, "diary");
   mkdirSync(bin);
   const script = `#!/bin/sh
-echo "$*" >> "${diary}"
+echo "$*" >> "${record}"
 unit="${home.path}/.config/systemd/user/$3"
 [ "$2" = start ] || exit 0
 eval "env $(sed -n 's/^Environment=//p' "$unit" | tr '\\n' ' ') $(sed -n 's/^ExecStart=//p' "$unit") > /dev/null 2>&1 &"
 `;
   writeFileSync(join(bin, "systemctl"), script, { mode: 0o755 });
   env = { PATH: `${bin}:${process.env.PATH ?? ""}` };
-  return () => (existsSync(diary) ? readFileSync(diary, "utf8").trim().split("\n") : []);
+  return () => (existsSync(record) ? readFileSync(record, "utf8").trim().split("\n") : []);
 }
 
 it.runIf(process.platform === "linux")(
   "is started and stopped by the service manager once it is a service",
   { timeout: 60_000 },
   async () => {
-    const diary = managed();
+    const record = managed();
     home.useModel(llm, "agent:\n  restart_drain_timeout: 600\n");
     const units = join(home.path, ".config", "systemd", "user");
     expect(await run("gateway", "install")).toMatchObject({ code: 0 });
@@ -85,9 +85,9 @@ it.runIf(process.platform === "linux")(
     // The manager must not end it while it finishes running turns.
     expect(unit).toContain("TimeoutStopSec=630");
     expect((await run("gateway", "start")).stdout).toContain("as a service");
-    expect(diary().at(-1)).toBe(`--user start ${name}`);
+    expect(record().at(-1)).toBe(`--user start ${name}`);
     expect(await run("gateway", "stop")).toMatchObject({ code: 0 });
-    expect(diary().at(-1)).toBe(`--user stop ${name}`);
+    expect(record().at(-1)).toBe(`--user stop ${name}`);
     expect((await run("gateway", "uninstall")).stdout).toContain("Removed");
     expect(readdirSync(units)).toEqual([]);
     expect((await run("gateway", "uninstall")).stdout).toContain("No service");

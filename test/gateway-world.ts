@@ -51,7 +51,7 @@ async function startGateway(
   return { gateway, opened };
 }
 
-export async function world(
+export async function environment(
   options: {
     script?: Script;
     env?: { [name: string]: string };

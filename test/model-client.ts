@@ -39,7 +39,7 @@ export async function setUpClient(setup: ClientSetup) {
   const credentials = new Credentials({ path: join(folder, "auth.json"), strategies: settings.poolStrategies });
   const context = { settings, env };
   const ledger = new MemoryLedger();
-  const troubles: unknown[] = [];
+  const failures: unknown[] = [];
   const set: { readonly [name: string]: Transport } = {
     chat_completions: chatCompletions(),
     anthropic_messages: anthropicMessages(),
@@ -61,7 +61,7 @@ export async function setUpClient(setup: ClientSetup) {
       if (!transport) throw new Error(`no transport ${name}`);
       return transport;
     },
-    onTrouble: (error: unknown) => void troubles.push(error),
+    onError: (error: unknown) => void failures.push(error),
   };
   const open = () =>
     new ProviderClient({
@@ -76,7 +76,7 @@ export async function setUpClient(setup: ClientSetup) {
     context,
     credentials,
     ledger,
-    troubles,
+    failures,
     folder,
     close: async () => {
       await credentials.settled();

@@ -69,7 +69,7 @@ it("switches with the arrow keys; Esc leaves everything as it is", async () => {
       terminal.kill();
     }
     const { stdout } = await runHermes(["plugins", "list", "--json"], { home });
-    const row = (JSON.parse(stdout) as { key: string; standing: string }[]).find(({ key }) => key === "weather");
-    expect(row?.standing).toBe(enabled ? "enabled" : "not enabled");
+    const row = (JSON.parse(stdout) as { key: string; status: string }[]).find(({ key }) => key === "weather");
+    expect(row?.status).toBe(enabled ? "enabled" : "not enabled");
   }
 });

@@ -8,27 +8,27 @@ import { isProtected } from "../src/app/protected-files.ts";
 import { nobody } from "../src/index.ts";
 import { CANARY, GuardedWorld } from "./guarded-world.ts";
 
-let world: GuardedWorld;
+let environment: GuardedWorld;
 beforeEach(async () => {
-  world = await GuardedWorld.open();
+  environment = await GuardedWorld.open();
 });
-afterEach(() => world.close());
+afterEach(() => environment.close());
 
 const search = (args: object) => ({ name: "search_files", args });
 
 it("search_files gives no lines, names or counts of secret files below the folder, and says so", async () => {
-  linkSync(join(world.user, ".ssh/deploy_key"), join(world.project, "notes.txt"));
-  symlinkSync(join(world.user, ".ssh"), join(world.project, "docs"));
-  world.put("project/server.key", readFileSync(join(world.user, ".ssh/id_rsa"), "utf8"));
-  const talk = await world.talk();
+  linkSync(join(environment.user, ".ssh/deploy_key"), join(environment.project, "notes.txt"));
+  symlinkSync(join(environment.user, ".ssh"), join(environment.project, "docs"));
+  environment.put("project/server.key", readFileSync(join(environment.user, ".ssh/id_rsa"), "utf8"));
+  const talk = await environment.talk();
   const pattern = "CANARY|aws_secret";
   const results = await talk.turn(
-    search({ pattern, path: world.user }),
-    search({ pattern, path: world.user, output_mode: "files_only" }),
-    search({ pattern, path: world.user, output_mode: "count" }),
+    search({ pattern, path: environment.user }),
+    search({ pattern, path: environment.user, output_mode: "files_only" }),
+    search({ pattern, path: environment.user, output_mode: "count" }),
     search({ pattern, path: "." }),
-    search({ pattern: "BEGIN", path: world.user, context: 3 }),
-    search({ pattern, path: join(world.user, ".ssh") }),
+    search({ pattern: "BEGIN", path: environment.user, context: 3 }),
+    search({ pattern, path: join(environment.user, ".ssh") }),
     search({ pattern, path: "docs/" }),
   );
   await talk.close();
@@ -43,7 +43,7 @@ it("search_files gives no lines, names or counts of secret files below the folde
 });
 
 it("a project's .env is masked in read_file, search_files and @file", async () => {
-  const talk = await world.talk();
+  const talk = await environment.talk();
   const results = await talk.turn(
     { name: "read_file", args: { path: ".env" } },
     search({ pattern: "=", path: "." }),
@@ -58,14 +58,14 @@ it("a project's .env is masked in read_file, search_files and @file", async () =
 });
 
 it("@file attaches no secrets: neither links, keys under other names nor values of .env", async () => {
-  linkSync(join(world.user, ".ssh/deploy_key"), join(world.project, "notes.txt"));
-  world.put("project/copy.txt", readFileSync(join(world.user, ".ssh/id_rsa"), "utf8"));
-  const env = { PATH: process.env.PATH, HOME: world.user, HERMES_HOME: world.home };
-  const host = { env, cwd: world.project, platform: process.platform, homedir: world.user };
+  linkSync(join(environment.user, ".ssh/deploy_key"), join(environment.project, "notes.txt"));
+  environment.put("project/copy.txt", readFileSync(join(environment.user, ".ssh/id_rsa"), "utf8"));
+  const env = { PATH: process.env.PATH, HOME: environment.user, HERMES_HOME: environment.home };
+  const host = { env, cwd: environment.project, platform: process.platform, homedir: environment.user };
   const { home } = openHome([], host);
   const app = await openApp(home, {
     overrides: {
-      model: { default: "m", provider: "custom", base_url: `${world.llm.url}/v1`, context_length: 128_000 },
+      model: { default: "m", provider: "custom", base_url: `${environment.llm.url}/v1`, context_length: 128_000 },
     },
   });
   const opened = await app.openConversation({ human: nobody, source: "cli" });
@@ -78,13 +78,13 @@ it("@file attaches no secrets: neither links, keys under other names nor values 
   await opened.conversation.close();
   await app.close();
   // What a message may carry as an attachment is judged by the same guard.
-  expect(await isProtected(home, join(world.project, "notes.txt"))).toBe(true);
-  expect(await isProtected(home, join(world.project, "copy.txt"))).toBe(true);
-  expect(await isProtected(home, join(world.project, "README.md"))).toBe(false);
+  expect(await isProtected(home, join(environment.project, "notes.txt"))).toBe(true);
+  expect(await isProtected(home, join(environment.project, "copy.txt"))).toBe(true);
+  expect(await isProtected(home, join(environment.project, "README.md"))).toBe(false);
 });
 
 it("no file tool writes into Hermes' home", async () => {
-  const talk = await world.talk();
+  const talk = await environment.talk();
   const targets = [
     "memories/MEMORY.md",
     "SOUL.md",
@@ -93,10 +93,13 @@ it("no file tool writes into Hermes' home", async () => {
     "logs/x.log",
   ];
   const results = await talk.turn(
-    ...targets.map((path) => ({ name: "write_file", args: { path: join(world.home, path), content: "planted" } })),
+    ...targets.map((path) => ({
+      name: "write_file",
+      args: { path: join(environment.home, path), content: "planted" },
+    })),
     {
       name: "patch",
-      args: { mode: "replace", path: join(world.home, "SOUL.md"), old_string: "kind", new_string: "planted" },
+      args: { mode: "replace", path: join(environment.home, "SOUL.md"), old_string: "kind", new_string: "planted" },
     },
     {
       name: "patch",
@@ -105,18 +108,18 @@ it("no file tool writes into Hermes' home", async () => {
   );
   await talk.close();
   for (const result of results) expect(result).toContain("belongs to Hermes");
-  expect(readFileSync(join(world.home, "SOUL.md"), "utf8")).toBe("You are kind.\n");
-  expect(readFileSync(join(world.home, "memories/MEMORY.md"), "utf8")).toBe("Ada likes tea.\n");
-  expect(existsSync(join(world.home, "webhook_subscriptions.json"))).toBe(false);
+  expect(readFileSync(join(environment.home, "SOUL.md"), "utf8")).toBe("You are kind.\n");
+  expect(readFileSync(join(environment.home, "memories/MEMORY.md"), "utf8")).toBe("Ada likes tea.\n");
+  expect(existsSync(join(environment.home, "webhook_subscriptions.json"))).toBe(false);
 });
 
 it("a guest's tools read nothing of the home", async () => {
-  const talk = await world.talk({ human: { ...nobody, guest: true } });
+  const talk = await environment.talk({ human: { ...nobody, guest: true } });
   const results = await talk.turn(
-    { name: "read_file", args: { path: join(world.home, "memories/MEMORY.md") } },
-    search({ pattern: "tea", path: world.home }),
-    search({ pattern: "tea", path: world.user }),
-    search({ pattern: "MEMORY.md", path: world.user, target: "files" }),
+    { name: "read_file", args: { path: join(environment.home, "memories/MEMORY.md") } },
+    search({ pattern: "tea", path: environment.home }),
+    search({ pattern: "tea", path: environment.user }),
+    search({ pattern: "MEMORY.md", path: environment.user, target: "files" }),
   );
   await talk.close();
   for (const result of results) expect(result).not.toMatch(/likes tea|"[^"]*MEMORY.md"\]/);

@@ -12,7 +12,7 @@ import { createPathGuard } from "../src/security/path-guard.ts";
 import { sendMessageTool } from "../src/tools/send-message.ts";
 import { calls, startFakeLlm, text } from "./fake-llm.ts";
 import { FakeTelegram } from "./fake-telegram.ts";
-import { answered, closeWorlds, type Script, texts, world } from "./gateway-world.ts";
+import { answered, closeWorlds, environment, type Script, texts } from "./gateway-world.ts";
 import { runHermes } from "./hermes.ts";
 import { tempHome } from "./temp-home.ts";
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 const OWNER = 'gateway:\n  owners: ["telegram:1"]\n';
 
 /** A model that passes a person's JSON on to the tool, and the tool's answer back to the person. */
-const courier = ((request: { messages: readonly { role: string; text?: string }[] }) => {
+const deliverer = ((request: { messages: readonly { role: string; text?: string }[] }) => {
   const last = request.messages.at(-1);
   const words = String(last?.text ?? "");
   if (last?.role === "tool") return text(`Tool: ${words}`);
@@ -36,7 +36,7 @@ const courier = ((request: { messages: readonly { role: string; text?: string }[
 
 describe("in a chat", () => {
   it("writes to a person by name, and that person's session remembers it", async () => {
-    const w = await world({ script: courier, config: OWNER });
+    const w = await environment({ script: deliverer, config: OWNER });
     w.telegram.say(2, "hello");
     await answered(w, 2);
     w.telegram.say(1, JSON.stringify({ target: "telegram:User 2", message: "Dinner at eight." }));
@@ -57,9 +57,9 @@ describe("in a chat", () => {
       const last = request.messages.at(-1);
       if (last?.text === "slow") return calls([{ name: "terminal", args: { command: "sleep 2" } }]);
       if (last?.role === "tool" && !last.text?.includes("success")) return text("slept");
-      return (courier as (request: unknown) => ReturnType<typeof text>)(request);
+      return (deliverer as (request: unknown) => ReturnType<typeof text>)(request);
     }) as NonNullable<Script>;
-    const w = await world({ script, config: OWNER });
+    const w = await environment({ script, config: OWNER });
     w.telegram.say(2, "slow");
     await w.telegram.until(() => w.telegram.fromBot(2).some((message) => message.text.startsWith("🔧")));
     w.telegram.say(1, JSON.stringify({ target: "telegram:2", message: "Meanwhile." }));
@@ -73,8 +73,8 @@ describe("in a chat", () => {
   });
 
   it("lists the chats to the owner, and tells an unknown name", async () => {
-    const w = await world({
-      script: courier,
+    const w = await environment({
+      script: deliverer,
       config: OWNER,
       env: { TELEGRAM_ALLOWED_USERS: "1,2", TELEGRAM_HOME_CHANNEL: "1" },
     });
@@ -93,7 +93,7 @@ describe("in a chat", () => {
   });
 
   it("keeps everybody else to their own chat and the home channels", async () => {
-    const w = await world({ script: courier, config: OWNER });
+    const w = await environment({ script: deliverer, config: OWNER });
     w.telegram.say(1, "hello");
     await answered(w, 1);
     w.telegram.say(2, '{"target":"telegram:1","message":"psst"}');
@@ -106,7 +106,7 @@ describe("in a chat", () => {
   });
 
   it("says why a message did not arrive", async () => {
-    const w = await world({ script: courier, config: OWNER });
+    const w = await environment({ script: deliverer, config: OWNER });
     const path = join(w.home.path, "missing.pdf");
     w.telegram.say(1, JSON.stringify({ target: "telegram:2", message: `Look:\nMEDIA:${path}` }));
     await answered(w, 1);
@@ -121,7 +121,7 @@ describe("in a chat", () => {
 describe("beside the gateway", () => {
   async function terminal(more: { [name: string]: string } = {}) {
     const home = tempHome();
-    const llm = await startFakeLlm({ script: courier });
+    const llm = await startFakeLlm({ script: deliverer });
     const telegram = await new FakeTelegram().start();
     home.useModel(llm);
     const host = {
@@ -188,7 +188,7 @@ describe("beside the gateway", () => {
 
   it("reaches a chat from the terminal through the gateway's process", { timeout: 90_000 }, async () => {
     const home = tempHome();
-    const llm = await startFakeLlm({ script: courier });
+    const llm = await startFakeLlm({ script: deliverer });
     const telegram = await new FakeTelegram().start();
     home.useModel(llm);
     const env = {

@@ -20,7 +20,7 @@ export interface SkillHome {
 
 export interface SkillHomeOptions {
   readonly settings?: Partial<SkillSettings>;
-  readonly world?: Partial<SkillHost>;
+  readonly host?: Partial<SkillHost>;
   readonly env?: { readonly [name: string]: string };
 }
 
@@ -58,9 +58,9 @@ function worldOf(
     },
     shell: async (command) => ({ kind: "done", stdout: `ran ${command}\n\n`, stderr: "", code: 0 }),
     hasCommand: async (name) => name === "git",
-    replace: async (text, wish) => replaceIn(text, wish),
+    replace: async (text, request) => replaceIn(text, request),
     notice: (text) => void kept.notices.push(text),
-    ...options.world,
+    ...options.host,
   };
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calls, text } from "./fake-llm.ts";
 import type { FakeMessage } from "./fake-telegram.ts";
-import { type Script, texts, type World, world } from "./gateway-world.ts";
+import { environment, type Script, texts, type World } from "./gateway-world.ts";
 
 export const OWNER = 501;
 export const GUEST = 502;
@@ -31,12 +31,12 @@ export interface UsersWorld extends World {
 }
 
 export async function usersWorld(
-  options: Omit<NonNullable<Parameters<typeof world>[0]>, "cwd" | "script"> & { readonly owners?: boolean } = {},
+  options: Omit<NonNullable<Parameters<typeof environment>[0]>, "cwd" | "script"> & { readonly owners?: boolean } = {},
 ): Promise<UsersWorld> {
   const place = realpathSync(mkdtempSync(join(tmpdir(), "users-")));
   folders.push(place);
   const owners = options.owners === false ? "" : `gateway:\n  owners: ["telegram:${OWNER}"]\n`;
-  const made = await world({
+  const made = await environment({
     ...options,
     env: options.env ?? { TELEGRAM_ALLOWED_USERS: `${OWNER},${GUEST},${OTHER}` },
     config: `${owners}${options.config ?? ""}`,

@@ -76,7 +76,7 @@ it("holds for random scripts and random moments of interruption", async () => {
       fc.array(someReply, { minLength: 1, maxLength: 5 }),
       fc.integer({ min: 1, max: 25 }),
       fc.boolean(),
-      async (script, patience, leave) => {
+      async (script, eventCount, leave) => {
         const provider = scripted([...script, says("the end")]);
         const settings = { maxTurns: 8, abandonMs: 5 };
         const conversation = await openConversation(bench.parts({ provider, tools: [work], settings }));
@@ -84,7 +84,7 @@ it("holds for random scripts and random moments of interruption", async () => {
         const stop = setTimeout(() => conversation.interrupt(), 60);
         for await (const event of conversation.send("go")) {
           events.push(event);
-          if (events.length !== patience || event.type === "ended") continue;
+          if (events.length !== eventCount || event.type === "ended") continue;
           if (leave) break;
           conversation.interrupt();
         }

@@ -240,7 +240,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
   it("hands out gathered pieces where somebody reads seldom", async () => {
     const text = "A sentence that comes letter by letter.";
     const reply: ReturnType<typeof says> = async function* (request, signal) {
-      for (const letter of text) yield { type: "text", text: letter };
+      for (const email of text) yield { type: "text", text: email };
       for await (const event of says(text)(request, signal)) if (event.type === "done") yield event;
     };
     const parts = () => bench.parts({ script: [reply] });

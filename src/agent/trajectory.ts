@@ -52,8 +52,8 @@ function gptTurn(message: Extract<Message, { role: "assistant" }>): TrajectoryTu
     .replaceAll("</REASONING_SCRATCHPAD>", "</think>");
   const thought = message.reasoning ?? message.reasoning_content ?? "";
   const blocks = [...(text === "" ? [] : [text]), ...(message.tool_calls ?? []).map(callBlock)];
-  const opening = text.startsWith("<think>") ? "" : `<think>\n${thought}\n</think>\n`;
-  return { from: "gpt", value: opening + blocks.join("\n") };
+  const prefix = text.startsWith("<think>") ? "" : `<think>\n${thought}\n</think>\n`;
+  return { from: "gpt", value: prefix + blocks.join("\n") };
 }
 
 function responseBlock(message: Extract<Message, { role: "tool" }>): string {

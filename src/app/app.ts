@@ -75,7 +75,7 @@ export interface App {
   skills(): Promise<Skills>;
   /** Every tool that a conversation could have, with its availability. */
   tools(): Promise<readonly ToolState[]>;
-  openConversation(wish: ConversationOptions): Promise<OpenedConversation>;
+  openConversation(options: ConversationOptions): Promise<OpenedConversation>;
   /** Expands `@file`, `@diff`, `@url` … in what a person typed at a local surface. */
   prepareInput(text: string, opened: OpenedConversation): Promise<PreparedInput>;
   /** Text for a screen, without the secrets this home knows. */

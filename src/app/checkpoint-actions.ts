@@ -143,24 +143,24 @@ async function open(home: Home, ask: CheckpointQuery) {
   if (numbered && !found)
     throw new UserError(`${root} has no checkpoint number ${ask.id}`, { hint: "See: hermes checkpoints list" });
   const path = ask.path === undefined ? {} : { path: resolve(home.cwd, ask.path) };
-  return { store, root, config, wish: { id: found?.id ?? ask.id, limits: limitsOf(config), ...path } };
+  return { store, root, config, options: { id: found?.id ?? ask.id, limits: limitsOf(config), ...path } };
 }
 
 /** What changed from the checkpoint until now; secrets masked. */
 export async function diffCheckpoint(home: Home, ask: CheckpointQuery): Promise<Difference & { project: string }> {
-  const { store, root, config, wish } = await open(home, ask);
+  const { store, root, config, options } = await open(home, ask);
   const [{ createRedactor }, { knownSecrets }] = await Promise.all([
     import("../security/redact.ts"),
     import("./known-secrets.ts"),
   ]);
   const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
-  const found = await store.locked(() => difference(store, root, wish));
+  const found = await store.locked(() => difference(store, root, options));
   return { ...found, diff: redactor.redact(found.diff, { code: true }), project: root };
 }
 
 export async function restoreCheckpoint(home: Home, ask: CheckpointQuery): Promise<Restored & { project: string }> {
-  const { store, root, wish } = await open(home, ask);
-  return { ...(await store.locked(() => restore(store, root, wish))), project: root };
+  const { store, root, options } = await open(home, ask);
+  return { ...(await store.locked(() => restore(store, root, options))), project: root };
 }
 
 export interface PruneOptions {

@@ -48,8 +48,8 @@ function withoutUserConfig(home: Home): Home {
 type LazyServices = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
 
 /** What surfaces ask for by name; the code behind each door is loaded when it is first opened. */
-function lazyServices(opening: ConversationDeps): LazyServices {
-  const { services, registry } = opening;
+function lazyServices(deps: ConversationDeps): LazyServices {
+  const { services, registry } = deps;
   const { plugins } = services;
   return {
     prepareInput: async (text, opened) => {
@@ -71,27 +71,27 @@ function lazyServices(opening: ConversationDeps): LazyServices {
     tools: async () => {
       await readyPlugins(plugins, registry);
       const { toolStates } = await import("./tool-states.ts");
-      return toolStates(opening);
+      return toolStates(deps);
     },
-    openConversation: async (wish) => {
+    openConversation: async (options) => {
       await readyPlugins(plugins, registry);
       const { openConversationFor } = await import("./open-conversation.ts");
-      return openConversationFor(opening, wish);
+      return openConversationFor(deps, options);
     },
   };
 }
 
 /** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
 function lazyCron(late: () => { readonly app: App; readonly services: Services }): LazyCron {
-  const door: LazyCron = new LazyCron({
+  const channel: LazyCron = new LazyCron({
     deliverer: async () => (await import("./configured-deliverer.ts")).configuredDeliverer(late().app),
-    book: async () => {
+    repository: async () => {
       const { home, config } = late().services;
-      return (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer: () => door.deliverer() });
+      return (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer: () => channel.deliverer() });
     },
-    cron: async (book) => (await import("./open-cron.ts")).openCron(late().app, late().services, book),
+    cron: async (repository) => (await import("./open-cron.ts")).openCron(late().app, late().services, repository),
   });
-  return door;
+  return channel;
 }
 
 /** What surfaces ask of a program while it runs. */
@@ -139,9 +139,9 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     notice,
     models: () => opened.models,
   });
-  const onTrouble = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
+  const onError = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
   const spending = ledgerByConversation(ledger, store);
-  const models = openModels(home, await withModelProviders(config, plugins), spending, { onTrouble });
+  const models = openModels(home, await withModelProviders(config, plugins), spending, { onError });
   opened.models = models;
   const skills = new LazySkills(async () => (await import("./open-skills.ts")).openSkills(services));
   const guards = await openGuards(home, config, {

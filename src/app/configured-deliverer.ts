@@ -118,8 +118,8 @@ export async function configuredDeliverer(app: App): Promise<Deliverer> {
     chats: async () => (await readDirectory(app.home.path)).filter(({ platform }) => problem(platform) === undefined),
     send: async (target, message) => {
       const platform = platforms.get(target.platform);
-      const trouble = problem(target.platform);
-      if (trouble !== undefined || !platform) return trouble ?? `There is no platform "${target.platform}".`;
+      const failure = problem(target.platform);
+      if (failure !== undefined || !platform) return failure ?? `There is no platform "${target.platform}".`;
       return inLine(() => send(app, platform, target, message));
     },
     flush: async () => {

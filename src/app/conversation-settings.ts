@@ -42,24 +42,24 @@ function realFolder(path: string): string {
 
 export function agentSettings(
   config: Config,
-  wish: ConversationOptions,
+  options: ConversationOptions,
   where: { cwd(): string; workspace: string; spillDir: string },
 ): AgentSettings {
   const effort = reasoningEffort(config);
   const guard = config.tool_loop_guardrails;
   return {
-    source: wish.source ?? "cli",
+    source: options.source ?? "cli",
     get cwd() {
       return where.cwd();
     },
     workspace: realFolder(where.workspace),
     spillDir: where.spillDir,
-    maxTurns: wish.maxTurns ?? config.agent.max_turns,
+    maxTurns: options.maxTurns ?? config.agent.max_turns,
     compression: config.compression.enabled,
     verifyFileChanges: config.display.file_mutation_verifier,
     ...(effort ? { reasoningEffort: effort } : {}),
-    ...(wish.userId ? { userId: wish.userId } : {}),
-    ...(wish.jobId ? { jobId: wish.jobId, titles: false } : {}),
+    ...(options.userId ? { userId: options.userId } : {}),
+    ...(options.jobId ? { jobId: options.jobId, titles: false } : {}),
     guard: {
       warnings: guard.warnings_enabled,
       hardStop: guard.hard_stop_enabled,
@@ -91,19 +91,19 @@ function askedToolsets(names: readonly string[], extra: ExtraToolsets): readonly
 }
 
 /** Tool names for a conversation: asked for, or the platform's selection, or its bundle; less what is disabled everywhere. */
-export function toolNames(config: Config, wish: ConversationOptions, extra: ExtraToolsets): string[] {
-  const platform = wish.platform ?? "cli";
+export function toolNames(config: Config, options: ConversationOptions, extra: ExtraToolsets): string[] {
+  const platform = options.platform ?? "cli";
   const selected = (config.platform_toolsets as { readonly [platform: string]: readonly string[] | undefined })[
     platform
   ];
   const bundle = `hermes-${platform.replaceAll("_", "-")}`;
-  const names = wish.toolsets
-    ? askedToolsets(wish.toolsets, extra)
+  const names = options.toolsets
+    ? askedToolsets(options.toolsets, extra)
     : (selected ?? [isToolset(bundle) ? bundle : "hermes-cli", ...pluginToolsets(extra)]);
-  const off = [...(config.agent.disabled_toolsets as readonly string[]), ...(wish.withoutToolsets ?? [])];
+  const off = [...(config.agent.disabled_toolsets as readonly string[]), ...(options.withoutToolsets ?? [])];
   const disabled = new Set(resolveToolsets(off, extra));
-  const within = wish.withinPlatform;
-  const bounds = within ? new Set(toolNames(config, { human: wish.human, platform: within }, extra)) : undefined;
+  const within = options.withinPlatform;
+  const bounds = within ? new Set(toolNames(config, { human: options.human, platform: within }, extra)) : undefined;
   return resolveToolsets([...names, "context"], extra).filter(
     (name) => !disabled.has(name) && (bounds?.has(name) ?? true),
   );

@@ -7,18 +7,18 @@ import type { Cron, JobRepository } from "./job-repository.ts";
 const GATEWAY_START_MS = 30_000;
 
 /** Runs the work with the jobs open and closes the ledger whatever happens. Nothing here runs a job. */
-export async function withJobs<T>(home: Home, work: (book: JobRepository) => Promise<T>): Promise<T> {
+export async function withJobs<T>(home: Home, work: (repository: JobRepository) => Promise<T>): Promise<T> {
   const [{ openJobRepository }, { openSettings }] = await Promise.all([
     import("./open-cron.ts"),
     import("./settings.ts"),
   ]);
   const { config } = await openSettings(home).load();
   const deliverer = () => Promise.reject(new Error("nothing is delivered by looking"));
-  const book = await openJobRepository({ home, config, deliverer });
+  const repository = await openJobRepository({ home, config, deliverer });
   try {
-    return await work(book);
+    return await work(repository);
   } finally {
-    book.close();
+    repository.close();
   }
 }
 
@@ -67,7 +67,7 @@ function series(first: number, count: number, next: (at: number) => number | und
 
 /** The next times of one job or of all, soonest first. Looking changes nothing. */
 export async function upcomingRuns(
-  book: JobRepository,
+  repository: JobRepository,
   options: { readonly job?: string; readonly count: number },
 ): Promise<readonly UpcomingRun[]> {
   const [{ correctedDue }, { nextAfter }, { isoIn, parseIso }] = await Promise.all([
@@ -75,21 +75,23 @@ export async function upcomingRuns(
     import("../cron/schedule.ts"),
     import("../cron/zone.ts"),
   ]);
-  const all = options.job === undefined ? await book.actions.list() : [await book.actions.find(options.job)];
+  const all =
+    options.job === undefined ? await repository.actions.list() : [await repository.actions.find(options.job)];
   const now = Date.now();
   const found: { job: Job; at: number }[] = [];
   for (const job of all) {
     const live = job.next_run_at !== null && job.enabled && job.state !== "error";
-    const stored = live ? parseIso(job.next_run_at, book.zone()) : undefined;
-    const due = live ? await correctedDue(job, { now, zone: book.zone() }, book.ledger) : undefined;
+    const stored = live ? parseIso(job.next_run_at, repository.zone()) : undefined;
+    const due = live ? await correctedDue(job, { now, zone: repository.zone() }, repository.ledger) : undefined;
     const first = due?.at ?? stored;
     if (first === undefined) continue;
     const left = job.repeat.times === null ? options.count : job.repeat.times - job.repeat.completed;
     // After one that is overdue come those from now on: what lies between is missed.
-    const next = (at: number) => nextAfter(job.schedule, Math.max(at, now), { zone: book.zone(), from: first });
+    const next = (at: number) => nextAfter(job.schedule, Math.max(at, now), { zone: repository.zone(), from: first });
     for (const at of series(first, Math.min(options.count, left), next)) found.push({ job, at });
   }
-  const zoneOf = (job: Job) => (job.schedule.kind === "cron" ? (job.schedule.tz ?? book.zone()) : book.zone());
+  const zoneOf = (job: Job) =>
+    job.schedule.kind === "cron" ? (job.schedule.tz ?? repository.zone()) : repository.zone();
   return found
     .sort((a, b) => a.at - b.at)
     .slice(0, options.count)
@@ -110,7 +112,7 @@ export interface CronStatus {
   /** Jobs that cannot go on until somebody changes them. */
   readonly aside: readonly Job[];
   /** Runs of the last seven days that went wrong, newest first. */
-  readonly troubles: readonly JobRun[];
+  readonly failures: readonly JobRun[];
 }
 
 const DAY_MS = 86_400_000;
@@ -121,30 +123,30 @@ function wentWrong(run: JobRun): boolean {
   return BAD.includes(run.state) || run.deliveryError !== null;
 }
 
-export async function cronStatus(book: JobRepository): Promise<CronStatus> {
-  const jobs = await book.actions.list();
-  const [next] = await upcomingRuns(book, { count: 1 });
-  const recent = await book.ledger.history({ limit: 200 });
-  const problem = await book.tickerProblem();
-  const signs = await book.ledger.signs();
+export async function cronStatus(repository: JobRepository): Promise<CronStatus> {
+  const jobs = await repository.actions.list();
+  const [next] = await upcomingRuns(repository, { count: 1 });
+  const recent = await repository.ledger.history({ limit: 200 });
+  const problem = await repository.tickerProblem();
+  const signs = await repository.ledger.signs();
   const { correctedDue } = await import("../cron/due-time.ts");
-  const frame = { now: Date.now(), zone: book.zone() };
+  const frame = { now: Date.now(), zone: repository.zone() };
   const tooLate: Job[] = [];
   for (const job of jobs)
-    if (job.enabled && job.state !== "error" && (await correctedDue(job, frame, book.ledger))) tooLate.push(job);
+    if (job.enabled && job.state !== "error" && (await correctedDue(job, frame, repository.ledger))) tooLate.push(job);
   return {
     alive: problem === undefined,
     problem: problem ?? null,
     tickers: signs
-      .map((sign) => ({ ...sign, lives: book.owners.lives(sign.owner) }))
+      .map((sign) => ({ ...sign, lives: repository.owners.lives(sign.owner) }))
       // A container has another name after each start: what was silent for a day is gone, not unknown.
       .filter(({ lives, tickedAt }) => lives !== "unknown" || Date.now() - tickedAt < DAY_MS),
     jobs: jobs.length,
     active: jobs.filter((job) => job.enabled && job.state !== "error").length,
-    running: await book.ledger.open(),
+    running: await repository.ledger.open(),
     next: next ?? null,
     tooLate,
     aside: jobs.filter((job) => job.state === "error"),
-    troubles: recent.filter((run) => wentWrong(run) && run.claimedAt > Date.now() - WEEK_MS).slice(0, 10),
+    failures: recent.filter((run) => wentWrong(run) && run.claimedAt > Date.now() - WEEK_MS).slice(0, 10),
   };
 }

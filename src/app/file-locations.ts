@@ -30,8 +30,8 @@ async function place(services: Services, context: ToolContext): Promise<FilePlac
       import("../tools/files/guarded-files.ts"),
       import("../tools/terminal/ask-for-path.ts"),
     ]);
-    const files = guardedFiles(backend.limits, (wish) =>
-      askForPath(wish, context, { toolName: "files", purpose: "a file tool" }),
+    const files = guardedFiles(backend.limits, (options) =>
+      askForPath(options, context, { toolName: "files", purpose: "a file tool" }),
     );
     return { files: withSpilled(files, spilled), search: guardedSearch(backend.limits) };
   }

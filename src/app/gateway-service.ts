@@ -138,8 +138,8 @@ export function notifyService(
   word: "start" | "stop",
   options: { readonly wait?: boolean } = {},
 ): Promise<string | null> {
-  const patience = options.wait === false ? ["--no-block"] : [];
-  if (file.kind === "systemd") return tell("systemctl", ["--user", ...patience, word, `${file.name}.service`], home);
+  const waitFlags = options.wait === false ? ["--no-block"] : [];
+  if (file.kind === "systemd") return tell("systemctl", ["--user", ...waitFlags, word, `${file.name}.service`], home);
   return tell("launchctl", [word === "start" ? "load" : "unload", file.path], home);
 }
 

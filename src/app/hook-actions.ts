@@ -45,7 +45,7 @@ export interface HookTrial {
   readonly code?: number | null;
   readonly ms?: number;
   readonly answer?: Json;
-  readonly trouble?: string;
+  readonly failure?: string;
   readonly stderr?: string;
 }
 
@@ -135,15 +135,15 @@ async function tryHook(home: Home, config: Config, hook: ShellHook, args: JsonOb
   if (!matches(hook, args.tool_name)) return { command: hook.command, matched: false };
   const where = hooksEnvironment(home, config);
   const run = await runShellHook(hook, hookPayload(hook.event, args, where.cwd), where);
-  const trouble = describeHookError(hook, run);
-  const answer = trouble ? undefined : parseHookAnswer(hook, run);
+  const details = describeHookError(hook, run);
+  const answer = details ? undefined : parseHookAnswer(hook, run);
   return {
     command: hook.command,
     matched: true,
     code: run.code,
     ms: run.ms,
     ...(answer === undefined ? {} : { answer }),
-    ...(trouble ? { trouble } : {}),
+    ...(details ? { failure: details } : {}),
     ...(run.stderr ? { stderr: run.stderr } : {}),
   };
 }
@@ -185,7 +185,7 @@ async function examine(home: Home): Promise<{ checks: HookCheck[]; problems: rea
     if (row?.changed) found.push("its script was changed after it was approved");
     if (!program && row?.consent !== "not approved") {
       const trial = await tryHook(home, config, hook, sampleArgs(hook.event, hook.matcher ?? "terminal"));
-      if (trial.trouble) found.push(trial.trouble);
+      if (trial.failure) found.push(trial.failure);
     }
     checks.push({ event: hook.event, command: hook.command, problems: found });
   }

@@ -58,8 +58,8 @@ function sourceOf(hook: ShellHook, where: HookEnvironment): HookSource {
   const callback = async (args: JsonObject) => {
     if (!matches(hook, args.tool_name)) return undefined;
     const run = await runShellHook(hook, hookPayload(hook.event, args, where.cwd), where);
-    const trouble = describeHookError(hook, run);
-    if (trouble) throw new Error(trouble);
+    const failure = describeHookError(hook, run);
+    if (failure) throw new Error(failure);
     return parseHookAnswer(hook, run);
   };
   const listeners = [{ callback, timeoutMs: hook.timeoutMs + GRACE_MS }];

@@ -69,18 +69,18 @@ export interface ImportRow {
 export interface HubActions {
   search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found>;
   /** Throws HubRefusal for what may not be installed, after `show` saw why. */
-  install(identifier: string, wish: InstallOptions, consent: Consent): Promise<InstallOutcome>;
+  install(identifier: string, options: InstallOptions, consent: Consent): Promise<InstallOutcome>;
   /** The plan and the text of SKILL.md; nothing stays behind. */
   inspect(identifier: string): Promise<InstallPlan & { readonly text: string }>;
   check(name?: string): Promise<readonly CheckRow[]>;
   audit(name?: string): Promise<readonly AuditRow[]>;
   /** Fetches, scans and offers one that changed at its source. */
-  update(name: string, wish: InstallOptions, consent: Consent): Promise<InstallOutcome>;
+  update(name: string, options: InstallOptions, consent: Consent): Promise<InstallOutcome>;
   /** Throws UserError for one that did not come from a hub. */
   mustBeInstalled(name: string): Promise<void>;
   uninstall(name: string, options: { readonly forget: boolean; readonly overwrite: boolean }): Promise<void>;
   exportSnapshot(): Promise<SnapshotFile>;
-  importSnapshot(text: string, wish: InstallOptions, consent: Consent): Promise<readonly ImportRow[]>;
+  importSnapshot(text: string, options: InstallOptions, consent: Consent): Promise<readonly ImportRow[]>;
   taps(): Promise<readonly (Tap & { readonly own: boolean })[]>;
   /** How many skills it has; throws when it cannot be read or has none. */
   addTap(
@@ -88,7 +88,7 @@ export interface HubActions {
     path: string,
   ): Promise<{ readonly repo: string; readonly skills: number; readonly added: boolean }>;
   removeTap(repo: string): Promise<boolean>;
-  publish(path: string, wish: PublishOptions): Promise<PublishOutcome>;
+  publish(path: string, options: PublishOptions): Promise<PublishOutcome>;
 }
 
 export interface PublishOptions {
@@ -159,7 +159,7 @@ function refusalOf(plan: InstallPlan): HubRefusal {
 }
 
 interface Trial {
-  readonly wish: InstallOptions;
+  readonly options: InstallOptions;
   readonly consent: Consent;
   readonly replace: boolean;
   /** Throws when the fetched skill is not the one that was asked for. */
@@ -168,8 +168,8 @@ interface Trial {
 
 /** Quarantine is empty again afterwards, whatever happens. */
 async function tryOut(hub: Hub, identifier: string, trial: Trial): Promise<InstallOutcome> {
-  const { wish, consent, replace } = trial;
-  const staged = await hub.stage(identifier, wish);
+  const { options, consent, replace } = trial;
+  const staged = await hub.stage(identifier, options);
   try {
     trial.check?.(staged);
     const plan = await planOf(hub, staged);
@@ -195,24 +195,29 @@ async function tryOut(hub: Hub, identifier: string, trial: Trial): Promise<Insta
 async function importOne(
   hub: Hub,
   skill: SnapshotFile["skills"][number],
-  wish: InstallOptions,
+  options: InstallOptions,
   consent: Consent,
 ): Promise<ImportRow> {
   const row = { name: skill.name, identifier: skill.identifier };
   const entry = (await hub.installed()).get(skill.name);
-  if (entry && hub.local(skill.name, entry).dir !== undefined && !wish.force) return { ...row, outcome: "present" };
+  if (entry && hub.local(skill.name, entry).dir !== undefined && !options.force) return { ...row, outcome: "present" };
   const changed = (staged: Staged) =>
     skill.sha256 === undefined
       ? skill.content_hash !== undefined && skill.content_hash !== staged.print.contentHash
       : skill.sha256 !== staged.print.pin;
   let differs = false;
   try {
-    const own = { ...wish, name: skill.name, ...(skill.category ? { category: skill.category } : {}) };
+    const own = { ...options, name: skill.name, ...(skill.category ? { category: skill.category } : {}) };
     const check = (staged: Staged) => {
       differs = changed(staged);
-      if (differs && !wish.force) throw new HubRefusal("it is not what it was when the snapshot was made");
+      if (differs && !options.force) throw new HubRefusal("it is not what it was when the snapshot was made");
     };
-    const outcome = await tryOut(hub, skill.identifier, { wish: own, consent, replace: wish.force ?? false, check });
+    const outcome = await tryOut(hub, skill.identifier, {
+      options: own,
+      consent,
+      replace: options.force ?? false,
+      check,
+    });
     return { ...row, outcome: outcome.done ? "installed" : "declined" };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
@@ -220,30 +225,30 @@ async function importOne(
   }
 }
 
-async function publish(hub: Hub, path: string, wish: PublishOptions): Promise<PublishOutcome> {
+async function publish(hub: Hub, path: string, options: PublishOptions): Promise<PublishOutcome> {
   const { preparePublication, publishToFolder, publishToSite } = await import("../skills/hub/publish.ts");
-  const publication = await preparePublication(path, { force: wish.force });
+  const publication = await preparePublication(path, { force: options.force });
   const { name, report } = publication;
-  if (wish.to === "github") {
-    if (!wish.repo) throw new UserError("which repository?", { hint: "Add --repo OWNER/REPO.", exitCode: 2 });
+  if (options.to === "github") {
+    if (!options.repo) throw new UserError("which repository?", { hint: "Add --repo OWNER/REPO.", exitCode: 2 });
     const { publishToGitHub } = await import("../skills/hub/publish-github.ts");
     return {
       name,
       verdict: report.verdict,
-      where: await publishToGitHub(hub.world, parseRepo(wish.repo), publication),
+      where: await publishToGitHub(hub.host, parseRepo(options.repo), publication),
     };
   }
-  if (!wish.dir)
+  if (!options.dir)
     throw new UserError("where to?", {
       hint: "Add --dir DIR for a folder, --to site --dir DIR for a web site, or --repo OWNER/REPO for GitHub.",
       exitCode: 2,
     });
-  const put = wish.to === "site" ? publishToSite : publishToFolder;
-  return { name, verdict: report.verdict, where: await put(wish.dir, publication) };
+  const put = options.to === "site" ? publishToSite : publishToFolder;
+  return { name, verdict: report.verdict, where: await put(options.dir, publication) };
 }
 
 function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap"> {
-  const taps = new Taps(hub.world.skillsDir);
+  const taps = new Taps(hub.host.skillsDir);
   return {
     taps: async () => {
       const own = await taps.own();
@@ -251,7 +256,7 @@ function tapActions(hub: Hub): Pick<HubActions, "taps" | "addTap" | "removeTap">
     },
     addTap: async (given, path) => {
       const tap = { repo: parseRepo(given), path };
-      const skills = (await githubSource(hub.world).list(tap)).length;
+      const skills = (await githubSource(hub.host).list(tap)).length;
       if (skills === 0)
         throw new UserError(`${tap.repo} has no skills below "${path}"`, { hint: "Name their folder with --path." });
       return { repo: tap.repo, skills, added: await taps.add(tap) };
@@ -268,7 +273,8 @@ export async function openHubActions(home: Home): Promise<HubActions> {
   const hub = await openHub(home);
   return {
     search: (query, options) => hub.search(query, options),
-    install: (identifier, wish, consent) => tryOut(hub, identifier, { wish, consent, replace: wish.force ?? false }),
+    install: (identifier, options, consent) =>
+      tryOut(hub, identifier, { options, consent, replace: options.force ?? false }),
     inspect: async (identifier) => {
       const staged = await hub.stage(identifier);
       try {
@@ -280,28 +286,28 @@ export async function openHubActions(home: Home): Promise<HubActions> {
     },
     check: (name) => hub.check(name),
     audit: (name) => hub.audit(name),
-    update: async (name, wish, consent) => {
+    update: async (name, options, consent) => {
       const entry = (await hub.installed()).get(name);
       if (!entry) throw notFromHub(name);
       // One that was deleted here comes back to its category.
       const parts = entry.install_path.split("/");
       const place = parts.length === 2 && parts[0] !== undefined ? { category: parts[0] } : {};
-      return tryOut(hub, entry.identifier, { wish: { ...wish, ...place, name }, consent, replace: true });
+      return tryOut(hub, entry.identifier, { options: { ...options, ...place, name }, consent, replace: true });
     },
     mustBeInstalled: async (name) => {
       if (!(await hub.installed()).has(name)) throw notFromHub(name);
     },
     uninstall: async (name, options) => void (await hub.uninstall(name, options)),
     exportSnapshot: () => exportSnapshot(hub),
-    importSnapshot: async (text, wish, consent) => {
+    importSnapshot: async (text, options, consent) => {
       const snapshot = parseSnapshot(text);
-      const taps = new Taps(hub.world.skillsDir);
+      const taps = new Taps(hub.host.skillsDir);
       for (const tap of snapshot.taps) await taps.add(tap);
       const rows: ImportRow[] = [];
-      for (const skill of snapshot.skills) rows.push(await importOne(hub, skill, wish, consent));
+      for (const skill of snapshot.skills) rows.push(await importOne(hub, skill, options, consent));
       return rows;
     },
-    publish: (path, wish) => publish(hub, path, wish),
+    publish: (path, options) => publish(hub, path, options),
     ...tapActions(hub),
   };
 }

@@ -17,8 +17,8 @@ export function createJobService(app: App): JobService {
   const actions = async () => (await app.cron()).actions;
   return {
     list: async () => (await actions()).list(),
-    create: async (wish) => (await actions()).create(wish),
-    update: async (id, wish) => (await actions()).update(id, wish),
+    create: async (options) => (await actions()).create(options),
+    update: async (id, request) => (await actions()).update(id, request),
     pause: async (id, reason) => (await actions()).pause(id, reason),
     resume: async (id) => (await actions()).resume(id),
     trigger: async (id) => (await actions()).trigger(id),

@@ -5,14 +5,14 @@ import type { Cron, JobRepository } from "./job-repository.ts";
 export interface CronLoaders {
   /** The deliverer until a surface brings its own. */
   deliverer(): Promise<Deliverer>;
-  book(): Promise<JobRepository>;
-  cron(book: JobRepository): Promise<Cron>;
+  repository(): Promise<JobRepository>;
+  cron(repository: JobRepository): Promise<Cron>;
 }
 
 export class LazyCron {
   readonly #openers: CronLoaders;
   #deliverer: Promise<Deliverer> | undefined;
-  #book: Promise<JobRepository> | undefined;
+  #repository: Promise<JobRepository> | undefined;
   #cron: Promise<Cron> | undefined;
 
   constructor(openers: CronLoaders) {
@@ -31,18 +31,18 @@ export class LazyCron {
 
   /** The jobs, without the means to run them. */
   repository(): Promise<JobRepository> {
-    this.#book ??= this.#openers.book();
-    return this.#book;
+    this.#repository ??= this.#openers.repository();
+    return this.#repository;
   }
 
   open(): Promise<Cron> {
-    this.#cron ??= this.repository().then((book) => this.#openers.cron(book));
+    this.#cron ??= this.repository().then((repository) => this.#openers.cron(repository));
     return this.#cron;
   }
 
   /** Interrupts runs of this process; each gets its end in the ledger. */
   async close(): Promise<void> {
     await (await this.#cron)?.scheduler.stop();
-    (await this.#book)?.close();
+    (await this.#repository)?.close();
   }
 }

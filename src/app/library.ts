@@ -68,8 +68,8 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
     ...(options.config ? { overrides: options.config } : {}),
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
-  const conversation: Hermes["conversation"] = async (wish = {}) => {
-    const about = await app.openConversation({ source: "library", ...wish, human: wish.human ?? nobody });
+  const conversation: Hermes["conversation"] = async (request = {}) => {
+    const about = await app.openConversation({ source: "library", ...request, human: request.human ?? nobody });
     return Object.assign(Object.create(about.conversation) as Conversation, { about });
   };
   return {
@@ -78,8 +78,8 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
     usage: app.ledger,
     jobs: openJobs(app),
     conversation,
-    ask: async (text, wish) => {
-      const talk = await conversation(wish);
+    ask: async (text, request) => {
+      const talk = await conversation(request);
       const events: AgentEvent[] = [];
       for await (const event of talk.send(text, { signal: new AbortController().signal })) events.push(event);
       await talk.close();

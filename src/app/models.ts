@@ -6,7 +6,7 @@ import { Models, type ModelsOptions } from "../providers/connect.ts";
 import { readProviderSettings } from "../providers/settings.ts";
 import type { Home } from "./home.ts";
 
-export type OpenModelsOptions = Pick<ModelsOptions, "onTrouble" | "probeTargets">;
+export type OpenModelsOptions = Pick<ModelsOptions, "onError" | "probeTargets">;
 
 /** `config` is the effective configuration of the home. */
 export function openModels(home: Home, config: object, ledger: UsageLedger, options: OpenModelsOptions = {}): Models {

@@ -95,7 +95,7 @@ async function openSsh(home: Home, config: Config, place: BackendPlace): Promise
   ]);
   const key = terminal.ssh_key?.replace(/^~(?=\/)/, home.env.HOME ?? homedir());
   const backend = new RemoteBackend({
-    door: new SshChannel({
+    channel: new SshChannel({
       host: terminal.ssh_host ?? "",
       ...(terminal.ssh_user ? { user: terminal.ssh_user } : {}),
       ...(terminal.ssh_port ? { port: terminal.ssh_port } : {}),
@@ -163,20 +163,20 @@ async function openContainer(
 ): Promise<Backend> {
   const { terminal } = config;
   const { cwd } = place;
-  const [{ RemoteBackend }, { SharedChannel }, door] = await Promise.all([
+  const [{ RemoteBackend }, { SharedChannel }, registrar] = await Promise.all([
     import("../tools/terminal/remote-shell.ts"),
     import("../tools/terminal/shared-channel.ts"),
     containerChannel(home, config, cwd),
   ]);
   const key = terminal.docker_mount_cwd_to_workspace ? cwd : "default";
-  const shared = containers.get(key) ?? new SharedChannel(door);
+  const shared = containers.get(key) ?? new SharedChannel(registrar);
   containers.set(key, shared);
   const start = terminal.docker_mount_cwd_to_workspace || hostUser(terminal) ? "/workspace" : "/root";
   // The person's own account has no home of its own there: what is private goes where it vanishes with the container.
   const folder = hostUser(terminal) ? "/tmp/.hermes" : "/root/.hermes";
   const backend = new RemoteBackend({
     belongings: () => skillFiles(home, place, folder),
-    door: shared.handle(),
+    channel: shared.handle(),
     cwd: remoteFolder(terminal, start),
     values: containerEnv(home.env, {
       values: terminal.docker_env as Values,

@@ -52,11 +52,11 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
     const { contextLength } = limits;
     return { engine: new LosslessEngine({ contextLength, settings, side, redact, store: services.store, dir }), side };
   }
-  const brought = await services.plugins?.contextEngine(context.engine, {
+  const fromPlugin = await services.plugins?.contextEngine(context.engine, {
     contextLength: limits.contextLength,
     model: connected.provider.identity.model,
   });
-  if (brought) return { engine: brought, side };
+  if (fromPlugin) return { engine: fromPlugin, side };
   const engine = new Compressor({ contextLength: limits.contextLength, settings, side, redact });
   if (context.engine === "compressor") return { engine, side };
   return {
@@ -71,75 +71,75 @@ const NO_TOOLS: ToolBox = { schemas: [], find: () => undefined, unavailable: () 
 
 /** Tools that belong to this conversation alone. */
 export async function ownTools(
-  opening: ConversationDeps,
-  wish: ConversationOptions,
+  deps: ConversationDeps,
+  options: ConversationOptions,
   memory: { service: Memory; tool: Tool | null },
 ): Promise<Tool[]> {
-  const { services } = opening;
+  const { services } = deps;
   return [
-    sessionSearchTool({ store: services.store, ...(wish.userId ? { userId: wish.userId } : {}) }),
+    sessionSearchTool({ store: services.store, ...(options.userId ? { userId: options.userId } : {}) }),
     recallContextTool(services.store),
-    ...(await skillToolsFor(services, wish)),
-    await cronToolFor(services, wish),
-    ...(await messageToolsFor(services, wish)),
+    ...(await skillToolsFor(services, options)),
+    await cronToolFor(services, options),
+    ...(await messageToolsFor(services, options)),
     ...(memory.tool ? [memory.tool] : []),
   ];
 }
 
 /** Everything that the conversation may call. Scripts get it without hints for the model, which would spoil their parsing. */
 async function openToolBox(open: Omit<Parent, "own">, memory: OpenedMemory): Promise<ToolBox> {
-  const { opening, wish, names } = open;
-  const { registry, services } = opening;
+  const { deps, options, names } = open;
+  const { registry, services } = deps;
   const offered: string[] = [];
   for (const name of names) if ((await registry.availability(name)).ok) offered.push(name);
   let box: ToolBox | undefined;
-  const code = codeTool(opening, offered, () => box ?? NO_TOOLS);
-  const own = [...(await ownTools(opening, wish, memory)), code];
+  const code = codeTool(deps, offered, () => box ?? NO_TOOLS);
+  const own = [...(await ownTools(deps, options, memory)), code];
   box = await registry.box(names, [...own, await subagents({ ...open, own })]);
   const clean = withCleanArguments(box, services.redactor);
-  return withHints(clean, wish.cwd ?? services.home.cwd, services.scan);
+  return withHints(clean, options.cwd ?? services.home.cwd, services.scan);
 }
 
-function askOf(wish: ConversationOptions) {
+function askOf(options: ConversationOptions) {
   return {
-    ...(wish.model ? { model: wish.model } : {}),
-    ...(wish.provider ? { provider: wish.provider } : {}),
-    ...(wish.baseUrl ? { baseUrl: wish.baseUrl } : {}),
+    ...(options.model ? { model: options.model } : {}),
+    ...(options.provider ? { provider: options.provider } : {}),
+    ...(options.baseUrl ? { baseUrl: options.baseUrl } : {}),
   };
 }
 
 async function restoreTodos(
-  opening: ConversationDeps,
+  deps: ConversationDeps,
   conversationId: string,
   messages: readonly Message[],
 ): Promise<void> {
   if (messages.length === 0) return;
   const { todosFromLog } = await import("../tools/todo.ts");
-  opening.builtins.todos.set(conversationId, todosFromLog(messages));
+  deps.builtins.todos.set(conversationId, todosFromLog(messages));
 }
 
 export async function openConversationFor(
-  opening: ConversationDeps,
-  wish: ConversationOptions,
+  deps: ConversationDeps,
+  options: ConversationOptions,
 ): Promise<OpenedConversation> {
-  const { services } = opening;
-  const connected = await services.models.connect(askOf(wish));
+  const { services } = deps;
+  const connected = await services.models.connect(askOf(options));
   const limits = await connected.provider.limits();
-  const start = wish.cwd ?? services.home.cwd;
+  const start = options.cwd ?? services.home.cwd;
   const place = { id: "" };
-  const settings = agentSettings(services.config, wish, {
+  const settings = agentSettings(services.config, options, {
     cwd: () => services.workspaces.cwd(place.id, start),
     workspace: start,
     spillDir: spillDir(services.home, "spill"),
   });
-  const sessionId = wish.resume ?? wish.sessionId ?? freshSessionId(Date.now(), settings.source);
+  const sessionId = options.resume ?? options.sessionId ?? freshSessionId(Date.now(), settings.source);
   const [opened, memory] = await Promise.all([
     openEngine(services, connected, limits),
-    openMemory(services, wish, sessionId),
+    openMemory(services, options, sessionId),
   ]);
   try {
     const made = { connected, limits, start, settings, sessionId, memory, ...opened };
-    return await assemble(opening, wish, made, (id) => {
+    return await assemble(deps, options, made, (id) => {
       place.id = id;
     });
   } catch (error) {
@@ -159,15 +159,15 @@ interface Prepared extends OpenedEngine {
 }
 
 async function assemble(
-  opening: ConversationDeps,
-  wish: ConversationOptions,
+  deps: ConversationDeps,
+  options: ConversationOptions,
   made: Prepared,
   named: (conversationId: string) => void,
 ): Promise<OpenedConversation> {
-  const { services, registry, builtins } = opening;
+  const { services, registry, builtins } = deps;
   const { connected, limits, memory, side, start, notice } = made;
-  const names = fitTools(toolNames(services.config, wish, extraToolsets(registry)), limits.contextLength);
-  const toolbox = await openToolBox({ opening, wish, connected, limits, names, memory: memory.service, side }, memory);
+  const names = fitTools(toolNames(services.config, options, extraToolsets(registry)), limits.contextLength);
+  const toolbox = await openToolBox({ deps, options, connected, limits, names, memory: memory.service, side }, memory);
   const promptParts: PromptPart[] = [];
   const conversation = await openConversation(
     {
@@ -177,14 +177,14 @@ async function assemble(
       toolbox,
       memory: memory.service,
       hooks: services.hooks,
-      human: wish.human,
+      human: options.human,
       side,
       redactor: services.redactor,
-      gate: turnGate(opening),
+      gate: turnGate(deps),
       settings: made.settings,
       forgetReads: (id) => builtins.fileMemory.forgetPages(id),
       systemPrompt: () =>
-        systemPromptFor(services, wish, {
+        systemPromptFor(services, options, {
           toolbox,
           memory: memory.service,
           cwd: start,
@@ -192,15 +192,15 @@ async function assemble(
           parts: promptParts,
         }),
     },
-    wish.resume ? { resume: wish.resume } : { sessionId: made.sessionId },
+    options.resume ? { resume: options.resume } : { sessionId: made.sessionId },
   );
   const id = conversation.conversationId;
   named(id);
   // The window of a resumed session may hold less than this process has read for it.
-  if (wish.resume) builtins.fileMemory.forgetPages(id);
-  if (wish.checkpoints) builtins.checkpoints.enable(id);
-  await restoreTodos(opening, id, conversation.messages);
-  const preload = await preloadFor(services, wish, conversation).catch(async (error: unknown) => {
+  if (options.resume) builtins.fileMemory.forgetPages(id);
+  if (options.checkpoints) builtins.checkpoints.enable(id);
+  await restoreTodos(deps, id, conversation.messages);
+  const preload = await preloadFor(services, options, conversation).catch(async (error: unknown) => {
     await conversation.close();
     throw error;
   });
@@ -209,7 +209,7 @@ async function assemble(
     conversation: surfaceView(conversation, preload.text, identity.model),
     identity,
     contextLength: limits.contextLength,
-    resumed: wish.resume !== undefined,
+    resumed: options.resume !== undefined,
     pictures: picturesFor(services.config, identity, side),
     caching: caching.enabled ? `Prompt caching: ${caching.label}` : null,
     modelNotices: connected.notes,

@@ -24,7 +24,7 @@ const TICKER_SILENT_MS = 180_000;
 type Rule = (text: string) => string | undefined;
 
 /** `hostile` for the whole text of a run; `wish` for a prompt, which whoever writes it can write without hidden characters. */
-async function scanRules(): Promise<{ readonly hostile: Rule; readonly wish: Rule }> {
+async function scanRules(): Promise<{ readonly hostile: Rule; readonly options: Rule }> {
   const { scanText } = await import("../security/injection-scan.ts");
   const hostile: Rule = (text) => {
     const { verdict, findings } = scanText(text, { kind: "cron" });
@@ -33,7 +33,7 @@ async function scanRules(): Promise<{ readonly hostile: Rule; readonly wish: Rul
   };
   const hidden: Rule = (text) =>
     scanText(text, { kind: "cron" }).findings.find(({ rule }) => rule === "invisible_unicode")?.rule;
-  return { hostile, wish: (text) => hostile(text) ?? hidden(text) };
+  return { hostile, options: (text) => hostile(text) ?? hidden(text) };
 }
 
 /** The configured zone when it exists, else that of the machine. */
@@ -53,7 +53,7 @@ function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): ()
     );
     const [newest] = alive;
     if (!newest) return "Nothing runs jobs at the moment. Start: hermes gateway run (or call: hermes cron tick)";
-    return alive.every((sign) => sign.trouble !== "") ? `Jobs are not run: ${newest.trouble}` : undefined;
+    return alive.every((sign) => sign.failure !== "") ? `Jobs are not run: ${newest.failure}` : undefined;
   };
 }
 
@@ -77,7 +77,7 @@ export async function openJobRepository(
     import("../store/runtime/cron-ledger.ts"),
     import("../store/runtime-db.ts"),
   ]);
-  const [{ wish: scan }, { zone, problem: zoneProblem }, sets] = await Promise.all([
+  const [{ options: scan }, { zone, problem: zoneProblem }, sets] = await Promise.all([
     scanRules(),
     zoneOf(config),
     import("../tools/toolsets.ts"),
@@ -132,7 +132,7 @@ function refuseTypo(name: string, { isToolset, TOOLSETS }: Toolsets): void {
 export async function openCron(
   app: App,
   services: Services,
-  book: JobRepository,
+  repository: JobRepository,
   now: () => number = Date.now,
 ): Promise<Cron> {
   const [{ Scheduler }, { CronTicker }, { runJobParts }, { runJob, sendAlert }, { hostile: scan }] = await Promise.all([
@@ -142,7 +142,7 @@ export async function openCron(
     import("../cron/run-job.ts"),
     scanRules(),
   ]);
-  const { file, ledger, owners, zone, output } = book;
+  const { file, ledger, owners, zone, output } = repository;
   const parts = runJobParts(app, services, { output, zone, now, scan });
   const notice = (text: string) => services.notice(text);
   const scheduler = new Scheduler({
@@ -155,24 +155,24 @@ export async function openCron(
     alert: (run, job) => sendAlert(run, job, parts),
     maxParallel: Number(app.config.cron.max_parallel_jobs) || 0,
   });
-  if (book.zoneProblem !== undefined) notice(book.zoneProblem);
+  if (repository.zoneProblem !== undefined) notice(repository.zoneProblem);
   const flush = async () => (await services.cron.deliverer()).flush?.();
-  return { ...book, scheduler, flush, ticker: () => new CronTicker({ scheduler, ledger, owners, now, notice }) };
+  return { ...repository, scheduler, flush, ticker: () => new CronTicker({ scheduler, ledger, owners, now, notice }) };
 }
 
 /** The cronjob tool of one conversation; the jobs are opened at its first call. */
-export async function cronToolFor(services: Services, wish: ConversationOptions): Promise<Tool> {
+export async function cronToolFor(services: Services, options: ConversationOptions): Promise<Tool> {
   const [{ cronjobTool }, { jobReach }] = await Promise.all([
     import("../cron/cronjob-tool.ts"),
     import("../cron/job-reach.ts"),
   ]);
-  const { human, platform } = wish;
+  const { human, platform } = options;
   const own = toolNames(services.config, { human, ...(platform ? { platform } : {}) }, new Map());
   const chat = {
     // Scripts of the home are the owner's. A shared chat goes on with somebody else's turn: asked at each call.
     scripts: () => own.includes("terminal") && !human.guest,
-    ...(wish.origin ? { origin: wish.origin } : {}),
-    ...(wish.userId ? { tenant: wish.userId } : {}),
+    ...(options.origin ? { origin: options.origin } : {}),
+    ...(options.userId ? { tenant: options.userId } : {}),
   };
   return cronjobTool({
     actions: async () => (await services.cron.repository()).actions,

@@ -15,9 +15,9 @@ export interface OpenedMemory {
 }
 
 /** Where several people share a home, each has notes of their own. */
-function notesDir(services: Services, wish: ConversationOptions): string {
+function notesDir(services: Services, options: ConversationOptions): string {
   const shared = join(services.home.path, "memories");
-  return wish.userId ? join(shared, "users", wish.userId.replaceAll(/[^\w-]/g, "_")) : shared;
+  return options.userId ? join(shared, "users", options.userId.replaceAll(/[^\w-]/g, "_")) : shared;
 }
 
 /** The external provider that `memory.provider` names. */
@@ -32,20 +32,20 @@ async function chosenProvider(services: Services): Promise<MemoryProvider | unde
 /** `sessionId` is that of the conversation that the memory is for. */
 export async function openMemory(
   services: Services,
-  wish: ConversationOptions,
+  options: ConversationOptions,
   sessionId: string,
 ): Promise<OpenedMemory> {
   const { memory } = services.config;
-  const off = wish.ignoreRules === true || wish.noMemory === true;
+  const off = options.ignoreRules === true || options.noMemory === true;
   const notes = new Notes({
-    dir: notesDir(services, wish),
+    dir: notesDir(services, options),
     memoryEnabled: memory.memory_enabled && !off,
     userEnabled: memory.user_profile_enabled && !off,
     memoryLimit: memory.memory_char_limit,
     userLimit: memory.user_char_limit,
     scan: services.scan,
   });
-  const platform = wish.platform ?? "cli";
+  const platform = options.platform ?? "cli";
   const provider = off ? undefined : await chosenProvider(services);
   const service = await MemoryService.open({
     notes,
@@ -57,7 +57,7 @@ export async function openMemory(
       agentContext: "primary",
       agentIdentity: services.home.profile,
       agentWorkspace: "hermes",
-      ...(wish.userId ? { userId: wish.userId } : {}),
+      ...(options.userId ? { userId: options.userId } : {}),
     },
     hooks: services.hooks,
     onWarning: (text) => services.notice(text),

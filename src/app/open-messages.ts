@@ -21,8 +21,8 @@ function chatsSetUp(services: Services): boolean {
 
 /** The same question about platforms that plugins bring. */
 async function isPluginPlatformReady(services: Services): Promise<boolean> {
-  const brought = (await services.plugins?.platforms()) ?? [];
-  return brought.some(({ name, settings, enabled }) => enabled(readPlatformSettings(services, name, settings)).ok);
+  const fromPlugin = (await services.plugins?.platforms()) ?? [];
+  return fromPlugin.some(({ name, settings, enabled }) => enabled(readPlatformSettings(services, name, settings)).ok);
 }
 
 function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
@@ -47,10 +47,10 @@ class Reach {
   readonly #origin: DeliveryTarget | null;
   readonly #all: boolean;
 
-  constructor(deliverer: () => Promise<Deliverer>, wish: ConversationOptions) {
+  constructor(deliverer: () => Promise<Deliverer>, options: ConversationOptions) {
     this.#deliverer = deliverer;
-    this.#origin = wish.origin ? originTarget(wish.origin) : null;
-    this.#all = wish.userId === undefined;
+    this.#origin = options.origin ? originTarget(options.origin) : null;
+    this.#all = options.userId === undefined;
   }
 
   isOrigin(target: DeliveryTarget): boolean {
@@ -105,10 +105,10 @@ function labelOf({ name, guild }: KnownChat): string {
 }
 
 /** Empty where no chat platform is set up: then the model is not told about the tool either. */
-export async function messageToolsFor(services: Services, wish: ConversationOptions): Promise<Tool[]> {
-  if (!wish.origin && !chatsSetUp(services) && !(await isPluginPlatformReady(services))) return [];
+export async function messageToolsFor(services: Services, options: ConversationOptions): Promise<Tool[]> {
+  if (!options.origin && !chatsSetUp(services) && !(await isPluginPlatformReady(services))) return [];
   const { sendMessageTool } = await import("../tools/send-message.ts");
-  const reach = new Reach(() => services.cron.deliverer(), wish);
+  const reach = new Reach(() => services.cron.deliverer(), options);
   return [
     sendMessageTool({
       gate: services.gate,
@@ -117,7 +117,7 @@ export async function messageToolsFor(services: Services, wish: ConversationOpti
       find: (words) => reach.find(words),
       send: async (target, message) => {
         // A conversation knows what it said itself.
-        const mirror = reach.isOrigin(target) ? {} : { mirrorFrom: wish.source ?? "cli" };
+        const mirror = reach.isOrigin(target) ? {} : { mirrorFrom: options.source ?? "cli" };
         return (await services.cron.deliverer()).send(target, { ...message, ...mirror });
       },
     }),

@@ -26,14 +26,14 @@ const SYSTEMS: { readonly [type: string]: string } = { Darwin: "macOS", Windows_
 /** Called once per session; the text is stored with it and never rebuilt while it lives. */
 export async function systemPromptFor(
   services: Services,
-  wish: ConversationOptions,
+  options: ConversationOptions,
   sources: PromptSources,
 ): Promise<string> {
   const { home, config, scan } = services;
   const shell = home.env.SHELL?.split("/").at(-1);
   const [memory, skillsIndex] = await Promise.all([
     sources.memory.snapshot(),
-    skillsIndexFor(services, wish, sources.toolbox),
+    skillsIndexFor(services, options, sources.toolbox),
   ]);
   const { text, parts } = await buildSystemPrompt({
     home: home.path,
@@ -43,11 +43,11 @@ export async function systemPromptFor(
     environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, ...(shell ? { shell } : {}) },
     now: new Date(),
     ...(config.timezone ? { timeZone: config.timezone } : {}),
-    ...(wish.passSessionId ? { sessionId: sources.sessionId() } : {}),
-    ...(wish.instructions ? { extra: wish.instructions } : {}),
+    ...(options.passSessionId ? { sessionId: sources.sessionId() } : {}),
+    ...(options.instructions ? { extra: options.instructions } : {}),
     scan,
-    contextFiles: wish.ignoreRules !== true,
-    projectFiles: wish.noProjectFiles !== true,
+    contextFiles: options.ignoreRules !== true,
+    projectFiles: options.noProjectFiles !== true,
   });
   sources.parts.splice(0, sources.parts.length, ...parts);
   return text;

@@ -25,10 +25,10 @@ export interface OpenServerOptions {
 function agentApi(app: App): AgentApi {
   return {
     store: app.store,
-    open: async (wish) => {
+    open: async (options) => {
       // As in chats: a key that was changed in `.env` serves the next turn.
       await app.refreshEnv();
-      return app.openConversation(wish);
+      return app.openConversation(options);
     },
   };
 }
@@ -57,7 +57,7 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
   };
   const settings = readApiServerSettings(asked, found("API_SERVER_KEY") ?? key, app.home.profile);
   const server = await startApiServer({
-    door: agentApi(app),
+    agent: agentApi(app),
     responses: await openResponses(app),
     settings,
     jobs: async () => createJobService(app),
@@ -72,7 +72,7 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
 export async function openApiServerPlatform(app: App, state?: () => JsonObject): Promise<Platform> {
   const { apiServerPlatform } = await import("../platforms/api-server/platform.ts");
   return apiServerPlatform({
-    door: agentApi(app),
+    agent: agentApi(app),
     openResponses: () => openResponses(app),
     ensureKey: async () => (await ensureApiKey(app.home)).key,
     jobs: async () => createJobService(app),

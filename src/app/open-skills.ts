@@ -145,9 +145,9 @@ export function openSkills(services: Services): SkillService {
     ...secrets(services),
     shell: (command, options) => runSnippet(services, command, options),
     hasCommand: (name) => onPath(home.env.PATH ?? "", name),
-    replace: async (text, wish) => {
+    replace: async (text, request) => {
       const { replaceIn } = await import("../tools/files/replace.ts");
-      const change = replaceIn(text, wish);
+      const change = replaceIn(text, request);
       return change.ok ? { ok: true, text: change.text, count: change.count } : { ok: false, error: change.error };
     },
     notice: (text) => services.notice(text),

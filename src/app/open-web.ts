@@ -78,12 +78,12 @@ export function openWeb(services: Services): WebState {
     fetch: pageFetch(services),
     xaiModel: config.x_search.model,
   });
-  const brought = plugins && {
+  const fromPlugin = plugins && {
     names: () => plugins.providerNames("web"),
     find: (name: string) => plugins.webSearchProvider(name),
   };
   return new WebState({
-    backends: new WebBackends({ backend, searchBackend, extractBackend }, providers, brought ?? undefined),
+    backends: new WebBackends({ backend, searchBackend, extractBackend }, providers, fromPlugin ?? undefined),
     check: checkUnder(urls),
     gate,
     redactor,

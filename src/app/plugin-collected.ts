@@ -20,7 +20,7 @@ export interface Collected {
   readonly hooks: { readonly name: HookName; readonly callback: HookCallback; readonly timeoutMs?: number }[];
   readonly commands: SlashCommand[];
   readonly cliCommands: PluginCliCommand[];
-  readonly contextEngines: Map<string, (wish: EngineOptions) => PluginContextEngine>;
+  readonly contextEngines: Map<string, (options: EngineOptions) => PluginContextEngine>;
   readonly memoryProviders: Map<string, () => PluginMemoryProvider>;
   readonly modelProviders: ModelProviderRow[];
   readonly webProviders: WebProvider[];

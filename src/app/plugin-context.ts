@@ -58,7 +58,7 @@ function aliases(context: PluginContext): object {
   const snake = Object.fromEntries(
     Object.entries(context)
       .filter(([name, value]) => typeof value === "function" && /[A-Z]/.test(name))
-      .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
+      .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (email) => `_${email.toLowerCase()}`), value]),
   );
   const seam = (name: Seam) => (provider: NamedProvider) => context.registerProvider(name, provider);
   return {

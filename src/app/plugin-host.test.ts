@@ -72,9 +72,9 @@ describe("which plugins run", () => {
     plugin("b", { name: "b" });
     plugin("tools/c", { name: "c" });
     const { host: opened } = await host({ plugins: { enabled: ["a", "b", "tools/c"], disabled: ["b"] } });
-    const standing = Object.fromEntries(opened.rows().map((row) => [row.key, row.status]));
-    expect(standing).toMatchObject({ a: "enabled", b: "disabled", "tools/c": "enabled" });
-    expect(standing["memory/holographic"]).toBe("not enabled");
+    const status = Object.fromEntries(opened.rows().map((row) => [row.key, row.status]));
+    expect(status).toMatchObject({ a: "enabled", b: "disabled", "tools/c": "enabled" });
+    expect(status["memory/holographic"]).toBe("not enabled");
   });
 
   it("a memory provider by its setting, not by the list", async () => {

@@ -275,12 +275,12 @@ export class PluginHost {
   }
 
   /** Undefined when no plugin brings an engine of this name. */
-  async contextEngine(name: string, wish: EngineOptions): Promise<ContextEngine | undefined> {
+  async contextEngine(name: string, options: EngineOptions): Promise<ContextEngine | undefined> {
     const owner = isBuiltInEngine(name) ? undefined : this.#engineOwner();
     const make = owner ? (await this.#load(owner))?.contextEngines.get(name) : undefined;
     if (!make) return undefined;
     const { adaptEngine } = await import("./plugin-adapt.ts");
-    return adaptEngine(make(wish), wish.contextLength);
+    return adaptEngine(make(options), options.contextLength);
   }
 
   async memoryProvider(name: string): Promise<MemoryProvider | undefined> {

@@ -36,13 +36,13 @@ export function addModelProviders(
   rows: readonly PluginModelProvider[],
   notice: (text: string) => void,
 ): Config {
-  const brought: { [name: string]: object } = {};
+  const fromPlugin: { [name: string]: object } = {};
   for (const row of rows) {
-    const problem = brought[row.name] ? `"${row.name}" is brought by another plugin already` : problemOf(row);
+    const problem = fromPlugin[row.name] ? `"${row.name}" is brought by another plugin already` : problemOf(row);
     if (problem) notice(`Plugin ${row.plugin}: model provider left out: ${problem}`);
-    else brought[row.name] = endpointOf(row);
+    else fromPlugin[row.name] = endpointOf(row);
   }
-  return { ...config, providers: { ...brought, ...config.providers } } as Config;
+  return { ...config, providers: { ...fromPlugin, ...config.providers } } as Config;
 }
 
 /** The same for a command that has no plugins open. */

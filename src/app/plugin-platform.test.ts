@@ -13,12 +13,12 @@ const idle = {
   close: () => undefined,
 } as unknown as PlatformConnection;
 
-function brought(connection: object, more: Partial<PluginPlatform> = {}) {
+function fromPlugin(connection: object, more: Partial<PluginPlatform> = {}) {
   const connect = async () => ({ ...idle, ...connection }) as PlatformConnection;
   return completePlatform({ name: "house", connect, ...more }, "a-plugin", 20);
 }
 
-const contextOf = (platform: ReturnType<typeof brought>, env: { [name: string]: string } = {}) =>
+const contextOf = (platform: ReturnType<typeof fromPlugin>, env: { [name: string]: string } = {}) =>
   platformContext(platform, { homePath: tmpdir(), env });
 
 const message = { text: "hi", idempotencyKey: "k" };
@@ -29,7 +29,7 @@ const fail = () => {
 
 describe("what is left out", () => {
   it("gets the usual value, with a switch and a list of people", () => {
-    const platform = brought({});
+    const platform = fromPlugin({});
     expect(platform).toMatchObject({ label: "house", maxLength: 4000, toolProgress: "off" });
     expect(platform.settings.map(({ env }) => env)).toEqual(["HOUSE_ENABLED", "HOUSE_ALLOWED_USERS"]);
     expect(platform.enabled(contextOf(platform))).toEqual({ ok: false, reason: "set HOUSE_ENABLED=true" });
@@ -42,7 +42,7 @@ describe("what is left out", () => {
       given = context;
       return idle;
     };
-    const platform = brought({}, { connect });
+    const platform = fromPlugin({}, { connect });
     const context = contextOf(platform);
     await platform.connect(context);
     const source = { chatId: 5, platform: "telegram", userId: "ada" };
@@ -61,7 +61,7 @@ describe("what is left out", () => {
 describe("mistakes", () => {
   it("are answers about messages", async () => {
     const send = async (how: unknown) => {
-      const platform = brought({ send: how });
+      const platform = fromPlugin({ send: how });
       return (await platform.connect(contextOf(platform))).send({ chatId: "1" }, message, signal);
     };
     expect(await send(fail)).toEqual({ ok: false, kind: "unknown", reason: "oops" });
@@ -74,7 +74,7 @@ describe("mistakes", () => {
   });
 
   it("make it red or quiet, never a crash", async () => {
-    const platform = brought({ health: fail, close: fail, typing: fail, mark: fail, learnMark: fail });
+    const platform = fromPlugin({ health: fail, close: fail, typing: fail, mark: fail, learnMark: fail });
     const connection = await platform.connect(contextOf(platform));
     expect(connection.health()).toMatchObject({ state: "red", reason: "oops" });
     await connection.typing?.({ chatId: "1" });
@@ -85,7 +85,7 @@ describe("mistakes", () => {
   });
 
   it("do not keep the gateway from its account or its end", async () => {
-    const platform = brought({ health: () => undefined, working: fail, drain: fail });
+    const platform = fromPlugin({ health: () => undefined, working: fail, drain: fail });
     const connection = await platform.connect(contextOf(platform));
     expect(connection.health()).toMatchObject({ state: "red", provenAt: null });
     expect(connection.working?.()).toBe(0);
@@ -94,7 +94,7 @@ describe("mistakes", () => {
 
   it("of the person are told from those of the moment", async () => {
     const theirs = Object.assign(new Error("bad token"), { name: "UserError", hint: "Change it." });
-    const failing = (error: Error) => brought({}, { connect: () => Promise.reject(error) });
+    const failing = (error: Error) => fromPlugin({}, { connect: () => Promise.reject(error) });
     const wrong = failing(theirs);
     await expect(wrong.connect(contextOf(wrong))).rejects.toBeInstanceOf(UserError);
     const busy = failing(new Error("busy"));

@@ -175,7 +175,7 @@ export function completePlatform(given: PluginPlatform, plugin: string, sendMs: 
   const name = checkName(given);
   const settings = settingsOf(name, given.settings ?? []);
   const { capabilities, openSender, prove } = given;
-  const opening = (open: NonNullable<Platform["connect"]>) => async (context: PlatformContext) => {
+  const guarded = (open: NonNullable<Platform["connect"]>) => async (context: PlatformContext) => {
     try {
       return guardedConnection(await open.call(given, guardedContext(context, name)), name, sendMs);
     } catch (error) {
@@ -199,8 +199,8 @@ export function completePlatform(given: PluginPlatform, plugin: string, sendMs: 
         return { ok: false, reason: `plugin ${plugin}: ${reasonOf(error)}` };
       }
     },
-    connect: opening(given.connect),
-    ...(openSender ? { openSender: opening(openSender) } : {}),
+    connect: guarded(given.connect),
+    ...(openSender ? { openSender: guarded(openSender) } : {}),
     ...(prove
       ? {
           prove: async (context) => {

@@ -16,7 +16,7 @@ import { createRegistrar, type RegistrarOwner } from "./plugin-registrar.ts";
 /** The part of a plugin's context that registers. */
 export type Registering = Pick<PluginContext, Extract<keyof PluginContext, `register${string}`>>;
 
-function registerEngine(into: Collected, name: string, make: (wish: EngineOptions) => PluginContextEngine): void {
+function registerEngine(into: Collected, name: string, make: (options: EngineOptions) => PluginContextEngine): void {
   const [first] = into.contextEngines.keys();
   if (first === undefined) into.contextEngines.set(name, make);
   else into.problems.push(`context engine "${name}" is refused: "${first}" is registered, and only one can be`);

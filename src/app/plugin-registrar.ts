@@ -68,7 +68,7 @@ async function within<T>(work: Promise<T>, ms: number, what: string): Promise<T>
 }
 
 /** A plugin's command has half a minute; `patient` ones are the program's own. */
-function adaptCommand(given: PluginSlashCommand, plugin: string, patient = false): SlashCommand {
+function adaptCommand(given: PluginSlashCommand, plugin: string, untimed = false): SlashCommand {
   const name = commandName(given.name ?? "");
   if (!/^[a-z][\w-]*$/.test(name)) throw new Error(`"${given.name}" is no name for a slash command`);
   if (typeof given.run !== "function") throw new Error(`/${name} has no run function`);
@@ -80,7 +80,7 @@ function adaptCommand(given: PluginSlashCommand, plugin: string, patient = false
     ...(given.whileBusy ? { whileBusy: true } : {}),
     run: async (args, context): Promise<CommandAnswer> => {
       const work = Promise.resolve(given.run(args, context));
-      const answer = await (patient ? work : within(work, COMMAND_MS, `/${name}`));
+      const answer = await (untimed ? work : within(work, COMMAND_MS, `/${name}`));
       return answer !== null && typeof answer === "object" ? answer : { type: "text", text: answer ?? "" };
     },
   };
@@ -94,15 +94,15 @@ export interface RegistrarOwner {
   /** Stands in messages. */
   readonly name: string;
   /** Its slash commands may take as long as they need: the program's own. */
-  readonly patient?: boolean;
+  readonly untimed?: boolean;
 }
 
 export function createRegistrar(who: RegistrarOwner, into: RegisteredItems): Registrar {
-  const { name, patient = false } = who;
+  const { name, untimed = false } = who;
   return {
     registerTool: (tool, options) =>
       void into.tools.push({ tool: adaptTool(tool, name), override: options?.override === true }),
-    registerCommand: (command) => void into.commands.push(adaptCommand(command, name, patient)),
+    registerCommand: (command) => void into.commands.push(adaptCommand(command, name, untimed)),
   };
 }
 

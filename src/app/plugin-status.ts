@@ -49,8 +49,8 @@ export function pluginStatus(plugin: FoundPlugin, config: Config): PluginStatus 
   return plugin.source === "bundled" && (kind === "backend" || kind === "platform") ? "built in" : "not enabled";
 }
 
-export function runs(standing: PluginStatus): boolean {
-  return standing === "enabled" || standing === "selected" || standing === "built in";
+export function runs(status: PluginStatus): boolean {
+  return status === "enabled" || status === "selected" || status === "built in";
 }
 
 /** True when the configuration asks for no plugin at all: then nothing is looked for. */

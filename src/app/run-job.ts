@@ -187,11 +187,11 @@ async function converse(
 
 /** As in chats: a marker without a file stays in the text, and files with keys or passwords never leave. */
 async function takeFiles(home: Home, job: Job, written: string): ReturnType<RunJobParts["takeFiles"]> {
-  const { text, paths, wish } = takeMarkers(written, sendableFile);
+  const { text, paths, options } = takeMarkers(written, sendableFile);
   const media: string[] = [];
   for (const path of paths) if (!(await isProtected(home, path, roleOf(job)))) media.push(path);
   const held = media.length < paths.length ? "\n\n[A protected file was not sent.]" : "";
-  return { text: `${text}${held}`, media, mediaWish: wish };
+  return { text: `${text}${held}`, media, mediaWish: options };
 }
 
 /** Everything that a run needs of this program. */

@@ -115,15 +115,15 @@ async function sendRows(
   connection: PlatformConnection,
   place: Place,
 ): Promise<SendProblems> {
-  const troubles = new Map<string, SendProblem>();
+  const failures = new Map<string, SendProblem>();
   const stuck = new Map<string, SendProblem>();
   for (const row of rows) {
-    const trouble = stuck.get(row.to.chatId) ?? (await sendUntilDone(row, connection, place));
-    if (trouble === undefined) continue;
-    troubles.set(row.key, trouble);
-    if (!trouble.forGood) stuck.set(row.to.chatId, trouble);
+    const failure = stuck.get(row.to.chatId) ?? (await sendUntilDone(row, connection, place));
+    if (failure === undefined) continue;
+    failures.set(row.key, failure);
+    if (!failure.forGood) stuck.set(row.to.chatId, failure);
   }
-  return troubles;
+  return failures;
 }
 
 async function bySender(
@@ -166,11 +166,11 @@ export async function sendAlone(
     await mailbox.prune(Date.now() - KEEP_MS);
     await mailbox.enqueue(wanted);
     const rows = (await waitingRows(mailbox, keys)).filter((row) => row.platform === platform.name);
-    const troubles = await bySender(app, platform, { mailbox, rows });
-    const unsent = rows.filter((row) => keys.has(row.key) && troubles.has(row.key));
-    const trouble = troubles.get(unsent[0]?.key ?? "");
-    if (trouble === undefined) return undefined;
-    const { reason, forGood } = trouble;
+    const failures = await bySender(app, platform, { mailbox, rows });
+    const unsent = rows.filter((row) => keys.has(row.key) && failures.has(row.key));
+    const failure = failures.get(unsent[0]?.key ?? "");
+    if (failure === undefined) return undefined;
+    const { reason, forGood } = failure;
     if (message.jobId !== undefined && !forGood) return `${reason}; it is sent when that works`;
     for (const row of unsent) await mailbox.failed(row.id, reason);
     return reason;

@@ -11,23 +11,27 @@ import type { Services } from "./services.ts";
 const SKILL_TOOLS = ["skills_list", "skill_view", "skill_manage"];
 
 /** Where the conversation takes place: chats never collect secrets, and have lists of skills of their own. */
-function surfaceOf(wish: Pick<ConversationOptions, "platform">): { platform: string; local: boolean } {
-  const platform = wish.platform ?? "cli";
+function surfaceOf(options: Pick<ConversationOptions, "platform">): { platform: string; local: boolean } {
+  const platform = options.platform ?? "cli";
   return { platform, local: platform === "cli" };
 }
 
-export async function skillToolsFor(services: Services, wish: ConversationOptions): Promise<Tool[]> {
+export async function skillToolsFor(services: Services, options: ConversationOptions): Promise<Tool[]> {
   const [{ skillTools }, service] = await Promise.all([import("../skills/skill-tools.ts"), services.skills.open()]);
-  return skillTools(service.port(surfaceOf(wish)));
+  return skillTools(service.port(surfaceOf(options)));
 }
 
 /** For the system prompt of a new session; empty when the conversation has no skill tools. */
-export async function skillsIndexFor(services: Services, wish: ConversationOptions, toolbox: ToolBox): Promise<string> {
+export async function skillsIndexFor(
+  services: Services,
+  options: ConversationOptions,
+  toolbox: ToolBox,
+): Promise<string> {
   const toolNames = toolbox.schemas.map((schema) => schema.name);
-  if (wish.ignoreRules === true || !toolNames.some((name) => SKILL_TOOLS.includes(name))) return "";
+  if (options.ignoreRules === true || !toolNames.some((name) => SKILL_TOOLS.includes(name))) return "";
   const toolsets = [...new Set(toolNames.map((name) => toolbox.find(name)?.toolset ?? ""))];
   const service = await services.skills.open();
-  return service.index({ toolNames, toolsets, platform: surfaceOf(wish).platform });
+  return service.index({ toolNames, toolsets, platform: surfaceOf(options).platform });
 }
 
 export interface Opened {
@@ -39,20 +43,20 @@ export interface Opened {
 /** The text of the skills that were asked for and that this conversation has not loaded yet; empty when none. */
 export async function preloadFor(
   services: Services,
-  wish: ConversationOptions,
+  options: ConversationOptions,
   opened: Opened,
 ): Promise<{ text: string; notes: readonly string[] }> {
   const users = opened.messages.filter((message) => message.role === "user").map((message) => textOf(message.content));
   const loaded = (name: string) => users.some((text) => text.includes(`[The user loaded the skill "${name}"`));
-  const names = (wish.skills ?? []).filter((name) => !loaded(name));
+  const names = (options.skills ?? []).filter((name) => !loaded(name));
   if (names.length === 0) return { text: "", notes: [] };
   const service = await services.skills.open();
   return service.preload(names, {
     conversationId: opened.conversationId,
     sessionId: opened.sessionId,
-    human: wish.human,
+    human: options.human,
     signal: new AbortController().signal,
-    ...surfaceOf(wish),
+    ...surfaceOf(options),
   });
 }
 

@@ -90,12 +90,12 @@ async function installText(
   services: Services,
   hub: HubActions,
   context: CommandContext,
-  wish: { readonly identifier: string; readonly force: boolean },
+  options: { readonly identifier: string; readonly force: boolean },
 ): Promise<string> {
   const human = context.human ?? nobody;
   let shown = "";
   const outcome = await hub
-    .install(wish.identifier, { force: wish.force }, async (plan) => {
+    .install(options.identifier, { force: options.force }, async (plan) => {
       shown = planText(plan);
       if (plan.action !== "allow") return "no";
       const answer = await human.approve(
@@ -166,9 +166,9 @@ async function switchText(services: Services, name: string, on: boolean): Promis
 async function atMachine(
   services: Services,
   context: CommandContext,
-  wish: { readonly verb: string; readonly rest: string; readonly force: boolean },
+  options: { readonly verb: string; readonly rest: string; readonly force: boolean },
 ): Promise<string> {
-  const { verb, rest, force } = wish;
+  const { verb, rest, force } = options;
   if (context.source !== "cli") return `On the machine itself: hermes skills ${verb} ${plain(rest)}`.trim();
   if (rest === "" && verb !== "check" && verb !== "browse")
     throw new UserError(`/skills ${verb} needs ${verb === "search" ? "words to look for" : "a name"}`, {

@@ -7,7 +7,7 @@ import { BUILTINS } from "./registry.ts";
 
 function builtinCommands(): SlashCommand[] {
   const entered: RegisteredItems = { tools: [], commands: [] };
-  const ctx = createRegistrar({ name: BUILTINS, patient: true }, entered);
+  const ctx = createRegistrar({ name: BUILTINS, untimed: true }, entered);
   for (const command of [...turnCommands, ...sessionCommands]) ctx.registerCommand(command);
   const taken = new Set<string>();
   return entered.commands.map((command) => {

@@ -15,8 +15,8 @@ import { type Services, spillDir } from "./services.ts";
 import { turnGate } from "./turn-gate.ts";
 
 export interface Parent {
-  readonly opening: ConversationDeps;
-  readonly wish: ConversationOptions;
+  readonly deps: ConversationDeps;
+  readonly options: ConversationOptions;
   readonly connected: Connected;
   readonly limits: ModelLimits;
   /** The parent's own tools by name: a subagent never has more. */
@@ -27,8 +27,8 @@ export interface Parent {
 }
 
 async function openChild(parent: Parent, spec: ChildSpec) {
-  const { opening, wish, limits, side } = parent;
-  const { services, registry } = opening;
+  const { deps, options, limits, side } = parent;
+  const { services, registry } = deps;
   const [{ openConversation }, { noMemory }, { Compressor }] = await Promise.all([
     import("../agent/conversation.ts"),
     import("../agent/no-memory.ts"),
@@ -39,7 +39,7 @@ async function openChild(parent: Parent, spec: ChildSpec) {
     ...(delegation.model ? { model: delegation.model } : {}),
     ...(delegation.provider ? { provider: delegation.provider } : {}),
   };
-  const { model, provider } = wish;
+  const { model, provider } = options;
   const connected = await services.models.connect(
     Object.keys(ask).length > 0 ? ask : { ...(model ? { model } : {}), ...(provider ? { provider } : {}) },
   );
@@ -47,9 +47,9 @@ async function openChild(parent: Parent, spec: ChildSpec) {
   const names = parent.names.filter(
     (name) => allowed.has(name) && spec.denyTool(name, registry.get(name)) === undefined,
   );
-  const start = wish.cwd ?? services.home.cwd;
-  if (wish.checkpoints) opening.builtins.checkpoints.enable(spec.sessionId);
-  const base = agentSettings(services.config, wish, {
+  const start = options.cwd ?? services.home.cwd;
+  if (options.checkpoints) deps.builtins.checkpoints.enable(spec.sessionId);
+  const base = agentSettings(services.config, options, {
     cwd: () => services.workspaces.cwd(spec.sessionId, start),
     workspace: start,
     spillDir: spillDir(services.home, "spill"),
@@ -73,9 +73,9 @@ async function openChild(parent: Parent, spec: ChildSpec) {
       human: spec.human,
       side,
       redactor: services.redactor,
-      gate: turnGate(opening),
+      gate: turnGate(deps),
       settings,
-      forgetReads: (id) => opening.builtins.fileMemory.forgetPages(id),
+      forgetReads: (id) => deps.builtins.fileMemory.forgetPages(id),
       systemPrompt: async () => spec.systemPrompt,
     },
     { sessionId: spec.sessionId, parentSessionId: spec.parentSessionId },
@@ -84,7 +84,7 @@ async function openChild(parent: Parent, spec: ChildSpec) {
 
 /** The delegate_task tool of a conversation. */
 export function subagents(parent: Parent): Promise<Tool> {
-  return delegation(parent.opening.services, {
+  return delegation(parent.deps.services, {
     memory: parent.memory,
     model: parent.connected.provider.identity.model,
     openChild: (spec) => openChild(parent, spec),

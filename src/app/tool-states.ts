@@ -10,16 +10,16 @@ import { delegation } from "./subagents.ts";
 
 const NO_CHILD = () => Promise.reject(new Error("this tool is only shown, not run"));
 
-async function conversationTools(opening: ConversationDeps): Promise<Tool[]> {
-  const { services, registry } = opening;
-  const wish = { human: nobody };
-  const memory = await openMemory(services, wish, "");
+async function conversationTools(deps: ConversationDeps): Promise<Tool[]> {
+  const { services, registry } = deps;
+  const options = { human: nobody };
+  const memory = await openMemory(services, options, "");
   try {
     const names = (await registry.states()).filter((state) => state.availability.ok).map((state) => state.tool.name);
     const empty = { schemas: [], find: () => undefined, unavailable: () => undefined };
     return [
-      ...(await ownTools(opening, wish, memory)),
-      codeTool(opening, names, () => empty),
+      ...(await ownTools(deps, options, memory)),
+      codeTool(deps, names, () => empty),
       await delegation(services, { memory: memory.service, openChild: NO_CHILD }),
     ];
   } finally {
@@ -27,10 +27,10 @@ async function conversationTools(opening: ConversationDeps): Promise<Tool[]> {
   }
 }
 
-export async function toolStates(opening: ConversationDeps): Promise<ToolState[]> {
-  const states = await opening.registry.states();
+export async function toolStates(deps: ConversationDeps): Promise<ToolState[]> {
+  const states = await deps.registry.states();
   const taken = new Set(states.map((state) => state.tool.name));
-  for (const tool of await conversationTools(opening)) {
+  for (const tool of await conversationTools(deps)) {
     if (taken.has(tool.name)) continue;
     const availability = (await tool.available?.()) ?? ({ ok: true } as const);
     states.push({ tool, owner: "builtins", availability });

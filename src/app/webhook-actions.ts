@@ -48,8 +48,8 @@ export async function webhookRoot(home: Home): Promise<string> {
 }
 
 /** Why answers of a route would not arrive as things are; undefined when they would. Throws for a platform that does not exist. */
-export async function deliveryProblem(home: Home, wish: SubscribeOptions): Promise<string | undefined> {
-  const { deliver = "log", deliver_extra: extra } = wish;
+export async function deliveryProblem(home: Home, options: SubscribeOptions): Promise<string | undefined> {
+  const { deliver = "log", deliver_extra: extra } = options;
   if (deliver === "log" || deliver === "github_comment") return undefined;
   const [{ openApp }, { configuredDeliverer }, { nearest }] = await Promise.all([
     import("./compose.ts"),
@@ -74,17 +74,17 @@ export async function deliveryProblem(home: Home, wish: SubscribeOptions): Promi
 }
 
 /** Adds a route or replaces the one of that name; a running gateway sees it with the next delivery. */
-export async function subscribeWebhook(home: Home, wish: SubscribeOptions): Promise<SubscribeOutcome> {
-  const { name, ...fields } = wish;
+export async function subscribeWebhook(home: Home, options: SubscribeOptions): Promise<SubscribeOutcome> {
+  const { name, ...fields } = options;
   requireName(name);
   const path = subscriptionsPath(home.path);
-  const secret = wish.secret ?? randomBytes(24).toString("base64url");
+  const secret = options.secret ?? randomBytes(24).toString("base64url");
   const entry: Subscription = { ...fields, secret, created_at: new Date().toISOString() };
   const problem = routeProblem(readRoute(name, { ...entry }, ""), true);
   if (problem)
     throw new UserError(`the route would not serve: ${problem}`, { hint: "Nothing was changed.", exitCode: 2 });
   await changeSubscriptions(path, (before) => ({ ...before, [name]: entry }));
-  return { path, url: `${await webhookRoot(home)}${name}`, secret, made: wish.secret === undefined };
+  return { path, url: `${await webhookRoot(home)}${name}`, secret, made: options.secret === undefined };
 }
 
 export async function listWebhooks(home: Home): Promise<Subscriptions> {

@@ -22,10 +22,10 @@ const MEDIA_TYPES: { readonly [extension: string]: string } = {
   ".webp": "image/webp",
 };
 
-async function withImages(wish: ChatArgs, text: string): Promise<string | ContentPart[]> {
-  if (wish.images.length === 0) return text;
+async function withImages(options: ChatArgs, text: string): Promise<string | ContentPart[]> {
+  if (options.images.length === 0) return text;
   const parts: ContentPart[] = [{ type: "text", text }];
-  for (const file of wish.images) {
+  for (const file of options.images) {
     const type = MEDIA_TYPES[extname(file).toLowerCase()];
     if (!type) throw new UserError(`${file}: images must be png, jpg, gif or webp`, { exitCode: 2 });
     parts.push({
@@ -84,10 +84,10 @@ function exitCodeOf(ended: Extract<AgentEvent, { type: "ended" }> | undefined): 
 }
 
 /** Whatever happens, the conversation is closed: memory and plugins hear of its end. */
-async function askOnce(context: CliContext, app: App, opened: OpenedConversation, wish: ChatArgs): Promise<number> {
+async function askOnce(context: CliContext, app: App, opened: OpenedConversation, options: ChatArgs): Promise<number> {
   const { signal, release } = interruptOnSignals();
   try {
-    return await ask(context, app, { opened, signal }, wish);
+    return await ask(context, app, { opened, signal }, options);
   } finally {
     await opened.conversation.close();
     release();
@@ -98,14 +98,14 @@ async function ask(
   context: CliContext,
   app: App,
   { opened, signal }: { opened: OpenedConversation; signal: AbortSignal },
-  wish: ChatArgs,
+  request: ChatArgs,
 ): Promise<number> {
   const { terminal } = context;
-  const only = wish.mode !== "query";
+  const only = request.mode !== "query";
   const json = Boolean(context.values.json);
-  if (wish.mode === "query" && !json) {
+  if (request.mode === "query" && !json) {
     for (const notice of opened.notices) terminal.err(terminal.style("dim", terminal.forErr(notice)));
-    terminal.err(terminal.style("bold", `> ${terminal.forErr(app.redact(wish.text))}`));
+    terminal.err(terminal.style("bold", `> ${terminal.forErr(app.redact(request.text))}`));
   }
   if (only || json) for (const notice of opened.modelNotices) terminal.err(notice);
   const printer = new EventPrinter(terminal, {
@@ -115,11 +115,11 @@ async function ask(
     toolProgress: context.values.verbose ? "verbose" : String(app.config.display.tool_progress),
   });
   let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
-  const input = await app.prepareInput(wish.text, opened);
-  if (wish.mode !== "oneshot")
+  const input = await app.prepareInput(request.text, opened);
+  if (request.mode !== "oneshot")
     for (const warning of input.warnings) terminal.err(`warning: ${terminal.forErr(warning)}`);
   const options = { signal, tainted: input.untrusted };
-  for await (const event of opened.conversation.send(await withImages(wish, input.text), options)) {
+  for await (const event of opened.conversation.send(await withImages(request, input.text), options)) {
     if (json) terminal.out(terminal.forOut(JSON.stringify(event)));
     else printer.show(event);
     if (event.type === "ended") ended = event;
@@ -127,11 +127,11 @@ async function ask(
   const folder = textOption(context, "trajectory");
   if (folder) {
     const file = await opened.conversation.saveTrajectory(resolve(context.home.cwd, folder), ended?.end === "done");
-    if (wish.mode === "query") terminal.err(terminal.style("dim", `trajectory: ${file}`));
+    if (request.mode === "query") terminal.err(terminal.style("dim", `trajectory: ${file}`));
   }
   await opened.conversation.close();
-  if (wish.mode === "quiet") terminal.err(`session_id: ${opened.conversation.sessionId}`);
-  if (wish.mode === "query" && !json)
+  if (request.mode === "quiet") terminal.err(`session_id: ${opened.conversation.sessionId}`);
+  if (request.mode === "query" && !json)
     terminal.err(
       terminal.style(
         "dim",
@@ -142,8 +142,8 @@ async function ask(
 }
 
 async function run(context: CliContext): Promise<number> {
-  const wish = parseChatArgs(context);
-  const interactive = wish.mode === "interactive";
+  const options = parseChatArgs(context);
+  const interactive = options.mode === "interactive";
   const app = await openApp(context.home, {
     host: interactive ? "worker" : "in-process",
     ignoreUserConfig: Boolean(context.values["ignore-user-config"]),
@@ -156,17 +156,17 @@ async function run(context: CliContext): Promise<number> {
         }
       : {}),
     onNotice: (text) =>
-      wish.mode === "oneshot" ? undefined : context.terminal.err(`notice: ${context.terminal.forErr(text)}`),
+      options.mode === "oneshot" ? undefined : context.terminal.err(`notice: ${context.terminal.forErr(text)}`),
   });
   try {
-    if (wish.mode !== "oneshot")
+    if (options.mode !== "oneshot")
       for (const warning of app.warnings) context.terminal.err(`warning: ${context.terminal.forErr(warning)}`);
     if (interactive) {
       const { interact } = await import("./interactive.ts");
-      return await interact(context, app, (human) => conversationOptions(context, app, human, wish.maxTurns));
+      return await interact(context, app, (human) => conversationOptions(context, app, human, options.maxTurns));
     }
-    const opened = await app.openConversation(await conversationOptions(context, app, nobody, wish.maxTurns));
-    return await askOnce(context, app, opened, wish);
+    const opened = await app.openConversation(await conversationOptions(context, app, nobody, options.maxTurns));
+    return await askOnce(context, app, opened, options);
   } finally {
     await app.close();
   }

@@ -18,8 +18,8 @@ function inZone(ms: number, zone: string): string {
 
 function lastRun(job: Job): string {
   if (job.last_run_at === null) return job.state === "error" ? "error" : "—";
-  const trouble = job.last_delivery_error ? " (delivery trouble)" : "";
-  return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}${trouble}`;
+  const note = job.last_delivery_error ? " (delivery failed)" : "";
+  return `${job.last_status === "error" ? "failed" : "ok"} ${short(job.last_run_at)}${note}`;
 }
 
 /** Id and name, and below them everything else as far as the line goes; for terminals that the table does not fit. */
@@ -145,7 +145,7 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
       : terminal.wrapped(terminal.style("red", status.problem ?? "Nothing runs jobs.")),
     ...tickers.map(
       (sign) =>
-        `  ${sign.owner.split(":").slice(0, 2).join(" pid ")}, last tick ${inZone(sign.tickedAt, zone)}${sign.trouble ? `; trouble: ${sign.trouble}` : ""}`,
+        `  ${sign.owner.split(":").slice(0, 2).join(" pid ")}, last tick ${inZone(sign.tickedAt, zone)}${sign.failure ? `; error: ${sign.failure}` : ""}`,
     ),
     `${status.active} of ${status.jobs} jobs are active.`,
     status.next ? `Next: ${status.next.job.name} at ${status.next.at}${status.next.overdue ? " (overdue)" : ""}` : "",
@@ -160,6 +160,6 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
     ),
     ...status.running.map((run) => `Running: ${run.jobName}, since ${inZone(run.startedAt ?? run.claimedAt, zone)}`),
   ].filter((line) => line !== "");
-  if (status.troubles.length === 0) return lines.join("\n");
-  return `${lines.join("\n")}\nTrouble in the last seven days:\n${historyTable(terminal, status.troubles, zone)}`;
+  if (status.failures.length === 0) return lines.join("\n");
+  return `${lines.join("\n")}\nTrouble in the last seven days:\n${historyTable(terminal, status.failures, zone)}`;
 }

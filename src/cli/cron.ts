@@ -20,10 +20,10 @@ function onNotice(context: CliContext): { onNotice(text: string): void } {
 }
 
 /** Opens the jobs without the means to run them. */
-function look(context: CliContext, work: (book: JobRepository) => Promise<number>): Promise<number> {
-  return withJobs(context.home, (book) => {
-    if (book.zoneProblem !== undefined) context.terminal.err(book.zoneProblem);
-    return work(book);
+function look(context: CliContext, work: (repository: JobRepository) => Promise<number>): Promise<number> {
+  return withJobs(context.home, (repository) => {
+    if (repository.zoneProblem !== undefined) context.terminal.err(repository.zoneProblem);
+    return work(repository);
   });
 }
 
@@ -40,10 +40,10 @@ function texts(context: CliContext, name: string): string[] | undefined {
 }
 
 async function list(context: CliContext): Promise<number> {
-  return look(context, async (book) => {
-    const all = await book.actions.list();
+  return look(context, async (repository) => {
+    const all = await repository.actions.list();
     const shown = context.values.all ? all : all.filter((job) => job.state !== "completed");
-    const problem = await book.tickerProblem();
+    const problem = await repository.tickerProblem();
     const hidden = all.length - shown.length;
     const none =
       hidden === 0 ? "No scheduled jobs." : `No scheduled jobs; ${hidden} completed (hermes cron list --all).`;
@@ -54,7 +54,7 @@ async function list(context: CliContext): Promise<number> {
 }
 
 /** Options of create and edit, as the job's fields. Absent ones stay away. */
-function wishOf(context: CliContext) {
+function toOptions(context: CliContext) {
   const names = ["name", "deliver", "script", "workdir", "model", "provider"] as const;
   const given: { [field: string]: string | string[] } = Object.fromEntries(
     names.flatMap((name) => {
@@ -96,7 +96,7 @@ async function create(context: CliContext): Promise<number> {
   const bare = given === undefined && !context.values.script && !context.values.skill;
   const prompt = words.length > 0 ? words.join(" ") : bare ? await ask(context, "What should be done? ") : "";
   return withCron(context.home, onNotice(context), async (cron) => {
-    const job = await cron.actions.create({ ...wishOf(context), schedule, prompt });
+    const job = await cron.actions.create({ ...toOptions(context), schedule, prompt });
     const problem = await cron.tickerProblem();
     return print(context, job, `Scheduled.\n${jobDetails(job)}${warningOf(context, problem)}`);
   });
@@ -117,16 +117,16 @@ async function edit(context: CliContext): Promise<number> {
   const prompt = textOption(context, "prompt");
   return withCron(context.home, onNotice(context), async (cron) => {
     const before = await cron.actions.find(reference(context));
-    const wish = {
-      ...wishOf(context),
+    const options = {
+      ...toOptions(context),
       ...editedSkills(context, before),
       ...(schedule === undefined ? {} : { schedule }),
       ...(prompt === undefined ? {} : { prompt }),
       ...(context.values.agent ? { no_agent: false } : {}),
     };
-    if (Object.keys(wish).length === 0)
+    if (Object.keys(options).length === 0)
       throw new UserError("what should change?", { hint: "See: hermes cron edit --help", exitCode: 2 });
-    const job = await cron.actions.update(before.id, wish);
+    const job = await cron.actions.update(before.id, options);
     return print(context, job, `Changed.\n${jobDetails(job)}`);
   });
 }
@@ -136,10 +136,12 @@ const DONE: { readonly [name in Change]: string } = { pause: "Paused", resume: "
 
 function change(name: Change): (context: CliContext) => Promise<number> {
   return (context) =>
-    look(context, async (book) => {
+    look(context, async (repository) => {
       const id = reference(context);
       const job =
-        name === "pause" ? await book.actions.pause(id, textOption(context, "reason")) : await book.actions[name](id);
+        name === "pause"
+          ? await repository.actions.pause(id, textOption(context, "reason"))
+          : await repository.actions[name](id);
       const next = name === "resume" ? ` Next run: ${job.next_run_at}.` : "";
       return print(context, job, `${DONE[name]}: ${job.name} (${job.id}).${next}`);
     });
@@ -167,16 +169,16 @@ async function runAndWait(
     const job = await cron.actions.find(reference(context));
     if (!context.values.json) context.terminal.err(`Running ${job.name} …`);
     const started = await startInGateway(context.home, job.id);
-    const patience = new AbortController();
+    const following = new AbortController();
     const stop = () => {
-      patience.abort();
+      following.abort();
       void cron.scheduler.stop();
     };
     process.once("SIGINT", stop);
     try {
       const ended = await (started === undefined
         ? cron.scheduler.runNow(job.id)
-        : cron.scheduler.follow(job.id, started, patience.signal));
+        : cron.scheduler.follow(job.id, started, following.signal));
       onEnd(ended);
       await cron.flush();
       if (ended.state === "running") context.terminal.err("It goes on in the gateway. See: hermes cron history");
@@ -201,33 +203,33 @@ async function tick(context: CliContext): Promise<number> {
 }
 
 async function status(context: CliContext): Promise<number> {
-  return look(context, async (book) => {
-    const report = await cronStatus(book);
-    return print(context, report, statusText(context.terminal, report, book.zone()));
+  return look(context, async (repository) => {
+    const report = await cronStatus(repository);
+    return print(context, report, statusText(context.terminal, report, repository.zone()));
   });
 }
 
 /** A removed job has a history too, by its id. */
-async function historyOf(book: JobRepository, id: string, limit: number): Promise<readonly JobRun[]> {
-  const kept = await book.ledger.history({ limit, jobId: id });
-  return kept.length > 0 ? kept : book.ledger.history({ limit, jobId: (await book.actions.find(id)).id });
+async function historyOf(repository: JobRepository, id: string, limit: number): Promise<readonly JobRun[]> {
+  const kept = await repository.ledger.history({ limit, jobId: id });
+  return kept.length > 0 ? kept : repository.ledger.history({ limit, jobId: (await repository.actions.find(id)).id });
 }
 
 async function history(context: CliContext): Promise<number> {
   const limit = integerOption(context, "limit", { default: 20, min: 1, max: 10_000 });
-  return look(context, async (book) => {
+  return look(context, async (repository) => {
     const [id] = context.positionals;
-    const rows = id === undefined ? await book.ledger.history({ limit }) : await historyOf(book, id, limit);
-    const text = rows.length === 0 ? "No runs yet." : historyTable(context.terminal, rows, book.zone());
+    const rows = id === undefined ? await repository.ledger.history({ limit }) : await historyOf(repository, id, limit);
+    const text = rows.length === 0 ? "No runs yet." : historyTable(context.terminal, rows, repository.zone());
     return print(context, rows, text);
   });
 }
 
 async function next(context: CliContext): Promise<number> {
   const count = integerOption(context, "count", { default: 10, min: 1, max: 1000 });
-  return look(context, async (book) => {
+  return look(context, async (repository) => {
     const [job] = context.positionals;
-    const rows = await upcomingRuns(book, { count, ...(job === undefined ? {} : { job }) });
+    const rows = await upcomingRuns(repository, { count, ...(job === undefined ? {} : { job }) });
     const value = rows.map((row) => ({ job_id: row.job.id, name: row.job.name, at: row.at, overdue: row.overdue }));
     return print(context, value, rows.length === 0 ? "Nothing is due." : upcomingTable(context.terminal, rows));
   });

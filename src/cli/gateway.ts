@@ -145,12 +145,12 @@ function platformLine(each: ShownPlatform): string {
 
 function deepLines(status: JsonObject): string[] {
   const mailbox = status.mailbox as { inbox: number; outbox: number; failed: number; oldestInbox: number | null };
-  const cron = status.cron as { tickedAt: number; trouble: string; late: boolean } | null;
+  const cron = status.cron as { tickedAt: number; failure: string; late: boolean } | null;
   return [
     `Messages: ${mailbox.inbox} waiting or in work${mailbox.oldestInbox ? ` (oldest ${ago(mailbox.oldestInbox)})` : ""}, ${mailbox.outbox} to send, ${mailbox.failed} not deliverable in the last day`,
     `Turns running: ${String(status.activeTurns)}; open conversations: ${String(status.openAgents)}`,
     cron
-      ? `Scheduled jobs: last tick ${ago(cron.tickedAt)}${cron.late ? ", LATE" : ""}${cron.trouble ? `, ${cron.trouble}` : ""}`
+      ? `Scheduled jobs: last tick ${ago(cron.tickedAt)}${cron.late ? ", LATE" : ""}${cron.failure ? `, ${cron.failure}` : ""}`
       : "Scheduled jobs: not running",
   ];
 }

@@ -50,8 +50,8 @@ function trialLines(trial: HookTrial): string {
   if (!trial.matched) return `${trial.command}\n  does not match this tool`;
   const lines = [`  exit code ${trial.code} after ${trial.ms} ms`];
   lines.push(
-    trial.trouble
-      ? `  failed: ${trial.trouble}`
+    trial.failure
+      ? `  failed: ${trial.failure}`
       : `  answer: ${trial.answer === undefined ? "none" : JSON.stringify(trial.answer)}`,
   );
   if (trial.stderr) lines.push(`  on standard error: ${trial.stderr.trim()}`);
@@ -72,7 +72,7 @@ async function test(context: CliContext): Promise<number> {
   if (context.values.json) terminal.out(JSON.stringify(trials, null, 2));
   else if (trials.length === 0) terminal.out(`No shell hook listens to ${event}.`);
   else for (const trial of trials) terminal.out(trialLines(trial));
-  return trials.some((trial) => trial.trouble) ? 1 : 0;
+  return trials.some((trial) => trial.failure) ? 1 : 0;
 }
 
 async function approve(context: CliContext): Promise<number> {

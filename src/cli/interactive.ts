@@ -25,7 +25,7 @@ class Session {
   readonly #context: CliContext;
   readonly #app: App;
   readonly #reader: LineReader;
-  readonly #wish: (human: Human) => Promise<ConversationOptions>;
+  readonly #options: (human: Human) => Promise<ConversationOptions>;
   #opened: OpenedConversation | undefined;
   #changes: Partial<ConversationOptions> = {};
   #running: AbortController | undefined;
@@ -40,10 +40,10 @@ class Session {
   #lastInterrupt = 0;
   #exitCode = 0;
 
-  constructor(context: CliContext, app: App, wish: (human: Human) => Promise<ConversationOptions>) {
+  constructor(context: CliContext, app: App, options: (human: Human) => Promise<ConversationOptions>) {
     this.#context = context;
     this.#app = app;
-    this.#wish = wish;
+    this.#options = options;
     this.#reader = new LineReader(context.terminal, join(context.home.path, ".hermes_history"));
   }
 
@@ -55,8 +55,8 @@ class Session {
   }
 
   async #open(): Promise<OpenedConversation> {
-    const wish = await this.#wish(this.#human);
-    const { resume: first, ...rest } = wish;
+    const options = await this.#options(this.#human);
+    const { resume: first, ...rest } = options;
     const resume = "resume" in this.#changes ? this.#changes.resume : first;
     const opened = await this.#app.openConversation({
       ...rest,
@@ -252,7 +252,7 @@ class Session {
   async #listen(): Promise<void> {
     await this.#reader.open();
     this.#reader.onInterrupt = () => this.#interrupted();
-    this.#reader.onStray = (line) => (this.#running ? this.#typedWhileBusy(line) : this.#pending.push(line));
+    this.#reader.onUnexpectedLine = (line) => (this.#running ? this.#typedWhileBusy(line) : this.#pending.push(line));
   }
 
   /** A line for the person now; a message for the agent when nothing else is going on. */
@@ -327,7 +327,7 @@ class Session {
 export function interact(
   context: CliContext,
   app: App,
-  wish: (human: Human) => Promise<ConversationOptions>,
+  options: (human: Human) => Promise<ConversationOptions>,
 ): Promise<number> {
-  return new Session(context, app, wish).run();
+  return new Session(context, app, options).run();
 }

@@ -270,7 +270,7 @@ export class LineReader {
   #source: Source | undefined;
   #lastQuestion: Promise<unknown> = Promise.resolve();
   /** A message that arrives while nobody asked for one. */
-  onStray: ((line: TypedLine) => void) | undefined;
+  onUnexpectedLine: ((line: TypedLine) => void) | undefined;
   onInterrupt: (() => void) | undefined;
 
   constructor(terminal: Terminal, historyFile: string) {
@@ -286,7 +286,7 @@ export class LineReader {
     const text = await readFile(this.#historyFile, "utf8").catch(() => "");
     const history = text.split("\n").filter(Boolean).slice(-MAX_HISTORY).reverse();
     this.#source = new TypedSource(this.#terminal, history, {
-      stray: (line) => this.onStray?.(line),
+      stray: (line) => this.onUnexpectedLine?.(line),
       interrupt: () => this.onInterrupt?.(),
     });
   }

@@ -34,7 +34,7 @@ function consentOf(context: CliContext, verb: string): Consent {
   };
 }
 
-function wishOf(context: CliContext): { name?: string; category?: string; force: boolean } {
+function toOptions(context: CliContext): { name?: string; category?: string; force: boolean } {
   const name = textOption(context, "name");
   const category = textOption(context, "category");
   return { ...(name ? { name } : {}), ...(category ? { category } : {}), force: Boolean(context.values.force) };
@@ -106,7 +106,7 @@ export async function inspect(context: CliContext): Promise<number> {
 export async function install(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const hub = await openHubActions(context.home);
-  const outcome = await hub.install(wordOf(context, "skill"), wishOf(context), consentOf(context, "Install"));
+  const outcome = await hub.install(wordOf(context, "skill"), toOptions(context), consentOf(context, "Install"));
   if (values.json)
     printJson(context, { installed: outcome.done, ...(outcome.done ? outcome.put : {}), plan: shown(outcome.plan) });
   else if (outcome.done)

@@ -28,7 +28,7 @@ async function subscribe(context: CliContext): Promise<number> {
   const { terminal, home } = context;
   const secret = textOption(context, "secret");
   const chat = textOption(context, "deliver-chat-id");
-  const wish = {
+  const options = {
     name: nameOf(context),
     description: textOption(context, "description") ?? "",
     events: list(textOption(context, "events")),
@@ -39,8 +39,8 @@ async function subscribe(context: CliContext): Promise<number> {
     ...(context.values["deliver-only"] ? { deliver_only: true } : {}),
     ...(secret ? { secret } : {}),
   };
-  const problem = await deliveryProblem(home, wish);
-  const made = await subscribeWebhook(home, wish);
+  const problem = await deliveryProblem(home, options);
+  const made = await subscribeWebhook(home, options);
   terminal.out(`URL     ${made.url}`);
   if (made.made) terminal.out(`Secret  ${made.secret}`);
   terminal.err(`Kept in ${made.path}. Sign each delivery: X-Webhook-Signature = HMAC-SHA256(secret, body) in hex.`);

@@ -134,7 +134,7 @@ function warnUnknown(path: Path, run: CheckRun): void {
 }
 
 function snakeCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return key.replace(/[A-Z]/g, (email) => `_${email.toLowerCase()}`);
 }
 
 /** Entries of a named map may be spelled in camelCase; the right spelling is named. */

@@ -20,5 +20,5 @@ export interface AgentApiOptions {
 
 export interface AgentApi {
   readonly store: SessionStore;
-  open(wish: AgentApiOptions): Promise<OpenedConversation>;
+  open(options: AgentApiOptions): Promise<OpenedConversation>;
 }

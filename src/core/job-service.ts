@@ -26,8 +26,8 @@ export interface JobInput {
 /** Every change is checked first; trouble is a UserError and changes nothing. */
 export interface JobService {
   list(): Promise<readonly Job[]>;
-  create(wish: JobInput): Promise<Job>;
-  update(id: string, wish: JobInput): Promise<Job>;
+  create(options: JobInput): Promise<Job>;
+  update(id: string, options: JobInput): Promise<Job>;
   pause(id: string, reason?: string): Promise<Job>;
   resume(id: string): Promise<Job>;
   /** Due now: whoever ticks next runs it. */

@@ -124,7 +124,7 @@ export interface TickerSign {
   readonly startedAt: number;
   readonly tickedAt: number;
   /** What the ticker reported about itself: empty, or the trouble of the last tick. */
-  readonly trouble: string;
+  readonly failure: string;
 }
 
 /** The durable record of occurrences. A claim is a unique insert: whoever makes the row owns the run. */

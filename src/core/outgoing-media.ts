@@ -32,19 +32,19 @@ export function isSendable(path: string): boolean {
   return extensionOf(path) in KINDS;
 }
 
-export function mediaKindOf(path: string, wish: MediaRequest = { voice: false, document: false }): MediaKind {
+export function mediaKindOf(path: string, options: MediaRequest = { voice: false, document: false }): MediaKind {
   const extension = extensionOf(path);
   const kind = KINDS[extension] ?? "document";
-  if (wish.document) return "document";
-  return wish.voice && ["ogg", "opus"].includes(extension) ? "voice" : kind;
+  if (options.document) return "document";
+  return options.voice && ["ogg", "opus"].includes(extension) ? "voice" : kind;
 }
 
 /** `resolve` answers with the file's path, or null for a marker that stays in the text because there is no such file. */
 export function takeMarkers(
   text: string,
   resolve: (written: string) => string | null,
-): { readonly text: string; readonly paths: readonly string[]; readonly wish: MediaRequest } {
-  const wish = { voice: text.includes("[[audio_as_voice]]"), document: text.includes("[[as_document]]") };
+): { readonly text: string; readonly paths: readonly string[]; readonly options: MediaRequest } {
+  const options = { voice: text.includes("[[audio_as_voice]]"), document: text.includes("[[as_document]]") };
   const paths: string[] = [];
   const plain = text.replaceAll("[[audio_as_voice]]", "").replaceAll("[[as_document]]", "");
   const without = plain.replace(MARKER, (whole: string, ...groups: unknown[]) => {
@@ -54,5 +54,5 @@ export function takeMarkers(
     if (!paths.includes(path)) paths.push(path);
     return "";
   });
-  return { text: without.replace(/\n{3,}/g, "\n\n").trim(), paths, wish };
+  return { text: without.replace(/\n{3,}/g, "\n\n").trim(), paths, options };
 }

@@ -232,7 +232,7 @@ export interface PluginContext {
   registerCliCommand(command: PluginCliCommand): void;
   /** A function is called for every conversation; an object is shared by all of them. */
   registerContextEngine(
-    engine: PluginContextEngine | ((wish: EngineOptions) => PluginContextEngine),
+    engine: PluginContextEngine | ((options: EngineOptions) => PluginContextEngine),
     name?: string,
   ): void;
   registerMemoryProvider(provider: PluginMemoryProvider | (() => PluginMemoryProvider), name?: string): void;

@@ -120,7 +120,7 @@ function targetsOf({ deliver }: Args): string | undefined {
   return typeof deliver === "string" ? deliver : deliver?.join(",");
 }
 
-function wishOf(args: Args): JobInput {
+function toOptions(args: Args): JobInput {
   const { action: _action, job_id: _id, model, reason: _reason, include_disabled: _all, deliver: _to, ...rest } = args;
   const deliver = targetsOf(args);
   return {
@@ -135,7 +135,7 @@ function wishOf(args: Args): JobInput {
 /** Why a person must be asked although nothing else speaks against it. */
 async function reasonToAsk(action: Action, args: Args, options: CronjobToolOptions): Promise<string | undefined> {
   if (action !== "create") return undefined;
-  const removed = await (await options.actions()).removedLike(wishOf(args));
+  const removed = await (await options.actions()).removedLike(toOptions(args));
   if (!removed) return undefined;
   return `would bring back the job "${removed.name}", which was removed on ${new Date(removed.at).toISOString().slice(0, 10)}`;
 }
@@ -196,9 +196,9 @@ async function change(
   const noted = note === undefined ? {} : { note };
   switch (action) {
     case "create":
-      return { job: await actions.create(wishOf(args), reach.origin), ...noted };
+      return { job: await actions.create(toOptions(args), reach.origin), ...noted };
     case "update":
-      return { job: await actions.update(id, wishOf(args), reach.tenant), ...noted };
+      return { job: await actions.update(id, toOptions(args), reach.tenant), ...noted };
     case "pause":
       return { job: await actions.pause(id, args.reason) };
     case "resume":

@@ -98,10 +98,13 @@ export class JobActions {
   }
 
   /** Throws UserError and changes nothing when something is wrong. */
-  async create(wish: JobInput, origin: JobOrigin | null = null): Promise<Job> {
+  async create(options: JobInput, origin: JobOrigin | null = null): Promise<Job> {
     const { file, checks, now } = this.#parts;
-    const deliver = wish.deliver?.trim() || usualTarget(origin);
-    const change = await prepareChange({ ...wish, deliver }, { checks, now: now(), origin, jobs: await this.list() });
+    const deliver = options.deliver?.trim() || usualTarget(origin);
+    const change = await prepareChange(
+      { ...options, deliver },
+      { checks, now: now(), origin, jobs: await this.list() },
+    );
     const { schedule } = change;
     if (!schedule) throw new UserError("A job needs a schedule.", { hint: "For example: every 2h", exitCode: 2 });
     const zone = checks.zone();
@@ -126,18 +129,19 @@ export class JobActions {
   }
 
   /** A job that was removed lately and that this wish would bring back; an agent asks before it does so. */
-  removedLike(wish: JobInput): Promise<RemovedJob | undefined> {
-    return this.#parts.removed.like(wish);
+  removedLike(options: JobInput): Promise<RemovedJob | undefined> {
+    return this.#parts.removed.like(options);
   }
 
   /** What is not named stays; an empty text or list clears. A job that names nobody becomes that of the `tenant`. */
-  async update(reference: string, wish: JobInput, tenant?: string): Promise<Job> {
+  async update(reference: string, options: JobInput, tenant?: string): Promise<Job> {
     const { file, checks, now } = this.#parts;
     const jobs = await this.list();
     const before = findJob(jobs, reference);
-    const deliver = wish.deliver === undefined ? {} : { deliver: wish.deliver.trim() || usualTarget(before.origin) };
+    const deliver =
+      options.deliver === undefined ? {} : { deliver: options.deliver.trim() || usualTarget(before.origin) };
     const change = await prepareChange(
-      { ...wish, ...deliver },
+      { ...options, ...deliver },
       { checks, now: now(), origin: before.origin, jobs, before },
     );
     const zone = checks.zone();

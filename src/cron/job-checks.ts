@@ -46,14 +46,14 @@ function bad(message: string, hint?: string): UserError {
   return new UserError(message, { exitCode: 2, ...(hint === undefined ? {} : { hint }) });
 }
 
-function scheduleOf(wish: JobInput, frame: CheckFrame): Schedule | undefined {
+function scheduleOf(options: JobInput, frame: CheckFrame): Schedule | undefined {
   const { before, checks, now } = frame;
   const stored = before?.schedule.kind === "cron" ? before.schedule : undefined;
-  const zone = wish.timezone || stored?.tz || checks.zone();
+  const zone = options.timezone || stored?.tz || checks.zone();
   if (!isZone(zone))
     throw bad(`"${zone}" is not a time zone.`, "Use a name such as Europe/Berlin or America/New_York.");
-  if (wish.schedule?.trim()) return parseSchedule(wish.schedule, { now, zone });
-  if (!wish.timezone || !before) return undefined;
+  if (options.schedule?.trim()) return parseSchedule(options.schedule, { now, zone });
+  if (!options.timezone || !before) return undefined;
   if (stored) return parseSchedule(stored.expr, { now, zone });
   throw bad(`The schedule "${before.schedule_display}" has no zone.`, "Only cron expressions keep one.");
 }
@@ -64,8 +64,8 @@ async function checkWorkdir(path: string): Promise<void> {
     throw bad(`The working directory ${path} does not exist.`);
 }
 
-function catchUpOf(wish: JobInput): Partial<Job> {
-  const { catch_up: policy, catch_up_limit: limit } = wish;
+function catchUpOf(options: JobInput): Partial<Job> {
+  const { catch_up: policy, catch_up_limit: limit } = options;
   const found = CATCH_UPS.find((name) => name === policy);
   if (policy !== undefined && policy !== "" && !found)
     throw bad(`catch_up takes ${CATCH_UPS.join(", ")}, not "${policy}".`);
@@ -77,14 +77,14 @@ function catchUpOf(wish: JobInput): Partial<Job> {
   };
 }
 
-function modelOf(wish: JobInput, checks: JobChecks): Partial<Job> {
+function modelOf(options: JobInput, checks: JobChecks): Partial<Job> {
   const change: { model?: string | null; provider?: string | null; base_url?: string | null } = {};
-  if (wish.model !== undefined) change.model = wish.model || null;
-  if (wish.provider !== undefined) change.provider = wish.provider || null;
-  if (wish.base_url !== undefined) change.base_url = wish.base_url || null;
+  if (options.model !== undefined) change.model = options.model || null;
+  if (options.provider !== undefined) change.provider = options.provider || null;
+  if (options.base_url !== undefined) change.base_url = options.base_url || null;
   // `custom` alone names no server; a model alone is one of the main provider.
   if (change.provider === "custom") change.provider = null;
-  if (change.model && wish.provider === undefined) change.provider = checks.mainProvider() ?? null;
+  if (change.model && options.provider === undefined) change.provider = checks.mainProvider() ?? null;
   return change;
 }
 
@@ -102,42 +102,42 @@ function orNull<T>(list: readonly T[]): readonly T[] | null {
 }
 
 /** Throws UserError about the first thing that is wrong. */
-export async function prepareChange(wish: JobInput, frame: CheckFrame): Promise<JobChange> {
+export async function prepareChange(options: JobInput, frame: CheckFrame): Promise<JobChange> {
   const { checks, before } = frame;
-  const rule = wish.prompt === undefined ? undefined : checks.scan(wish.prompt);
+  const rule = options.prompt === undefined ? undefined : checks.scan(options.prompt);
   if (rule !== undefined)
     throw bad(
       `The prompt has the marks of smuggled instructions (${rule}); nothing was saved.`,
       rule === "invisible_unicode" ? "Type it anew: it has characters that cannot be seen." : "Say it in other words.",
     );
-  const schedule = scheduleOf(wish, frame);
-  if (wish.repeat !== undefined && !Number.isInteger(wish.repeat)) throw bad("repeat takes a whole number.");
-  if (wish.workdir) await checkWorkdir(wish.workdir);
-  if (wish.script) await findScript(wish.script, checks.scripts);
-  const script = wish.script === undefined ? (before?.script ?? null) : wish.script || null;
-  const noAgent = wish.no_agent ?? before?.no_agent ?? false;
+  const schedule = scheduleOf(options, frame);
+  if (options.repeat !== undefined && !Number.isInteger(options.repeat)) throw bad("repeat takes a whole number.");
+  if (options.workdir) await checkWorkdir(options.workdir);
+  if (options.script) await findScript(options.script, checks.scripts);
+  const script = options.script === undefined ? (before?.script ?? null) : options.script || null;
+  const noAgent = options.no_agent ?? before?.no_agent ?? false;
   if (noAgent && script === null) throw bad("A job without a model needs a script.");
-  const skills = listOf(wish.skills);
-  const contextFrom = listOf(wish.context_from);
+  const skills = listOf(options.skills);
+  const contextFrom = listOf(options.context_from);
   if (contextFrom) checkContext(contextFrom, frame.jobs);
-  const toolsets = listOf(wish.enabled_toolsets);
+  const toolsets = listOf(options.enabled_toolsets);
   if (toolsets) checks.checkToolsets(toolsets);
-  const deliver = splitTargets(wish.deliver ?? "").join(",") || undefined;
+  const deliver = splitTargets(options.deliver ?? "").join(",") || undefined;
   if (deliver !== undefined && !isLocalOnly(deliver))
     await checkTargets({ deliver, origin: frame.origin }, await checks.deliverer());
   return {
     ...(schedule ? { schedule } : {}),
-    ...(wish.prompt === undefined ? {} : { prompt: wish.prompt.trim() }),
-    ...(oneLine(wish.name ?? "") === "" ? {} : { name: oneLine(wish.name ?? "") }),
-    ...(wish.repeat === undefined ? {} : { times: wish.repeat > 0 ? wish.repeat : null }),
+    ...(options.prompt === undefined ? {} : { prompt: options.prompt.trim() }),
+    ...(oneLine(options.name ?? "") === "" ? {} : { name: oneLine(options.name ?? "") }),
+    ...(options.repeat === undefined ? {} : { times: options.repeat > 0 ? options.repeat : null }),
     ...(deliver === undefined ? {} : { deliver }),
     ...(skills ? { skills } : {}),
-    ...(wish.script === undefined ? {} : { script }),
-    ...(wish.no_agent === undefined ? {} : { no_agent: wish.no_agent }),
+    ...(options.script === undefined ? {} : { script }),
+    ...(options.no_agent === undefined ? {} : { no_agent: options.no_agent }),
     ...(contextFrom ? { context_from: orNull(contextFrom) } : {}),
     ...(toolsets ? { enabled_toolsets: orNull(toolsets) } : {}),
-    ...(wish.workdir === undefined ? {} : { workdir: wish.workdir || null }),
-    ...modelOf(wish, checks),
-    ...catchUpOf(wish),
+    ...(options.workdir === undefined ? {} : { workdir: options.workdir || null }),
+    ...modelOf(options, checks),
+    ...catchUpOf(options),
   };
 }

@@ -132,13 +132,13 @@ async function ended(child: ChildProcess, parts: ScriptParts, signal: AbortSigna
         const how = killedBy ? `it was ended by ${killedBy}` : `it ended with code ${status}`;
         const finish = () => done(status === 0 ? undefined : how);
         // A program that has left the group may keep the pipes open for ever.
-        const patience = setTimeout(() => {
+        const timer = setTimeout(() => {
           child.stdout?.destroy();
           child.stderr?.destroy();
           finish();
         }, PIPES_MS);
         child.once("close", () => {
-          clearTimeout(patience);
+          clearTimeout(timer);
           finish();
         });
       });
@@ -164,12 +164,12 @@ export async function runScript(name: string, parts: ScriptParts, signal: AbortS
   }
   const child = parts.groups.start(command, { cwd: dirname(path), env: parts.env });
   const texts = gather(child);
-  const trouble = await ended(child, parts, signal);
+  const failure = await ended(child, parts, signal);
   const output = parts.redact(texts.stdout()).trim();
-  if (trouble === undefined) return { ok: true, output, wake: wakes(output) };
+  if (failure === undefined) return { ok: true, output, wake: wakes(output) };
   const errors = parts.redact(texts.stderr()).trim();
   const said = [
-    `The script ${name} failed: ${trouble}.`,
+    `The script ${name} failed: ${failure}.`,
     errors === "" ? "" : `stderr:\n${errors.slice(-4000)}`,
     output === "" ? "" : `stdout:\n${output.slice(-4000)}`,
   ];

@@ -29,7 +29,7 @@ export class CronTicker {
   #startedAt = 0;
   #tickedAt = 0;
   #prunedAt = 0;
-  #trouble = "";
+  #lastError = "";
   #stopped = false;
   #ticking: Promise<void> | undefined;
 
@@ -39,10 +39,10 @@ export class CronTicker {
   }
 
   /** The last tick that went well, in milliseconds, and what the last one complained about. */
-  get health(): { readonly tickedAt: number; readonly trouble: string; readonly late: boolean } {
+  get health(): { readonly tickedAt: number; readonly failure: string; readonly late: boolean } {
     const late =
       this.#startedAt > 0 && this.#parts.now() - Math.max(this.#tickedAt, this.#startedAt) > 3 * this.#everyMs;
-    return { tickedAt: this.#tickedAt, trouble: this.#trouble, late };
+    return { tickedAt: this.#tickedAt, failure: this.#lastError, late };
   }
 
   /** Ticks at once, then on every full minute of the clock. */
@@ -105,18 +105,18 @@ export class CronTicker {
   /** Never rejects: a tick that fails is told once and tried again at the next minute. */
   async #tickOnce(): Promise<void> {
     const { scheduler, ledger, owners, now, notice } = this.#parts;
-    let trouble = "";
+    let details = "";
     try {
       // The other one may need minutes at each of its ticks: that is a state to be seen, not news.
-      if ((await scheduler.tick()).held) trouble = HELD;
+      if ((await scheduler.tick()).held) details = HELD;
     } catch (error) {
-      trouble = wordsOf(error);
-      if (trouble !== this.#trouble) notice(`Scheduled jobs are not looked at: ${trouble}`);
+      details = wordsOf(error);
+      if (details !== this.#lastError) notice(`Scheduled jobs are not looked at: ${details}`);
     }
-    this.#trouble = trouble;
+    this.#lastError = details;
     this.#tickedAt = now();
     try {
-      await ledger.beat({ owner: owners.self, startedAt: this.#startedAt, tickedAt: this.#tickedAt, trouble });
+      await ledger.beat({ owner: owners.self, startedAt: this.#startedAt, tickedAt: this.#tickedAt, failure: details });
       if (this.#tickedAt - this.#prunedAt > DAY_MS) {
         this.#prunedAt = this.#tickedAt;
         await ledger.prune(this.#tickedAt - KEEP_MS);

@@ -59,32 +59,32 @@ function headerOf(task: Pick<Kept, "id" | "prompt">): string {
 
 /** The tasks of all chats. What a stop or a crash cut off goes on at the next start. */
 export class Background implements BackgroundTasks {
-  readonly #office: () => GatewayContext;
+  readonly #gateway: () => GatewayContext;
   readonly #human: (row: InboxRow) => Human;
   readonly #tasks = new Map<string, Task>();
 
   /** `human` is the person of the chat that a message came from. */
-  constructor(office: () => GatewayContext, human: (row: InboxRow) => Human) {
-    this.#office = office;
+  constructor(gateway: () => GatewayContext, human: (row: InboxRow) => Human) {
+    this.#gateway = gateway;
     this.#human = human;
   }
 
   list(to: Destination): string[] {
-    const now = this.#office().now();
+    const now = this.#gateway().now();
     return [...this.#tasks.values()]
       .filter((task) => task.to.chatId === to.chatId && task.to.threadId === to.threadId)
       .map((task) => `${task.id}: ${short(task.prompt)} (${Math.round((now - task.startedAt) / 1000)} s)`);
   }
 
   async start({ row, prompt, platform, to }: BackgroundRequest): Promise<string> {
-    const id = newId(this.#office().now());
+    const id = newId(this.#gateway().now());
     await this.#begin([{ id, platform: platform.name, to, prompt, row, starts: 1 }]);
     return id;
   }
 
   /** They begin when it is noted that they did; when that fails, none does. */
   async #begin(all: readonly Kept[]): Promise<void> {
-    const startedAt = this.#office().now();
+    const startedAt = this.#gateway().now();
     const fresh = () => ({
       controller: new AbortController(),
       startedAt,
@@ -112,7 +112,7 @@ export class Background implements BackgroundTasks {
       await this.#keep();
     } catch (error) {
       this.#tasks.delete(task.id);
-      this.#office().log("error", `background task ${task.id}: ${String(error)}`);
+      this.#gateway().log("error", `background task ${task.id}: ${String(error)}`);
     }
   }
 
@@ -120,7 +120,7 @@ export class Background implements BackgroundTasks {
     const kept = [...this.#tasks.values()].map(
       ({ id, platform, to, prompt, row, starts }): Kept => ({ id, platform, to, prompt, row, starts }),
     );
-    await this.#office().opened.mailbox.setMemory("gateway", MEMORY, JSON.stringify(kept));
+    await this.#gateway().opened.mailbox.setMemory("gateway", MEMORY, JSON.stringify(kept));
   }
 
   async #run(task: Task): Promise<void> {
@@ -134,13 +134,13 @@ export class Background implements BackgroundTasks {
 
   /** The result in words; a task that was begun before goes on where it was. */
   async #work(task: Task): Promise<string> {
-    const office = this.#office();
-    const { app } = office.opened;
+    const gateway = this.#gateway();
+    const { app } = gateway.opened;
     const found = await recover(app.store, { ...task.row, state: "running", sessionId: task.id, logAfter: 0 });
     if (found.state === "answered") return found.text;
     const known = (await app.store.getSession(task.id)) ? await app.store.getCompressionTip(task.id) : null;
     const opened = await app.openConversation({
-      ...conversationOptionsFor(office, task.row, this.#person(task)),
+      ...conversationOptionsFor(gateway, task.row, this.#person(task)),
       ...(known === null ? { sessionId: task.id } : { resume: known }),
     });
     try {
@@ -168,7 +168,7 @@ export class Background implements BackgroundTasks {
   /** While the gateway stops nobody can answer any more: a task that asks is left for the next start. */
   async #asking<T>(task: Task, answer: Promise<T>): Promise<T> {
     task.asks += 1;
-    if (this.#office().draining()) leave(task);
+    if (this.#gateway().draining()) leave(task);
     try {
       return await answer;
     } finally {
@@ -177,7 +177,7 @@ export class Background implements BackgroundTasks {
   }
 
   async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to" | "row">, text: string): Promise<void> {
-    const { opened, sender, platform: find, roleOf } = this.#office();
+    const { opened, sender, platform: find, roleOf } = this.#gateway();
     const platform = find(task.platform);
     if (!platform) return;
     const words = await withoutProtected(text, (path) => opened.isProtected(path, roleOf(task.row)));
@@ -188,7 +188,7 @@ export class Background implements BackgroundTasks {
 
   /** What an earlier process began and did not end. */
   async goOn(): Promise<void> {
-    const { opened, access } = this.#office();
+    const { opened, access } = this.#gateway();
     const stored = await opened.mailbox.getMemory("gateway", MEMORY);
     const again: Kept[] = [];
     for (const task of stored ? (JSON.parse(stored) as Kept[]) : []) {

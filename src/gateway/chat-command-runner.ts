@@ -19,7 +19,7 @@ import type { SessionEntry } from "./session-index.ts";
 
 /** What the desk needs of the chat that it belongs to. */
 export interface ChatActions {
-  readonly office: GatewayContext;
+  readonly gateway: GatewayContext;
   readonly key: string;
   readonly replies: Replies;
   readonly prompts: Prompts;
@@ -50,13 +50,13 @@ function inChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): st
 }
 
 export class ChatCommandRunner {
-  readonly #door: ChatActions;
+  readonly #chat: ChatActions;
   readonly #pickers = new Map<string, Picker>();
   #overrides: { model?: string; provider?: string } = {};
   #yolo = false;
 
-  constructor(door: ChatActions) {
-    this.#door = door;
+  constructor(chat: ChatActions) {
+    this.#chat = chat;
   }
 
   /** The model that this chat chose for its session. */
@@ -74,29 +74,29 @@ export class ChatCommandRunner {
     const picker = picked ? this.#pickers.get(picked[1] ?? "") : undefined;
     if (!picked || !picker) return false;
     const { name } = picker.command;
-    if (!mayUse(name, row.event, this.#door.office.access.section(row.event.source.platform))) return false;
+    if (!mayUse(name, row.event, this.#chat.gateway.access.section(row.event.source.platform))) return false;
     this.#pickers.delete(picked[1] ?? "");
     await this.#shared(row, picker.command, picker.values[Number(picked[2])] ?? "");
     return true;
   }
 
   async run(row: InboxRow, parsed: Parsed): Promise<void> {
-    const { replies, office } = this.#door;
+    const { replies, gateway } = this.#chat;
     const { event } = row;
     if (parsed.kind === "unknown") {
       const near = parsed.near.length > 0 ? ` One of: ${parsed.near.map((each) => `/${each}`).join(" ")}.` : "";
       return replies.reply(row, `There is no command /${parsed.name}.${near} See /help`, "command");
     }
     const name = parsed.kind === "shared" ? parsed.command.name : parsed.name;
-    if (!mayUse(name, event, office.access.section(event.source.platform)))
+    if (!mayUse(name, event, gateway.access.section(event.source.platform)))
       return replies.reply(row, `/${name} is for the people who run this agent.`, "command");
-    if (isForOwner(name, parsed.args) && !office.owners.has(event.source))
-      return replies.reply(row, office.owners.refusal(event.source), "command");
+    if (isForOwner(name, parsed.args) && !gateway.owners.has(event.source))
+      return replies.reply(row, gateway.owners.refusal(event.source), "command");
     const denied = await this.#deniedByHook(row, name, parsed.args);
     if (denied !== undefined) return replies.reply(row, denied, "command");
     if (parsed.kind === "own") return this.#own(row, parsed);
     if (parsed.kind === "quick") {
-      const answer = await office.opened.runQuickCommand(parsed.command);
+      const answer = await gateway.opened.runQuickCommand(parsed.command);
       return replies.reply(row, answer, "command");
     }
     return this.#ofAllSurfaces(row, parsed.command, parsed.args);
@@ -105,7 +105,7 @@ export class ChatCommandRunner {
   async #deniedByHook(row: InboxRow, name: string, args: string): Promise<string | undefined> {
     const { source } = row.event;
     const about = { platform: source.platform, user_id: source.userId, args };
-    const decisions = await this.#door.office.hooks.run(`command:${name}`, about);
+    const decisions = await this.#chat.gateway.hooks.run(`command:${name}`, about);
     const denied = decisions.find((each) => (each as { decision?: unknown }).decision === "deny") as
       | { message?: string }
       | undefined;
@@ -113,84 +113,84 @@ export class ChatCommandRunner {
   }
 
   async #own(row: InboxRow, parsed: Extract<Parsed, { kind: "own" }>): Promise<void> {
-    const { office, key, prompts, replies } = this.#door;
-    const answer = await runOwn(parsed.name, parsed.args, { office, row, key, prompts });
+    const { gateway, key, prompts, replies } = this.#chat;
+    const answer = await runOwn(parsed.name, parsed.args, { gateway, row, key, prompts });
     if (typeof answer === "string") return replies.reply(row, answer, "command");
-    return this.#door.holding(async () => {
-      await this.#door.interrupt();
+    return this.#chat.holding(async () => {
+      await this.#chat.interrupt();
       await this.#answer(row, parsed.name, answer);
     });
   }
 
   async #ofAllSurfaces(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
     const { name } = command;
-    if (name === "stop") return this.#door.stop(row);
+    if (name === "stop") return this.#chat.stop(row);
     // A guest's words must not go on in a turn with the owner's rights.
-    if (name === "steer" && this.#door.runningRole() === "owner" && this.#door.office.roleOf(row) === "guest")
-      return this.#door.replies.reply(row, "The owner's turn runs: /queue TEXT waits for its end.", "command");
+    if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleOf(row) === "guest")
+      return this.#chat.replies.reply(row, "The owner's turn runs: /queue TEXT waits for its end.", "command");
     if (name === "new" || name === "resume")
-      return this.#door.holding(async () => {
-        if (args !== "" || name === "new") await this.#door.interrupt();
+      return this.#chat.holding(async () => {
+        if (args !== "" || name === "new") await this.#chat.interrupt();
         await this.#shared(row, command, args);
       });
-    if (this.#door.running() && !command.whileBusy) {
+    if (this.#chat.running() && !command.whileBusy) {
       const wait = `/${name} has to wait until the running turn is done. /stop ends it.`;
-      return this.#door.replies.reply(row, wait, "command");
+      return this.#chat.replies.reply(row, wait, "command");
     }
     return this.#shared(row, command, args);
   }
 
   async #shared(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
-    const { office, key, prompts } = this.#door;
-    const { app } = office.opened;
-    const { entry } = await entryFor(office, key, row);
-    const running = this.#door.running();
-    const agent = (running ? office.agents.peek(key) : undefined) ?? (await this.#openSomehow(row, entry));
+    const { gateway, key, prompts } = this.#chat;
+    const { app } = gateway.opened;
+    const { entry } = await entryFor(gateway, key, row);
+    const running = this.#chat.running();
+    const agent = (running ? gateway.agents.peek(key) : undefined) ?? (await this.#openSomehow(row, entry));
     try {
       const answer = await command.run(args, {
         // Others' sessions must not be listed, named or resumed.
-        store: office.isOwner(row.event.source) ? app.store : scopedStore(app.store, office.tenant(row.event.source)),
-        ledger: office.isOwner(row.event.source) ? app.ledger : scopedLedger(app, office.tenant(row.event.source)),
+        store: gateway.isOwner(row.event.source) ? app.store : scopedStore(app.store, gateway.tenant(row.event.source)),
+        ledger: gateway.isOwner(row.event.source) ? app.ledger : scopedLedger(app, gateway.tenant(row.event.source)),
         opened: agent.opened,
         conversation: agent.opened.conversation,
         source: row.platform,
-        human: prompts.human(() => this.#door.asking(row)),
+        human: prompts.human(() => this.#chat.asking(row)),
         busy: running,
-        commands: await chatCommands(office),
+        commands: await chatCommands(gateway),
         yolo: this.#yolo,
         setYolo: async (on) => {
           this.#yolo = on;
           await app.setYolo(agent.opened.conversation.sessionId, on);
         },
       });
-      await office.index.moved(key, agent.opened.conversation.sessionId);
+      await gateway.index.moved(key, agent.opened.conversation.sessionId);
       if (answer.type === "choose") await this.#choose(row, command, answer);
       else await this.#answer(row, command.name, answer);
     } finally {
       // A command may have changed the log.
       agent.messages = undefined;
-      if (!running && !this.#door.running()) office.agents.release(key);
+      if (!running && !this.#chat.running()) gateway.agents.release(key);
     }
   }
 
   async #answer(row: InboxRow, name: string, answer: Exclude<CommandAnswer, { type: "choose" }>): Promise<void> {
-    const { replies } = this.#door;
+    const { replies } = this.#chat;
     if (answer.type === "text") return replies.reply(row, inChat(answer), "command");
     if (answer.type === "quit") return replies.finish(row, "command");
     if (answer.type === "switch") return this.#switch(row, answer);
     if (answer.type === "model") return this.#model(row, answer);
     const job = { row, text: answer.text, tainted: answer.prepared?.untrusted ?? false };
-    if (!this.#door.running()) return this.#door.start(job);
-    this.#door.queue(job);
+    if (!this.#chat.running()) return this.#chat.start(job);
+    this.#chat.queue(job);
     await replies.say(row, `⏳ Queued by /${name}: it is next after this turn.`, "ack");
   }
 
   /** Taken only when a conversation with it could be opened: with a model that does not exist the chat would be dead. */
   async #model(row: InboxRow, { model, provider }: Extract<CommandAnswer, { type: "model" }>): Promise<void> {
-    const { office, key, replies } = this.#door;
+    const { gateway, key, replies } = this.#chat;
     const overrides = { model, ...(provider ? { provider } : {}) };
-    const { entry } = await entryFor(office, key, row);
-    await office.agents.drop(key);
+    const { entry } = await entryFor(gateway, key, row);
+    await gateway.agents.drop(key);
     await this.#open(row, entry, overrides);
     this.#overrides = overrides;
     return replies.reply(row, `This session goes on with ${model}.`, "command");
@@ -198,9 +198,9 @@ export class ChatCommandRunner {
 
   /** The chat's conversation, which its owner releases. */
   #open(row: InboxRow, entry: SessionEntry, overrides: ChatChoice["overrides"]): Promise<Agent> {
-    const { office, key, prompts } = this.#door;
-    const chat = { human: prompts.human(() => this.#door.asking(row)), overrides };
-    return office.agents.take(key, chatSignature(office, entry, chat), () => openFor(office, chat, { entry }, row));
+    const { gateway, key, prompts } = this.#chat;
+    const chat = { human: prompts.human(() => this.#chat.asking(row)), overrides };
+    return gateway.agents.take(key, chatSignature(gateway, entry, chat), () => openFor(gateway, chat, { entry }, row));
   }
 
   /** The same with the usual model where the chosen one has become impossible: /model and /new are the ways out. */
@@ -215,8 +215,8 @@ export class ChatCommandRunner {
 
   /** The chat goes on in another session, or in a new one. */
   async #switch(row: InboxRow, { sessionId, title }: Extract<CommandAnswer, { type: "switch" }>): Promise<void> {
-    const { replies, office, key } = this.#door;
-    const { index, agents, opened } = office;
+    const { replies, gateway, key } = this.#chat;
+    const { index, agents, opened } = gateway;
     const { store } = opened.app;
     const old = index.get(key)?.session_id;
     await agents.drop(key);
@@ -230,8 +230,8 @@ export class ChatCommandRunner {
       row.event.source,
       sessionId === null ? { is_fresh_reset: true } : { sessionId },
     );
-    await sessionReset(office, entry, row.event.source);
-    if (sessionId === null) await sessionStarted(office, entry, row.event.source);
+    await sessionReset(gateway, entry, row.event.source);
+    if (sessionId === null) await sessionStarted(gateway, entry, row.event.source);
     if (title) await this.#begin(row, entry.session_id, title);
     const named = title ? `A new session starts here: "${title}".` : "A new session starts here.";
     return replies.reply(row, sessionId === null ? named : `Back in session ${sessionId}.`, "command");
@@ -239,10 +239,10 @@ export class ChatCommandRunner {
 
   /** A session that has its name before its first message. */
   async #begin(row: InboxRow, id: string, title: string): Promise<void> {
-    const { office } = this.#door;
+    const { gateway } = this.#chat;
     const { source } = row.event;
-    const { store } = office.opened.app;
-    const whose = office.isOwner(source) ? {} : { userId: office.tenant(source) };
+    const { store } = gateway.opened.app;
+    const whose = gateway.isOwner(source) ? {} : { userId: gateway.tenant(source) };
     await store.createSession({ id, source: source.platform, ...whose });
     await store.setSessionTitle(id, title);
   }
@@ -252,8 +252,8 @@ export class ChatCommandRunner {
     command: SlashCommand,
     answer: Extract<CommandAnswer, { type: "choose" }>,
   ): Promise<void> {
-    const { replies, office } = this.#door;
-    if (!office.platform(row.platform)?.capabilities.buttons) {
+    const { replies, gateway } = this.#chat;
+    if (!gateway.platform(row.platform)?.capabilities.buttons) {
       const lines = answer.choices.map((choice) => `/${command.name} ${choice.value}  ${choice.label}`);
       return replies.reply(row, [answer.title, ...lines].join("\n"), "command");
     }

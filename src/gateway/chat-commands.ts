@@ -13,7 +13,7 @@ import { Replies } from "./replies.ts";
 import { scopedStore } from "./scoped-store.ts";
 
 export interface CommandPlace {
-  readonly office: GatewayContext;
+  readonly gateway: GatewayContext;
   readonly row: InboxRow;
   readonly key: string;
   readonly prompts: Prompts;
@@ -51,10 +51,10 @@ function questionId(words: readonly string[]): string | undefined {
 function decide(
   choice: ApprovalChoice,
   words: readonly string[],
-  { prompts, office, row }: CommandPlace,
+  { prompts, gateway, row }: CommandPlace,
 ): string | number {
   const { source } = row.event;
-  const { owners, questions } = office;
+  const { owners, questions } = gateway;
   const all = words.includes("all");
   const id = questionId(words);
   if (!owners.has(source)) return prompts.approvals > 0 ? owners.refusal(source) : 0;
@@ -76,28 +76,28 @@ const approve: Own = (args, place) => {
 
 const deny: Own = (args, place) => decided(decide("deny", firstWords(args), place), "Denied");
 
-const whoami: Own = (_, { office, row, key }) => {
+const whoami: Own = (_, { gateway, row, key }) => {
   const { source } = row.event;
   return text([
     `You are ${source.userName ?? "somebody"} (${source.userId ?? "no id"}) on ${source.platform}.`,
     `Chat ${source.chatId}${source.threadId ? `, thread ${source.threadId}` : ""} (${source.chatKind}).`,
-    office.owners.has(source)
+    gateway.owners.has(source)
       ? "You are an owner of this agent."
       : "You are a guest: what needs approval is put to the owner.",
-    office.isOwner(source)
+    gateway.isOwner(source)
       ? "Memory and sessions are the home's own."
       : "Memory, sessions and search here are yours alone.",
     `Session key ${key}`,
   ]);
 };
 
-export function homeVariable(office: GatewayContext, platform: string): string {
-  return office.platform(platform)?.homeVariable ?? `${platform.toUpperCase()}_HOME_CHANNEL`;
+export function homeVariable(gateway: GatewayContext, platform: string): string {
+  return gateway.platform(platform)?.homeVariable ?? `${platform.toUpperCase()}_HOME_CHANNEL`;
 }
 
-const sethome: Own = async (_, { office, row }) => {
+const sethome: Own = async (_, { gateway, row }) => {
   const { source } = row.event;
-  await office.opened.setHomeChannel(homeVariable(office, source.platform), {
+  await gateway.opened.setHomeChannel(homeVariable(gateway, source.platform), {
     chatId: source.chatId,
     ...(source.threadId ? { threadId: source.threadId } : {}),
     ...(source.chatName ? { name: source.chatName } : {}),
@@ -106,59 +106,59 @@ const sethome: Own = async (_, { office, row }) => {
 };
 
 /** What Telegram sends when somebody opens the bot for the first time. */
-const start: Own = (_, { office, row }) => {
+const start: Own = (_, { gateway, row }) => {
   const { platform: name } = row.event.source;
-  const homeless = office.destination(name) === null;
+  const homeless = gateway.destination(name) === null;
   return text([
     "Hello. Write what you want to know or have done; /help lists the commands.",
     ...(homeless ? ["/sethome makes this chat the place for scheduled results and notices."] : []),
   ]);
 };
 
-const restart: Own = async (_, { office, row }) => {
-  await office.restart(row.event.source);
+const restart: Own = async (_, { gateway, row }) => {
+  await gateway.restart(row.event.source);
   return "The gateway restarts when the running turns are done.";
 };
 
-const platform: Own = async (args, { office, row }) => {
+const platform: Own = async (args, { gateway, row }) => {
   const [action = "list", name = ""] = args
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
-  if (action === "list") return text(office.platformLines());
+  if (action === "list") return text(gateway.platformLines());
   if (action !== "pause" && action !== "resume") return "Say /platform, /platform pause NAME or /platform resume NAME.";
   const { source } = row.event;
   if (action === "pause" && name === source.platform) return `You write by ${name}: pausing it would lock you out.`;
-  const done = action === "pause" ? await office.pause(name) : await office.resume(name);
+  const done = action === "pause" ? await gateway.pause(name) : await gateway.resume(name);
   if (!done) return `${name || "Nothing"} is not set up here. See /platform`;
   return action === "pause"
     ? `${name} is paused; messages to it wait. /platform resume ${name}`
     : `${name} connects anew.`;
 };
 
-const background: Own = async (args, { office, row }) => {
-  const where = new Replies(office).where(row);
+const background: Own = async (args, { gateway, row }) => {
+  const where = new Replies(gateway).where(row);
   if (!where) return "There is no place here for the result.";
   if (args === "") {
-    const tasks = office.background.list(where.to);
+    const tasks = gateway.background.list(where.to);
     return tasks.length === 0 ? "What shall I do beside this chat? /background TASK" : text(tasks);
   }
-  if (office.background.list(where.to).length >= MOST_TASKS)
+  if (gateway.background.list(where.to).length >= MOST_TASKS)
     return `${MOST_TASKS} tasks run here already; wait for one.`;
-  const id = await office.background.start({ row, prompt: args, ...where });
+  const id = await gateway.background.start({ row, prompt: args, ...where });
   return `Started as ${id}; the result comes here. You can go on meanwhile.`;
 };
 
-const topic: Own = async (args, { office, row }) => {
+const topic: Own = async (args, { gateway, row }) => {
   const { source } = row.event;
-  const { store } = office.opened.app;
-  const own = office.isOwner(source) ? store : scopedStore(store, office.tenant(source));
-  const answer = await office.topics.run(args, row.event, own);
+  const { store } = gateway.opened.app;
+  const own = gateway.isOwner(source) ? store : scopedStore(store, gateway.tenant(source));
+  const answer = await gateway.topics.run(args, row.event, own);
   return answer.type === "choose" ? answer.title : answer;
 };
 
-const voice: Own = async (args, { office, row }) =>
-  office.voice.command(args, row.event.source, await office.opened.speechProblem());
+const voice: Own = async (args, { gateway, row }) =>
+  gateway.voice.command(args, row.event.source, await gateway.opened.speechProblem());
 
 const update: Own = () =>
   text([
@@ -171,7 +171,7 @@ const update: Own = () =>
 const OWN: { readonly [name in ChatCommandName]: Own } = {
   approve,
   background,
-  cron: (args, { office, row }) => cronCommand(args, office, row.event.source),
+  cron: (args, { gateway, row }) => cronCommand(args, gateway, row.event.source),
   deny,
   platform,
   restart,
@@ -196,8 +196,8 @@ interface Quick {
   readonly target: string;
 }
 
-function quickCommands(office: GatewayContext): { readonly [name: string]: Quick | undefined } {
-  return office.opened.app.config.quick_commands as { readonly [name: string]: Quick | undefined };
+function quickCommands(gateway: GatewayContext): { readonly [name: string]: Quick | undefined } {
+  return gateway.opened.app.config.quick_commands as { readonly [name: string]: Quick | undefined };
 }
 
 /** A phone turns `--` into a dash. */
@@ -206,23 +206,23 @@ function undash(args: string): string {
 }
 
 /** Null when the text is no command: also a path such as `/etc/hosts`. */
-export async function parseChatCommand(office: GatewayContext, line: string, quick = true): Promise<Parsed | null> {
+export async function parseChatCommand(gateway: GatewayContext, line: string, quick = true): Promise<Parsed | null> {
   const match = /^\/([A-Za-z][\w-]*)(?:@\w+)?(?:\s+([\s\S]*))?$/.exec(line.trim());
   if (!match) return null;
   const name = (match[1] ?? "").toLowerCase();
   const args = undash((match[2] ?? "").trim());
   const own = CHAT_COMMANDS.find((command) => command.name === (ALIASES[name] ?? name));
   if (own) return { kind: "own", name: own.name, args };
-  const { app } = office.opened;
+  const { app } = gateway.opened;
   const plain = `/${name.replaceAll("_", "-")} ${args}`.trim();
   const shared = (await app.commands()).filter((command) => !NOT_IN_CHATS.includes(command.name));
   const exact = shared.find((command) => [command.name, ...(command.aliases ?? [])].includes(name));
   if (exact) return { kind: "shared", command: exact, args };
-  const given = quick ? (quickCommands(office)[name] ?? quickCommands(office)[name.replaceAll("_", "-")]) : undefined;
+  const given = quick ? (quickCommands(gateway)[name] ?? quickCommands(gateway)[name.replaceAll("_", "-")]) : undefined;
   if (given?.type === "exec" && given.command) return { kind: "quick", name, command: given.command, args };
   // An alias of an alias would go round in circles.
   if (given?.type === "alias" && given.target)
-    return parseChatCommand(office, `/${given.target.replace(/^\//, "")} ${args}`, false);
+    return parseChatCommand(gateway, `/${given.target.replace(/^\//, "")} ${args}`, false);
   const parsed = parseCommandLine(plain, [...shared, ...(await app.skillCommands())]);
   if (!parsed) return null;
   if ("unknown" in parsed) return { kind: "unknown", name, near: parsed.candidates };
@@ -238,12 +238,12 @@ function listed(name: string, summary: string, args?: string): SlashCommand {
 }
 
 /** The list behind /help in a chat. */
-export async function chatCommands(office: GatewayContext): Promise<SlashCommand[]> {
-  const shared = (await office.opened.app.commands()).filter((command) => !NOT_IN_CHATS.includes(command.name));
+export async function chatCommands(gateway: GatewayContext): Promise<SlashCommand[]> {
+  const shared = (await gateway.opened.app.commands()).filter((command) => !NOT_IN_CHATS.includes(command.name));
   const own = CHAT_COMMANDS.map(({ name, summary, ...rest }) =>
     listed(name, summary, "args" in rest ? rest.args : undefined),
   );
-  const quick = Object.entries(quickCommands(office)).flatMap(([name, given]) =>
+  const quick = Object.entries(quickCommands(gateway)).flatMap(([name, given]) =>
     given
       ? [
           listed(

@@ -18,49 +18,49 @@ export interface ChatChoice {
 
 /** The conversation's session for this message: the chat's own, or a new one when the policy says so, saved before it ends. */
 export async function entryFor(
-  office: GatewayContext,
+  gateway: GatewayContext,
   key: string,
   row: InboxRow,
 ): Promise<{ entry: SessionEntry; notice: string | null; fresh: boolean }> {
   const { source } = row.event;
-  const known = office.index.get(key);
+  const known = gateway.index.get(key);
   if (!known) {
-    const entry = office.index.start(key, source);
-    office.newChat();
+    const entry = gateway.index.start(key, source);
+    gateway.newChat();
     return { entry, notice: null, fresh: true };
   }
   if (known.resume_pending) return { entry: known, notice: null, fresh: false };
-  const policy = office.resetPolicy(source);
-  const due = known.suspended ? "suspended" : resetReason(office.index.lastActive(known), policy, office.now());
+  const policy = gateway.resetPolicy(source);
+  const due = known.suspended ? "suspended" : resetReason(gateway.index.lastActive(known), policy, gateway.now());
   // A session whose processes still run has not come to its end.
-  const reason = due !== null && due !== "suspended" && office.processes.alive(key) ? null : due;
+  const reason = due !== null && due !== "suspended" && gateway.processes.alive(key) ? null : due;
   if (!reason) return { entry: known, notice: null, fresh: false };
-  const { store, config } = office.opened.app;
-  await office.agents.drop(key);
+  const { store, config } = gateway.opened.app;
+  await gateway.agents.drop(key);
   const old = await store.getSession(known.session_id);
   if (old) await store.endSession(known.session_id, "session_reset");
   const active = (old?.message_count ?? 0) > 0;
   const change = { was_auto_reset: true, auto_reset_reason: reason, reset_had_activity: active };
-  const entry = office.index.start(key, source, change);
-  await sessionReset(office, entry, source);
+  const entry = gateway.index.start(key, source, change);
+  await sessionReset(gateway, entry, source);
   const { notify, notify_exclude_platforms: quiet } = config.session_reset;
   const tell = reason === "suspended" || (notify && active && !quiet.includes(source.platform));
   return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
 }
 
 /** A message is done only when its chat's session is known on disk; trouble there does not hold the answer back. */
-export async function indexSaved(office: GatewayContext, key: string): Promise<void> {
+export async function indexSaved(gateway: GatewayContext, key: string): Promise<void> {
   try {
-    await office.index.saved(key);
+    await gateway.index.saved(key);
   } catch (error) {
-    office.log("error", `sessions.json was not written: ${error instanceof Error ? error.message : String(error)}`);
+    gateway.log("error", `sessions.json was not written: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
 /** Tells hooks that a session begins. */
-export async function sessionStarted(office: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
+export async function sessionStarted(gateway: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
   const { session_id, session_key } = entry;
-  await office.hooks.run("session:start", {
+  await gateway.hooks.run("session:start", {
     platform: source.platform,
     user_id: source.userId,
     session_id,
@@ -69,24 +69,24 @@ export async function sessionStarted(office: GatewayContext, entry: SessionEntry
 }
 
 /** Tells hooks of every kind that the chat is in another session now. */
-export async function sessionReset(office: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
+export async function sessionReset(gateway: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
   const { platform, userId } = source;
-  await office.hooks.run("session:end", { platform, user_id: userId, session_key: entry.session_key });
-  await office.hooks.run("session:reset", { platform, user_id: userId, session_key: entry.session_key });
-  await office.opened.app.hooks.run("on_session_reset", { session_id: entry.session_id, platform });
+  await gateway.hooks.run("session:end", { platform, user_id: userId, session_key: entry.session_key });
+  await gateway.hooks.run("session:reset", { platform, user_id: userId, session_key: entry.session_key });
+  await gateway.opened.app.hooks.run("on_session_reset", { session_id: entry.session_id, platform });
 }
 
 export async function openFor(
-  office: GatewayContext,
+  gateway: GatewayContext,
   chat: ChatChoice,
   { entry, fresh = false }: { readonly entry: SessionEntry; readonly fresh?: boolean },
   row: InboxRow,
 ): Promise<OpenedConversation> {
-  const { app } = office.opened;
+  const { app } = gateway.opened;
   const { autoSkills } = row.event;
   const exists = !fresh && (await app.store.getSession(entry.session_id)) !== null;
   return app.openConversation({
-    ...conversationOptionsFor(office, row, chat.human),
+    ...conversationOptionsFor(gateway, row, chat.human),
     ...(exists ? { resume: entry.session_id } : { sessionId: entry.session_id }),
     ...(autoSkills && !exists ? { skills: autoSkills } : {}),
     ...chat.overrides,
@@ -94,15 +94,15 @@ export async function openFor(
 }
 
 /** A conversation in the place of this message: whose memory, which tools, where jobs deliver to. */
-export function conversationOptionsFor(office: GatewayContext, row: InboxRow, human: Human): ConversationOptions {
+export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, human: Human): ConversationOptions {
   const { source, channelPrompt } = row.event;
-  const platform = office.platform(row.platform);
-  const hint = platform ? instructionsFor(source, platform, isShared(source, office.keyRules)) : "";
+  const platform = gateway.platform(row.platform);
+  const hint = platform ? instructionsFor(source, platform, isShared(source, gateway.keyRules)) : "";
   return {
     human,
     source: source.platform,
     platform: source.platform,
-    ...(office.isOwner(source) ? {} : { userId: tenantKey(source, office.keyRules) }),
+    ...(gateway.isOwner(source) ? {} : { userId: tenantKey(source, gateway.keyRules) }),
     instructions: [hint, channelPrompt ?? ""].filter((part) => part !== "").join("\n\n"),
     origin: {
       platform: source.platform,
@@ -114,9 +114,9 @@ export function conversationOptionsFor(office: GatewayContext, row: InboxRow, hu
 }
 
 export function chatSignature(
-  office: GatewayContext,
+  gateway: GatewayContext,
   entry: SessionEntry,
   chat: Pick<ChatChoice, "overrides">,
 ): string {
-  return JSON.stringify([entry.created_at, chat.overrides, office.opened.envRevision]);
+  return JSON.stringify([entry.created_at, chat.overrides, gateway.opened.envRevision]);
 }

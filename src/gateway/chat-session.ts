@@ -40,11 +40,11 @@ interface Acknowledgement {
 
 export class ChatSession {
   readonly key: string;
-  readonly #office: GatewayContext;
+  readonly #gateway: GatewayContext;
   readonly #replies: Replies;
   readonly #prompts: Prompts;
   readonly #album = new Album((row) => this.#take(row));
-  readonly #desk: ChatCommandRunner;
+  readonly #commandRunner: ChatCommandRunner;
   readonly #waiting: QueuedMessage[] = [];
   /** What was sent here from elsewhere while a turn ran. */
   readonly #delivered: { readonly from: string; readonly text: string }[] = [];
@@ -57,13 +57,13 @@ export class ChatSession {
   /** A command changes the session: nothing else starts until it is done. */
   #held = false;
 
-  constructor(office: GatewayContext, key: string) {
-    this.#office = office;
-    this.#prompts = new Prompts(office.questions);
-    this.#replies = new Replies(office);
+  constructor(gateway: GatewayContext, key: string) {
+    this.#gateway = gateway;
+    this.#prompts = new Prompts(gateway.questions);
+    this.#replies = new Replies(gateway);
     this.key = key;
-    this.#desk = new ChatCommandRunner({
-      office,
+    this.#commandRunner = new ChatCommandRunner({
+      gateway,
       key,
       replies: this.#replies,
       prompts: this.#prompts,
@@ -74,7 +74,7 @@ export class ChatSession {
       stop: (row) => this.#stop(row),
       holding: (work) => this.#holding(work),
       asking: (row) => this.#asking(this.#running?.job.row ?? row),
-      runningRole: () => (this.#running ? office.roleOf(this.#running.job.row) : undefined),
+      runningRole: () => (this.#running ? gateway.roleOf(this.#running.job.row) : undefined),
     });
   }
 
@@ -87,8 +87,8 @@ export class ChatSession {
    * open conversation asks the person by this object.
    */
   get keeps(): boolean {
-    const asks = this.#prompts.open > 0 || this.#office.agents.peek(this.key) !== undefined;
-    return asks || this.#routing > 0 || this.#album.open || this.#desk.keeps;
+    const asks = this.#prompts.open > 0 || this.#gateway.agents.peek(this.key) !== undefined;
+    return asks || this.#routing > 0 || this.#album.open || this.#commandRunner.keeps;
   }
 
   /** In the order of arrival. */
@@ -110,11 +110,11 @@ export class ChatSession {
   async #failed(row: InboxRow, error: unknown): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
     const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
-    this.#office.log("error", `${this.key}: ${why}`);
+    this.#gateway.log("error", `${this.key}: ${why}`);
     try {
       await this.#replies.reply(row, `⚠️ ${why}${hint}`, "failed");
-    } catch (trouble) {
-      this.#office.log("error", `${this.key}: message ${row.id} is left undone: ${String(trouble)}`);
+    } catch (failure) {
+      this.#gateway.log("error", `${this.key}: message ${row.id} is left undone: ${String(failure)}`);
     }
   }
 
@@ -128,7 +128,7 @@ export class ChatSession {
   }
 
   async #keepDelivered(): Promise<void> {
-    const { index, agents, opened, log } = this.#office;
+    const { index, agents, opened, log } = this.#gateway;
     const entry = index.get(this.key);
     if (this.#delivered.length === 0 || !entry) return;
     try {
@@ -155,12 +155,12 @@ export class ChatSession {
   }
 
   async #route(given: InboxRow): Promise<void> {
-    if (this.#office.draining()) return;
-    const row = await dispatchHook(this.#office.opened.app.hooks, given);
+    if (this.#gateway.draining()) return;
+    const row = await dispatchHook(this.#gateway.opened.app.hooks, given);
     if (row === null) return this.#replies.finish(given, "dropped");
     const { event } = row;
-    await this.#office.owners.refresh();
-    const access = event.internal ? null : await accessOf(event, this.#office.access);
+    await this.#gateway.owners.refresh();
+    const access = event.internal ? null : await accessOf(event, this.#gateway.access);
     if (access && !access.allowed) return this.#refuse(row, access.offer);
     if (event.edited) return this.#edited(row);
     // A turn that a crash cut off goes on where it was.
@@ -168,12 +168,12 @@ export class ChatSession {
     if (event.press) return this.#press(row);
     // A program's text may come from strangers: it orders nothing.
     const orders = !event.internal && event.source.chatKind !== "webhook";
-    const command = orders ? await parseChatCommand(this.#office, event.text) : null;
-    if (command) return this.#desk.run(row, command);
+    const command = orders ? await parseChatCommand(this.#gateway, event.text) : null;
+    if (command) return this.#commandRunner.run(row, command);
     if (this.#prompts.takesText && !event.internal && event.text !== "" && this.#prompts.text(event.text))
       return this.#replies.finish(row, "answer");
     if (!this.#replies.where(row)) return this.#replies.finish(row, "dropped");
-    const lobby = await this.#office.topics.lobby(event);
+    const lobby = await this.#gateway.topics.lobby(event);
     if (lobby !== null) return this.#replies.reply(row, lobby, "command");
     if (this.#running) return this.#whileBusy(row);
     this.#start({ row });
@@ -181,13 +181,13 @@ export class ChatSession {
 
   async #refuse(row: InboxRow, offer: "pair" | "nothing"): Promise<void> {
     const { source } = row.event;
-    this.#office.log("info", `a message of ${source.platform} user ${source.userId ?? "?"} was not let in`);
+    this.#gateway.log("info", `a message of ${source.platform} user ${source.userId ?? "?"} was not let in`);
     const { press } = row.event;
-    if (press) void this.#office.connection(row.platform)?.answerPress?.(press, "This is not yours to decide.");
+    if (press) void this.#gateway.connection(row.platform)?.answerPress?.(press, "This is not yours to decide.");
     if (offer === "nothing" || !source.userId) return this.#replies.finish(row, "unauthorised");
     const user = { id: source.userId, name: source.userName ?? "" };
-    const code = await this.#office.opened.pairing.request(source.platform, user).catch((error: unknown) => {
-      this.#office.log("warning", `no code can be given: ${error instanceof Error ? error.message : String(error)}`);
+    const code = await this.#gateway.opened.pairing.request(source.platform, user).catch((error: unknown) => {
+      this.#gateway.log("warning", `no code can be given: ${error instanceof Error ? error.message : String(error)}`);
       return null;
     });
     if (!code) return this.#replies.finish(row, "unauthorised");
@@ -214,11 +214,11 @@ export class ChatSession {
   async #press(row: InboxRow): Promise<void> {
     const { press } = row.event;
     if (!press) return;
-    const connection = this.#office.connection(row.platform);
+    const connection = this.#gateway.connection(row.platform);
     if (press.data.startsWith("pk:")) void connection?.answerPress?.(press);
-    if (await this.#desk.picked(row, press)) return;
-    const by = { owner: this.#office.owners.has(row.event.source) };
-    const told = this.#prompts.press(press.data, by) ?? this.#office.questions.press(press.data, by);
+    if (await this.#commandRunner.picked(row, press)) return;
+    const by = { owner: this.#gateway.owners.has(row.event.source) };
+    const told = this.#prompts.press(press.data, by) ?? this.#gateway.questions.press(press.data, by);
     if (!press.data.startsWith("pk:")) void connection?.answerPress?.(press, told ?? "This question is closed.");
     return this.#replies.finish(row, "press");
   }
@@ -234,7 +234,7 @@ export class ChatSession {
   }
 
   #next(): void {
-    if (this.#running || this.#held || this.#abandoned || this.#office.draining()) return;
+    if (this.#running || this.#held || this.#abandoned || this.#gateway.draining()) return;
     const job = this.#waiting.shift();
     if (job) this.#start(job);
   }
@@ -245,7 +245,7 @@ export class ChatSession {
     await this.#interrupt();
     for (const job of dropped) {
       await this.#replies.finish(job.row, "interrupted");
-      if (job.absorbed) await this.#office.opened.mailbox.finish(job.absorbed, "merged");
+      if (job.absorbed) await this.#gateway.opened.mailbox.finish(job.absorbed, "merged");
     }
     const waited = dropped.length > 0 ? ` Messages that waited and are dropped: ${dropped.length}.` : "";
     return this.#replies.reply(row, wasRunning ? `Stopped.${waited}` : "Nothing is running.", "command");
@@ -264,11 +264,11 @@ export class ChatSession {
     if (!running) return this.#start({ row });
     // News of the agent's own processes never interrupt it.
     if (row.event.internal) return void this.#waiting.push({ row });
-    const mode = this.#office.opened.app.config.display.busy_input_mode;
+    const mode = this.#gateway.opened.app.config.display.busy_input_mode;
     const photo = (row.event.attachments ?? []).length > 0;
-    const agent = this.#office.agents.peek(this.key);
+    const agent = this.#gateway.agents.peek(this.key);
     // A guest's words must not go on in a turn with the owner's rights.
-    const { roleOf } = this.#office;
+    const { roleOf } = this.#gateway;
     const steers = mode === "steer" && !photo && roleOf(row) === roleOf(running.job.row);
     if (steers && agent?.opened.conversation.steer(row.event.text)) {
       running.steered.push(row);
@@ -282,8 +282,8 @@ export class ChatSession {
   }
 
   async #acknowledge(row: InboxRow, running: Running, what: string): Promise<void> {
-    if (!this.#office.opened.app.config.display.busy_ack_enabled) return;
-    const now = this.#office.now();
+    if (!this.#gateway.opened.app.config.display.busy_ack_enabled) return;
+    const now = this.#gateway.now();
     const state = `${Math.round((now - running.startedAt) / 1000)} s so far${running.tool ? `, at ${running.tool}` : ""}`;
     const last = this.#ack;
     if (!last || last.what !== what || now - last.at >= ACK_MS) {
@@ -302,7 +302,7 @@ export class ChatSession {
     const running: Running = {
       job,
       controller,
-      startedAt: this.#office.now(),
+      startedAt: this.#gateway.now(),
       steered: [],
       work: Promise.resolve(),
       tool: "",
@@ -311,12 +311,12 @@ export class ChatSession {
     };
     this.#running = running;
     const turn = new Turn(
-      this.#office,
+      this.#gateway,
       {
         key: this.key,
         // Programs cannot be asked.
         human: job.row.event.source.chatKind === "webhook" ? nobody : this.#human(job.row),
-        overrides: this.#desk.overrides,
+        overrides: this.#commandRunner.overrides,
         signal: controller.signal,
         superseded: () => running.superseded,
         abandoned: () => this.#abandoned,
@@ -340,7 +340,7 @@ export class ChatSession {
     };
     (running as { work: Promise<void> }).work = turn.run().then(ended, (error: unknown) => {
       // Its end could not be stored: the next start goes on with it, and this chat with its next message.
-      this.#office.log("error", `${this.key}: a turn is left undone: ${String(error)}`);
+      this.#gateway.log("error", `${this.key}: a turn is left undone: ${String(error)}`);
       return ended({ undelivered: false });
     });
   }
@@ -348,7 +348,7 @@ export class ChatSession {
   /** Its answer could go nowhere. */
   #drop(row: InboxRow): void {
     this.#replies.finish(row, "dropped").catch((error: unknown) => {
-      this.#office.log("error", `${this.key}: message ${row.id} is left undone: ${String(error)}`);
+      this.#gateway.log("error", `${this.key}: message ${row.id} is left undone: ${String(error)}`);
     });
   }
 
@@ -364,21 +364,21 @@ export class ChatSession {
 
   #waits(on: boolean): void {
     this.#running?.live?.typing(!on);
-    if (on && this.#office.draining() && this.#prompts.holdTurn) void this.abandon();
+    if (on && this.#gateway.draining() && this.#prompts.holdTurn) void this.abandon();
   }
 
   #asking(row: InboxRow): Asking {
-    const { config } = this.#office.opened.app;
-    const platform = this.#office.platform(row.platform);
-    const role = this.#office.roleOf(row);
+    const { config } = this.#gateway.opened.app;
+    const platform = this.#gateway.platform(row.platform);
+    const role = this.#gateway.roleOf(row);
     return {
       role,
-      ...(role === "guest" ? { owner: ownerAsking(this.#office, row) } : {}),
+      ...(role === "guest" ? { owner: ownerAsking(this.#gateway, row) } : {}),
       buttons: platform?.capabilities.buttons ?? false,
       maxLength: platform?.maxLength ?? 0,
       approvalMs: config.approvals.gateway_timeout * 1000,
       clarifyMs: config.agent.clarify_timeout * 1000,
-      closed: () => (this.#office.draining() ? RESTARTING : CLOSED),
+      closed: () => (this.#gateway.draining() ? RESTARTING : CLOSED),
       waiting: (on) => this.#waits(on),
       show: (question, buttons) => this.#replies.show(row, question, buttons),
     };

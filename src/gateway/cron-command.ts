@@ -9,11 +9,11 @@ function isHere(job: Job, source: Source): boolean {
   return job.origin?.platform === source.platform && job.origin.chat_id === source.chatId;
 }
 
-export async function cronCommand(args: string, office: GatewayContext, source: Source): Promise<string> {
-  const { actions } = await office.opened.app.cron();
+export async function cronCommand(args: string, gateway: GatewayContext, source: Source): Promise<string> {
+  const { actions } = await gateway.opened.app.cron();
   const [word = "list", ...rest] = args.split(/\s+/).filter((part) => part !== "");
   const reference = rest.join(" ");
-  const visible = (job: Job) => office.isOwner(source) || isHere(job, source);
+  const visible = (job: Job) => gateway.isOwner(source) || isHere(job, source);
   if (word === "list") {
     const jobs = (await actions.list()).filter(visible);
     if (jobs.length === 0) return "There are no jobs here. Ask me to do something at a certain time, and I make one.";

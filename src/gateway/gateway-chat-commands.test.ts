@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { hang, text } from "../../test/fake-llm.ts";
-import { answered, closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, type Script, texts, type World } from "../../test/gateway-world.ts";
 
 afterEach(closeWorlds);
 
@@ -17,7 +17,7 @@ async function order(w: World, words: string): Promise<string> {
 
 describe("/model", () => {
   it("does not take what cannot be opened, and the chat goes on as before", async () => {
-    const w = await world();
+    const w = await environment();
     const refused = await order(w, "/model nosuch --provider nowhere");
     expect(refused).toContain('Unknown provider "nowhere"');
     expect(refused).toContain("hermes model list");
@@ -31,7 +31,7 @@ describe("/model", () => {
 
 describe("/new", () => {
   it("gives the session its name, before anything is said in it", async () => {
-    const w = await world();
+    const w = await environment();
     expect(await order(w, "/new Harbour plans")).toBe('A new session starts here: "Harbour plans".');
     expect(await order(w, "/title")).toBe("Harbour plans");
     expect(await order(w, "hello")).toBe("You said: hello");
@@ -47,19 +47,21 @@ describe("hooks", () => {
       "hooks/diary/handler.mjs":
         'import { appendFileSync } from "node:fs";\nexport const handle = (event, { session_id }) =>\n  appendFileSync(new URL("diary", import.meta.url), session_id.concat(String.fromCharCode(10)));\n',
     };
-    const w = await world({ files });
+    const w = await environment({ files });
     await order(w, "hello");
     await order(w, "/new");
-    const diary = readFileSync(join(w.home.path, "hooks", "diary", "diary"), "utf8")
+    const record = readFileSync(join(w.home.path, "hooks", "diary", "diary"), "utf8")
       .trim()
       .split("\n");
-    expect(new Set(diary).size).toBe(2);
+    expect(new Set(record).size).toBe(2);
   });
 });
 
 describe("/help", () => {
   it("is a list for fonts of any width", async () => {
-    const w = await world({ config: 'quick_commands:\n  gpu: { type: alias, target: "/background check it" }\n' });
+    const w = await environment({
+      config: 'quick_commands:\n  gpu: { type: alias, target: "/background check it" }\n',
+    });
     const lines = (await order(w, "/help")).split("\n");
     expect(lines).toContain("/approve [all] [session|always]: Allow what waits for approval");
     expect(lines).toContain("/gpu: Short for /background check it");
@@ -71,7 +73,7 @@ describe("messages to a busy chat", () => {
   it("are all acknowledged: those that follow soon, in the first one's words", async () => {
     const script = ((request: { messages: readonly { text?: string }[] }) =>
       request.messages.at(-1)?.text === "first" ? hang() : text("done")) as Script;
-    const w = await world({ script, config: "display:\n  busy_input_mode: queue\n" });
+    const w = await environment({ script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
     expect(await order(w, "second")).toMatch(/^⏳ Queued: it is next \(\d+ s so far\)/);

@@ -20,7 +20,7 @@ export interface BackgroundTasks {
   /** Lines about the tasks of one place. */
   list(to: Destination): string[];
   /** The id of the task; its result comes as a message. */
-  start(wish: BackgroundRequest): Promise<string>;
+  start(options: BackgroundRequest): Promise<string>;
 }
 
 export interface BackgroundRequest {

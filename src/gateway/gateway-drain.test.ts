@@ -1,7 +1,7 @@
 // A stop while a person is asked: nobody waits for an answer that cannot come, and the question comes again afterwards.
 import { afterEach, describe, expect, it } from "vitest";
 import { calls, text } from "../../test/fake-llm.ts";
-import { answered, closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, type Script, texts, type World } from "../../test/gateway-world.ts";
 
 afterEach(closeWorlds);
 
@@ -25,7 +25,7 @@ function removing(request: Request): ReturnType<typeof text> {
 
 describe("a stop while a person is asked", { timeout: 60_000 }, () => {
   it("leaves the turn at once; after the start it goes on and asks again", async () => {
-    const w = await world({ script: removing as Script });
+    const w = await environment({ script: removing as Script });
     w.telegram.say(1, "remove it");
     await w.telegram.until(() => asked(w).length === 1);
     await w.restart(DRAIN_MS);
@@ -47,7 +47,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
       if (request.messages.at(-1)?.text === "remove it") await gate;
       return removing(request);
     }) as Script;
-    const w = await world({ script });
+    const w = await environment({ script });
     w.telegram.say(1, "remove it");
     await w.llm.arrived(1);
     const restarting = w.restart(DRAIN_MS);
@@ -60,7 +60,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
   });
 
   it("leaves a task beside the chat in the same way", async () => {
-    const w = await world({ script: removing as Script });
+    const w = await environment({ script: removing as Script });
     w.telegram.say(1, "/background remove it");
     await w.telegram.until(() => asked(w).length === 1);
     await w.restart(DRAIN_MS);
@@ -74,7 +74,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
   it("is not what a newer message does, but that is no denial either", async () => {
     const script = ((request: Request) =>
       request.messages.at(-1)?.text?.endsWith("never mind") ? text("Fine.") : removing(request)) as Script;
-    const w = await world({ script });
+    const w = await environment({ script });
     w.telegram.say(1, "remove it");
     await w.telegram.until(() => asked(w).length === 1);
     w.telegram.say(1, "never mind");

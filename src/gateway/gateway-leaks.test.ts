@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { queryObjects } from "node:v8";
 import { afterEach, expect, it } from "vitest";
 import { calls, text } from "../../test/fake-llm.ts";
-import { closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
+import { closeWorlds, environment, type Script, texts, type World } from "../../test/gateway-world.ts";
 
 afterEach(closeWorlds);
 
@@ -39,7 +39,7 @@ function counts(): { [what: string]: number } {
 it.skipIf(queryObjects === undefined)(
   "keeps as many promises, timers and descriptors after many turns as after few",
   async () => {
-    const w = await world({ script });
+    const w = await environment({ script });
     await talk(w, 4);
     const few = counts();
     await talk(w, 12);

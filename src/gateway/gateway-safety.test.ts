@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { calls, hang, text } from "../../test/fake-llm.ts";
 import { freePort } from "../../test/free-port.ts";
-import { answered, closeWorlds, type Script, texts, type World, world } from "../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, type Script, texts, type World } from "../../test/gateway-world.ts";
 
 afterEach(closeWorlds);
 
@@ -24,7 +24,7 @@ describe("a chat that grew too large", () => {
       turns += 1;
       return text(`answer ${turns}. ${long}`, { usage: { input: turns === 3 ? tokens : 2_000, output: 10 } });
     }) as Script;
-    const w = await world({ script, config: `${settings}${more}` });
+    const w = await environment({ script, config: `${settings}${more}` });
     for (let turn = 1; turn <= 3; turn++) {
       w.telegram.say(1, `question ${turn}. ${long}`);
       await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith(`answer ${turn}.`)));
@@ -70,7 +70,7 @@ describe("a chat that grew too large", () => {
       asked += 1;
       return asked === 1 ? hang() : text(`resumed: ${words}`);
     };
-    const w = await world({ script, config: settings });
+    const w = await environment({ script, config: settings });
     for (const turn of [1, 2, 3]) {
       w.telegram.say(1, `question ${turn}. ${long}`);
       await answered(w, 1, turn);
@@ -115,7 +115,7 @@ describe("programs that write by webhook", () => {
       WEBHOOK_ENABLED: "true",
       WEBHOOK_PORT: String(port),
     };
-    const w = await world({ config, env, ...(script ? { script } : {}) });
+    const w = await environment({ config, env, ...(script ? { script } : {}) });
     const state = async () => (await w.gateway.status()).platforms.find(({ name }) => name === "webhook")?.state;
     await expect.poll(state, { timeout: 10_000 }).toBe("ok");
     return { w, port };
@@ -169,7 +169,7 @@ describe("programs that write by webhook", () => {
 describe("Telegram by webhook", () => {
   it("calls itself ok only while Telegram's deliveries arrive, and sets itself up again", async () => {
     const port = await freePort();
-    const w = await world({
+    const w = await environment({
       env: {
         TELEGRAM_ALLOWED_USERS: "1",
         TELEGRAM_WEBHOOK_URL: "https://bot.example/telegram",
@@ -197,7 +197,10 @@ describe("Telegram by webhook", () => {
 
 describe("what concerns everybody", () => {
   it("is changed by the owner only, wherever they write", async () => {
-    const w = await world({ env: { TELEGRAM_ALLOWED_USERS: "1,2" }, config: 'gateway:\n  owners: ["telegram:1"]\n' });
+    const w = await environment({
+      env: { TELEGRAM_ALLOWED_USERS: "1,2" },
+      config: 'gateway:\n  owners: ["telegram:1"]\n',
+    });
     w.telegram.say(2, "/sethome");
     w.telegram.say(2, "/restart");
     await answered(w, 2, 2);

@@ -58,14 +58,14 @@ export class Gateway {
     (row) => this.#receive(row),
   );
   readonly #handoffs = new Handoffs({
-    office: () => this.#present(),
+    gateway: () => this.#present(),
     home: (name) => this.deliveries.home(name),
     problem: (name) => this.deliveries.problem(name),
     receive: (row) => this.#receive(row),
   });
   readonly #alarm: OutageAlert;
   #deaf: () => void = () => undefined;
-  #office: GatewayContext | undefined;
+  #gateway: GatewayContext | undefined;
   #sender: Sender;
   #agents: Agents;
   #draining = false;
@@ -106,7 +106,7 @@ export class Gateway {
     });
     this.directory = new Directory({
       homePath: opened.app.home.path,
-      entries: () => this.#office?.index.entries() ?? [],
+      entries: () => this.#gateway?.index.entries() ?? [],
       connections: () => [...this.#links].map(([name, link]) => [name, link.connection] as const),
       now: this.#now,
       report: (text) => options.log("warning", text),
@@ -114,12 +114,12 @@ export class Gateway {
   }
 
   #present(): GatewayContext {
-    if (!this.#office) throw new Error("the gateway has not started");
-    return this.#office;
+    if (!this.#gateway) throw new Error("the gateway has not started");
+    return this.#gateway;
   }
 
   #mirror(target: DeliveryTarget, from: string, text: string): void {
-    const entry = this.#office && entryOfChat(this.#office.index.entries(), target);
+    const entry = this.#gateway && entryOfChat(this.#gateway.index.entries(), target);
     if (entry) void this.#chat(entry.session_key)?.mirror(from, text);
   }
 
@@ -135,7 +135,7 @@ export class Gateway {
 
   async start(): Promise<void> {
     const { mailbox } = this.#opened;
-    this.#office = await this.#openOffice();
+    this.#gateway = await this.#createContext();
     for (const platform of await this.#opened.platforms(() => this.#account())) {
       this.#platforms.set(platform.name, platform);
       const settings = this.#opened.settings(platform.name, platform.settings);
@@ -144,7 +144,7 @@ export class Gateway {
       if (enabled.ok) this.#links.set(platform.name, this.#link(platform));
       else this.#refuse(platform, unusable(platform, settings, enabled.reason));
     }
-    await this.#office.owners.refresh();
+    await this.#gateway.owners.refresh();
     // What the last process left comes first, in its old order; only then can anything new arrive.
     const pending = await mailbox.pending();
     this.#sender.add(pending.outbox);
@@ -161,7 +161,7 @@ export class Gateway {
     this.#handoffs.start();
     await this.#background.goOn();
     await this.#sayBack();
-    await this.#office.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
+    await this.#gateway.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
   }
 
   #refuse(platform: Platform, problem: LinkState | null): void {
@@ -217,22 +217,22 @@ export class Gateway {
   }
 
   #receive(row: InboxRow): void {
-    const office = this.#office;
-    if (!office || this.#draining) return;
-    this.#chat(sessionKey(row.event.source, office.keyRules))?.receive(row);
+    const gateway = this.#gateway;
+    if (!gateway || this.#draining) return;
+    this.#chat(sessionKey(row.event.source, gateway.keyRules))?.receive(row);
   }
 
   #chat(key: string): ChatSession | undefined {
-    const office = this.#office;
-    if (!office) return undefined;
+    const gateway = this.#gateway;
+    if (!gateway) return undefined;
     const known = this.#chats.get(key);
     if (known) return known;
-    const chat = new ChatSession(office, key);
+    const chat = new ChatSession(gateway, key);
     this.#chats.set(key, chat);
     return chat;
   }
 
-  async #openOffice(): Promise<GatewayContext> {
+  async #createContext(): Promise<GatewayContext> {
     const { app } = this.#opened;
     const { log } = this.#options;
     const sessions = join(app.home.path, "sessions", "sessions.json");
@@ -313,7 +313,7 @@ export class Gateway {
       for (const [key, chat] of this.#chats) if (!chat.busy && !chat.keeps) this.#chats.delete(key);
       await this.#opened.mailbox.prune(this.#now() - KEEP_MS);
       const days = this.#opened.app.config.session_store_max_age_days;
-      if (days > 0) this.#office?.index.prune(days * DAY_MS);
+      if (days > 0) this.#gateway?.index.prune(days * DAY_MS);
       await this.directory.refresh();
       await this.#opened.sweepMedia(DAY_MS);
     } catch (error) {
@@ -379,7 +379,7 @@ export class Gateway {
     this.#stopping.abort();
     await settlesWithin(Promise.all([...this.#links.values()].map((link) => link.stop())), 5_000);
     await settlesWithin(this.#agents.close(), 5_000);
-    await this.#office?.index.close();
+    await this.#gateway?.index.close();
     await this.directory.close();
     this.#stopped = true;
     this.#options.changed?.();

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { text } from "../../test/fake-llm.ts";
-import { answered, closeWorlds, texts, type World, world } from "../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, texts, type World } from "../../test/gateway-world.ts";
 import type { CommandContext } from "../core/command.ts";
 import { nobody } from "../core/human.ts";
 
@@ -22,7 +22,7 @@ async function talkInTerminal(w: World) {
 }
 
 it("goes on in the home channel with everything that was said", async () => {
-  const w = await world({
+  const w = await environment({
     script: (request) => text(JSON.stringify(request.messages).includes("417") ? "I know 417." : "Nothing known."),
     env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_HOME_CHANNEL: "1" },
   });
@@ -39,7 +39,7 @@ it("goes on in the home channel with everything that was said", async () => {
 });
 
 it("says why it cannot be handed over", async () => {
-  const w = await world();
+  const w = await environment();
   const terminal = await talkInTerminal(w);
   expect(await terminal.handoff("telegram")).toContain("telegram has no home channel");
   expect(await terminal.handoff("smoke-signals")).toContain('There is no platform "smoke-signals"');
@@ -48,7 +48,7 @@ it("says why it cannot be handed over", async () => {
 });
 
 it("can be asked for again when the gateway died while it took the session", async () => {
-  const w = await world();
+  const w = await environment();
   const { store } = w.opened.app;
   const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "cli" });
   await store.appendMessage(id, { role: "user", content: "hello" });

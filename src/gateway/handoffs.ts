@@ -19,7 +19,7 @@ const GREETING =
   "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
 
 export interface HandoffParts {
-  office(): GatewayContext;
+  gateway(): GatewayContext;
   home(platform: string): DeliveryTarget | undefined;
   problem(platform: string): string | undefined;
   receive(row: InboxRow): void;
@@ -60,7 +60,7 @@ export class Handoffs {
 
   /** What a gateway had begun to take when it died could never be asked for again. */
   async #release(): Promise<void> {
-    const { opened, log } = this.#parts.office();
+    const { opened, log } = this.#parts.gateway();
     const { store } = opened.app;
     try {
       for (const session of await store.listSessions({ limit: RECENT }))
@@ -76,7 +76,7 @@ export class Handoffs {
   }
 
   async #changed(): Promise<boolean> {
-    const { path } = this.#parts.office().opened.app.home;
+    const { path } = this.#parts.gateway().opened.app.home;
     const files = await Promise.all(
       ["state.db", "state.db-wal"].map((name) => stat(join(path, name)).catch(() => null)),
     );
@@ -90,7 +90,7 @@ export class Handoffs {
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
-    const { opened, log } = this.#parts.office();
+    const { opened, log } = this.#parts.gateway();
     const { store } = opened.app;
     try {
       if (!(await this.#changed())) return;
@@ -116,7 +116,7 @@ export class Handoffs {
     if (problem !== undefined) throw new Error(problem);
     const home = this.#parts.home(platform);
     if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should have it`);
-    const known = entryOfChat(this.#parts.office().index.entries(), home);
+    const known = entryOfChat(this.#parts.gateway().index.entries(), home);
     if (known) return sourceOf(known);
     const { chatId, threadId } = home;
     if (platform === "telegram" && /^\d+$/.test(chatId))
@@ -125,7 +125,7 @@ export class Handoffs {
   }
 
   async #move(session: SessionRow): Promise<void> {
-    const { opened, index, agents, keyRules, connection, now } = this.#parts.office();
+    const { opened, index, agents, keyRules, connection, now } = this.#parts.gateway();
     const { store } = opened.app;
     const platform = session.handoff_platform ?? "";
     const source = this.#place(platform);

@@ -17,8 +17,11 @@ export interface ExtractedMedia {
 
 /** A marker whose file does not exist stays in the text, so that the reader sees what was meant. */
 export function extractMedia(text: string): ExtractedMedia {
-  const { text: words, paths, wish } = takeMarkers(text, sendableFile);
-  return { text: words, files: paths.map((path) => ({ kind: mediaKindOf(path, wish), path, name: basename(path) })) };
+  const { text: words, paths, options } = takeMarkers(text, sendableFile);
+  return {
+    text: words,
+    files: paths.map((path) => ({ kind: mediaKindOf(path, options), path, name: basename(path) })),
+  };
 }
 
 /** Markers of files that must not leave become a word about that. */

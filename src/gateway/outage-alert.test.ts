@@ -1,7 +1,7 @@
 // A platform that goes deaf is told of by another one, once, and so is its return.
 import { afterEach, expect, it } from "vitest";
 import { type FakeDiscord, startFakeDiscord } from "../../test/fake-discord.ts";
-import { answered, closeWorlds, texts, world } from "../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, texts } from "../../test/gateway-world.ts";
 import { OutageAlert } from "./outage-alert.ts";
 import type { LinkState } from "./platform-link.ts";
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 it("is paused and resumed by the owner from another platform", async () => {
   const other = await startFakeDiscord();
   discord = other;
-  const w = await world({
+  const w = await environment({
     config: 'gateway:\n  owners: ["telegram:1"]\n',
     env: { TELEGRAM_ALLOWED_USERS: "1,2", DISCORD_BOT_TOKEN: other.token, DISCORD_API_ROOT: other.url },
   });
@@ -39,7 +39,7 @@ it("is paused and resumed by the owner from another platform", async () => {
 it("says on Discord that Telegram is deaf, and that it hears again", async () => {
   const other = await startFakeDiscord();
   discord = other;
-  const w = await world({
+  const w = await environment({
     env: {
       TELEGRAM_ALLOWED_USERS: "1",
       DISCORD_BOT_TOKEN: other.token,

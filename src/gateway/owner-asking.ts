@@ -20,15 +20,15 @@ export function placeName(platform: string, chatId: string): string {
   return `${platform}:${chatId}`;
 }
 
-export function ownerAsking(office: GatewayContext, row: InboxRow): OwnerAsking {
+export function ownerAsking(gatewayContext: GatewayContext, row: InboxRow): OwnerAsking {
   const { source } = row.event;
   return {
     guest: guestOf(source),
     show: async (make) => {
       const noOwner = "this agent has no owner yet (gateway.owners)";
-      if (office.owners.all().length === 0) return { problem: noOwner };
-      const replies = new Replies(office);
-      for (const { platform, to } of ownerPlaces(office, source)) {
+      if (gatewayContext.owners.all().length === 0) return { problem: noOwner };
+      const replies = new Replies(gatewayContext);
+      for (const { platform, to } of ownerPlaces(gatewayContext, source)) {
         const { question, buttons } = make({
           buttons: platform.capabilities.buttons,
           maxLength: platform.maxLength,

@@ -8,12 +8,12 @@ export interface OwnerPlace {
 }
 
 /** The private chat in which this user wrote last. */
-function privateChat(office: GatewayContext, platform: string, userId: string): Destination | undefined {
+function privateChat(gateway: GatewayContext, platform: string, userId: string): Destination | undefined {
   let newest: { readonly at: number; readonly to: Destination } | undefined;
-  for (const entry of office.index.entries()) {
+  for (const entry of gateway.index.entries()) {
     const { origin } = entry;
     if (entry.platform !== platform || entry.chat_type !== "dm" || String(origin.user_id) !== userId) continue;
-    const at = office.index.lastActive(entry);
+    const at = gateway.index.lastActive(entry);
     const thread = origin.thread_id ? { threadId: String(origin.thread_id) } : {};
     if (!newest || at > newest.at) newest = { at, to: { chatId: String(origin.chat_id), ...thread } };
   }
@@ -23,17 +23,17 @@ function privateChat(office: GatewayContext, platform: string, userId: string): 
   return sameId ? { chatId: userId } : undefined;
 }
 
-export function ownerPlaces(office: GatewayContext, source: Source): OwnerPlace[] {
-  const owners = office.owners.all().filter((owner) => office.owners.has(owner));
+export function ownerPlaces(gateway: GatewayContext, source: Source): OwnerPlace[] {
+  const owners = gateway.owners.all().filter((owner) => gateway.owners.has(owner));
   const near = owners.filter(({ platform }) => platform === source.platform);
   const far = owners.filter(({ platform }) => platform !== source.platform);
   const places: OwnerPlace[] = [];
   for (const { platform: name, userId } of [...near, ...far]) {
-    const platform = office.platform(name);
-    if (!platform || !office.isLinked(name)) continue;
-    const to = privateChat(office, name, userId);
+    const platform = gateway.platform(name);
+    if (!platform || !gateway.isLinked(name)) continue;
+    const to = privateChat(gateway, name, userId);
     if (to) places.push({ platform, to });
-    const home = office.destination(name);
+    const home = gateway.destination(name);
     if (home) places.push(home);
   }
   return places;

@@ -22,12 +22,12 @@ type Starter = Pick<InboxRow, "platform"> & Pick<InboundEvent, "account" | "sour
 
 /** Processes end with the program, so it is enough to remember here who started them. */
 export class ProcessNotifier implements ProcessStarters {
-  readonly #office: () => GatewayContext;
+  readonly #gateway: () => GatewayContext;
   readonly #receive: (row: InboxRow) => void;
   readonly #starters = new Map<string, Starter>();
 
-  constructor(office: () => GatewayContext, receive: (row: InboxRow) => void) {
-    this.#office = office;
+  constructor(gateway: () => GatewayContext, receive: (row: InboxRow) => void) {
+    this.#gateway = gateway;
     this.#receive = receive;
   }
 
@@ -38,7 +38,7 @@ export class ProcessNotifier implements ProcessStarters {
   }
 
   alive(key: string): boolean {
-    const { opened, keyRules } = this.#office();
+    const { opened, keyRules } = this.#gateway();
     for (const [conversationId, { source }] of this.#starters)
       if (sessionKey(source, keyRules) === key && opened.app.hasProcesses(conversationId)) return true;
     return false;
@@ -48,18 +48,18 @@ export class ProcessNotifier implements ProcessStarters {
     const starter = this.#starters.get(notice.conversationId);
     if (!starter) return;
     const { platform, ...chat } = starter;
-    const office = this.#office();
-    const { app, mailbox } = office.opened;
+    const gateway = this.#gateway();
+    const { app, mailbox } = gateway.opened;
     const event: InboundEvent = {
       ...chat,
       messageId: `process:${randomUUID()}`,
       text: notice.message,
       internal: true,
-      at: office.now(),
+      at: gateway.now(),
     };
     const rows = await mailbox.accept(platform, [event]);
     if (isWorthALine(app.config.display.background_process_notifications, notice))
-      for (const each of rows) await new Replies(office).say(each, `🔔 ${notice.line}`, "process");
+      for (const each of rows) await new Replies(gateway).say(each, `🔔 ${notice.line}`, "process");
     for (const each of rows) this.#receive(each);
   }
 }

@@ -1,7 +1,7 @@
 // What a crash left of a turn, read from the log.
 import { afterEach, expect, it } from "vitest";
 import { text } from "../../test/fake-llm.ts";
-import { closeWorlds, type Script, texts, world } from "../../test/gateway-world.ts";
+import { closeWorlds, environment, type Script, texts } from "../../test/gateway-world.ts";
 import { mirror } from "../app/mirror.ts";
 import type { InboxRow } from "../core/mailbox.ts";
 import { recover } from "./recover.ts";
@@ -9,7 +9,7 @@ import { recover } from "./recover.ts";
 afterEach(closeWorlds);
 
 it("takes no message from elsewhere for the answer", async () => {
-  const w = await world();
+  const w = await environment();
   const { store } = w.opened.app;
   const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "telegram" });
   const row = { state: "running", sessionId: id, logAfter: 0 } as InboxRow;
@@ -28,7 +28,7 @@ it("takes no half answer for the answer", async () => {
     asked += 1;
     return asked === 1 ? { text: "The beginning of a long", hang: "after_text" } : text("The whole answer.");
   };
-  const w = await world({ script });
+  const w = await environment({ script });
   w.telegram.say(1, "tell me");
   await w.telegram.until(() => asked === 1);
   await new Promise((resolve) => setTimeout(resolve, 300));

@@ -20,17 +20,17 @@ const SEND_MS = 15_000;
 export type Change = (text: string) => void;
 
 export class Replies {
-  readonly #office: GatewayContext;
+  readonly #gateway: GatewayContext;
 
-  constructor(office: GatewayContext) {
-    this.#office = office;
+  constructor(gateway: GatewayContext) {
+    this.#gateway = gateway;
   }
 
   /** Where answers to this message go; null when that place cannot be reached. */
   where(row: InboxRow): { platform: Platform; to: Destination } | null {
     const { source, deliverTo } = row.event;
-    if (typeof deliverTo === "string") return this.#office.destination(deliverTo);
-    const platform = this.#office.platform(row.platform);
+    if (typeof deliverTo === "string") return this.#gateway.destination(deliverTo);
+    const platform = this.#gateway.platform(row.platform);
     const to = { chatId: source.chatId, ...(source.threadId ? { threadId: source.threadId } : {}) };
     return platform ? { platform, to } : null;
   }
@@ -41,10 +41,10 @@ export class Replies {
   }
 
   async finish(row: InboxRow, outcome: InboxOutcome, outgoing: readonly NewOutgoing[] = []): Promise<void> {
-    const { opened, sender } = this.#office;
-    await indexSaved(this.#office, sessionKey(row.event.source, this.#office.keyRules));
+    const { opened, sender } = this.#gateway;
+    await indexSaved(this.#gateway, sessionKey(row.event.source, this.#gateway.keyRules));
     const { mailbox } = opened;
-    await retryUntilStored(this.#office, () =>
+    await retryUntilStored(this.#gateway, () =>
       sender.handOver(outgoing, (sending) =>
         mailbox.finish([row.id, ...(row.absorbed ?? [])], outcome, outgoing, sending),
       ),
@@ -78,7 +78,7 @@ export class Replies {
       return await this.#showNow(row, name, { type: "text", text, silent: true });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#office.log("warning", `in:${row.id}:${name} was not said: ${why}`);
+      this.#gateway.log("warning", `in:${row.id}:${name} was not said: ${why}`);
       return () => undefined;
     }
   }
@@ -121,7 +121,7 @@ export class Replies {
   async #showWhole(where: OwnerPlace, key: string, whole: string): Promise<void> {
     const { platform } = where;
     if (platform.capabilities.media.includes("document")) {
-      const { path: home } = this.#office.opened.app.home;
+      const { path: home } = this.#gateway.opened.app.home;
       const path = join(home, "cache", "documents", `command_${randomBytes(8).toString("hex")}.txt`);
       await atomicWrite(path, `${whole}\n`, 0o600);
       const file = { type: "file", kind: "document", path, name: "command.txt" } as const;
@@ -145,7 +145,7 @@ export class Replies {
     key: string,
     payload: OutboxPayload,
   ): Promise<{ readonly change: Change; readonly sent: Promise<string | null> }> {
-    const { opened, sender } = this.#office;
+    const { opened, sender } = this.#gateway;
     const rows = await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]);
     const [shown] = rows;
     if (!shown) return { change: () => undefined, sent: Promise.resolve(null) };

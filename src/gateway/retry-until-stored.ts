@@ -7,16 +7,16 @@ const MOST_MS = 10_000;
 
 /** What is refused now may be taken later; messages after it wait, so that their order stays. Rejects when the gateway stops. */
 export async function retryUntilStored<T>(
-  office: Pick<GatewayContext, "draining" | "log">,
+  gateway: Pick<GatewayContext, "draining" | "log">,
   work: () => Promise<T>,
 ): Promise<T> {
   for (let pause = FIRST_MS; ; pause = Math.min(2 * pause, MOST_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (office.draining()) throw error;
+      if (gateway.draining()) throw error;
       const why = error instanceof Error ? error.message : String(error);
-      office.log("error", `the end of a message could not be stored and is tried again: ${why}`);
+      gateway.log("error", `the end of a message could not be stored and is tried again: ${why}`);
       await sleep(pause);
     }
   }

@@ -62,7 +62,7 @@ export interface TurnResult {
 }
 
 export class Turn {
-  readonly #office: GatewayContext;
+  readonly #gateway: GatewayContext;
   readonly #chat: TurnChat;
   readonly #job: QueuedMessage;
   readonly #platform: Platform;
@@ -82,12 +82,12 @@ export class Turn {
   #contextTokens = 0;
 
   constructor(
-    office: GatewayContext,
+    gateway: GatewayContext,
     chat: TurnChat,
     job: QueuedMessage,
     where: { platform: Platform; to: Destination },
   ) {
-    this.#office = office;
+    this.#gateway = gateway;
     this.#chat = chat;
     this.#job = job;
     this.#platform = where.platform;
@@ -95,7 +95,7 @@ export class Turn {
   }
 
   #isProtected(path: string): Promise<boolean> {
-    return this.#office.opened.isProtected(path, this.#office.roleOf(this.#job.row));
+    return this.#gateway.opened.isProtected(path, this.#gateway.roleOf(this.#job.row));
   }
 
   get #key(): string {
@@ -104,7 +104,7 @@ export class Turn {
 
   #place(more: Partial<AnswerPlace> = {}): AnswerPlace {
     const { event } = this.#job.row;
-    const section = this.#office.access.section(this.#platform.name);
+    const section = this.#gateway.access.section(this.#platform.name);
     const mode = String(section.reply_to_mode ?? "first") as AnswerPlace["replyMode"];
     return {
       platform: this.#platform,
@@ -123,28 +123,28 @@ export class Turn {
     try {
       return await this.#run();
     } catch (error) {
-      const office = this.#office;
+      const gateway = this.#gateway;
       const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
       const why = error instanceof Error ? error.message : String(error);
-      office.log("error", `turn of ${this.#chat.key} failed: ${why}`);
+      gateway.log("error", `turn of ${this.#chat.key} failed: ${why}`);
       await this.#finish("failed", outgoingText(`⚠️ ${why}${hint}`, this.#place()));
       return { undelivered: false };
     } finally {
       clearTimeout(this.#restartNote);
       this.#live?.end();
-      this.#office.agents.release(this.#chat.key);
+      this.#gateway.agents.release(this.#chat.key);
     }
   }
 
   async #run(): Promise<TurnResult> {
     const { row } = this.#job;
-    const found = await recover(this.#office.opened.app.store, row);
+    const found = await recover(this.#gateway.opened.app.store, row);
     if (found.state === "answered") {
       await this.#restoreEntry(found.sessionId);
       const text = await withoutProtected(found.text, (path) => this.#isProtected(path));
       await this.#finish(
         "answered",
-        outgoingAnswer(text, this.#place({ streamId: await streamed(this.#office.opened.mailbox, this.#key) })),
+        outgoingAnswer(text, this.#place({ streamId: await streamed(this.#gateway.opened.mailbox, this.#key) })),
       );
       return { undelivered: false };
     }
@@ -153,7 +153,7 @@ export class Turn {
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
-    const { app, mailbox } = this.#office.opened;
+    const { app, mailbox } = this.#gateway.opened;
     this.#messages ??= await app.store.messageCount(sessionId);
     // Noted while the message is read and stored. Where a crash comes between, the message stands in the log twice.
     const begun = mailbox.begin([row.id], { sessionId, logAfter: this.#messages });
@@ -164,52 +164,52 @@ export class Turn {
 
   /** A restart cut this turn off, and its answer takes time: said once, however often it happens. */
   #tellRestart(): void {
-    if (this.#office.access.section(this.#platform.name).gateway_restart_notification === false) return;
+    if (this.#gateway.access.section(this.#platform.name).gateway_restart_notification === false) return;
     const text = "♻️ I was restarted while I worked on this; I go on now.";
-    void new Replies(this.#office).say(this.#job.row, text, "restarted");
+    void new Replies(this.#gateway).say(this.#job.row, text, "restarted");
   }
 
   async #restoreEntry(sessionId: string): Promise<void> {
-    const { index } = this.#office;
+    const { index } = this.#gateway;
     const known = index.get(this.#chat.key);
     if (known) await index.moved(this.#chat.key, sessionId);
     else await index.renew(this.#chat.key, this.#job.row.event.source, { sessionId });
   }
 
   async #open(): Promise<OpenedConversation> {
-    const office = this.#office;
+    const gateway = this.#gateway;
     const { row } = this.#job;
     const { key } = this.#chat;
     const { source } = row.event;
-    await office.opened.refreshEnv();
-    const { entry, notice, fresh } = await entryFor(office, key, row);
+    await gateway.opened.refreshEnv();
+    const { entry, notice, fresh } = await entryFor(gateway, key, row);
     this.#freshlyReset = notice !== null;
     if (notice) this.#notices.push(notice);
-    if (fresh) await sessionStarted(office, entry, source);
-    const open = () => openFor(office, this.#chat, { entry, fresh }, row);
-    const agent = await office.agents.take(key, chatSignature(office, entry, this.#chat), open);
+    if (fresh) await sessionStarted(gateway, entry, source);
+    const open = () => openFor(gateway, this.#chat, { entry, fresh }, row);
+    const agent = await gateway.agents.take(key, chatSignature(gateway, entry, this.#chat), open);
     this.#agent = agent;
     const { opened } = agent;
-    office.index.touch(key, { resume_pending: false });
-    office.processes.remember(opened.conversation.conversationId, row);
+    gateway.index.touch(key, { resume_pending: false });
+    gateway.processes.remember(opened.conversation.conversationId, row);
     const { session_id: sessionId } = entry;
-    const messages = fresh ? 0 : (agent.messages ?? (await office.opened.app.store.messageCount(sessionId)));
+    const messages = fresh ? 0 : (agent.messages ?? (await gateway.opened.app.store.messageCount(sessionId)));
     agent.messages = undefined;
     this.#messages = opened.conversation.sessionId === sessionId ? messages : undefined;
     const promptTokens = Number(entry.last_prompt_tokens) || 0;
     const known = { messages, promptTokens, contextLength: opened.contextLength };
-    if (!fresh && (await office.opened.hygieneDue(sessionId, known)) && (await opened.conversation.compress())) {
+    if (!fresh && (await gateway.opened.hygieneDue(sessionId, known)) && (await opened.conversation.compress())) {
       this.#messages = undefined;
-      office.log("info", `${key} was compacted before its turn`);
-      await office.index.moved(key, opened.conversation.sessionId);
-      office.index.touch(key, { last_prompt_tokens: 0 });
+      gateway.log("info", `${key} was compacted before its turn`);
+      await gateway.index.moved(key, opened.conversation.sessionId);
+      gateway.index.touch(key, { last_prompt_tokens: 0 });
     }
     return opened;
   }
 
   async #input(conversation: OpenedConversation, again: boolean): Promise<ModelInput> {
     const { row, text } = this.#job;
-    const { keyRules, opened, connection } = this.#office;
+    const { keyRules, opened, connection } = this.#gateway;
     const event = text === undefined ? row.event : { ...row.event, text, attachments: [] };
     const read = await readIncoming(event, {
       connection: () => connection(row.platform),
@@ -225,27 +225,27 @@ export class Turn {
   }
 
   async #converse(opened: OpenedConversation, input: ModelInput, begun: Promise<void>): Promise<TurnResult> {
-    const office = this.#office;
+    const gateway = this.#gateway;
     const { row } = this.#job;
     const { source } = row.event;
     // The sender of a webhook is known, but its text is often a stranger's.
     const tainted = this.#job.tainted === true || source.chatKind === "webhook";
     const live = new LiveReply({
-      mailbox: office.opened.mailbox,
-      sender: office.sender,
+      mailbox: gateway.opened.mailbox,
+      sender: gateway.sender,
       platform: this.#platform,
       to: this.#to,
       key: this.#key,
-      settings: liveSettings(office.opened.app.config, this.#platform),
-      remove: (id) => void office.connection(row.platform)?.delete?.(this.#to, id, AbortSignal.timeout(DELETE_MS)),
+      settings: liveSettings(gateway.opened.app.config, this.#platform),
+      remove: (id) => void gateway.connection(row.platform)?.delete?.(this.#to, id, AbortSignal.timeout(DELETE_MS)),
     });
     this.#live = live;
     this.#chat.onLive(live);
     live.typing(true);
-    void office.connection(row.platform)?.react?.(this.#to, row.event.messageId, "seen");
+    void gateway.connection(row.platform)?.react?.(this.#to, row.event.messageId, "seen");
     const about = { platform: source.platform, user_id: source.userId, session_id: opened.conversation.sessionId };
-    await office.hooks.run("agent:start", { ...about, message: input.text.slice(0, 500) });
-    const { agent } = office.opened.app.config;
+    await gateway.hooks.run("agent:start", { ...about, message: input.text.slice(0, 500) });
+    const { agent } = gateway.opened.app.config;
     const watch = new IdleTimeout(agent.gateway_timeout * 1000);
     const notes = this.#stillWorking();
     const { signal, release } = joinSignals([this.#chat.signal, watch.signal]);
@@ -272,13 +272,13 @@ export class Turn {
       notes.end();
       release();
     }
-    await office.hooks.run("agent:end", { ...about, response: ended?.text.slice(0, 500) ?? "" });
+    await gateway.hooks.run("agent:end", { ...about, response: ended?.text.slice(0, 500) ?? "" });
     return this.#end(ended, live, opened);
   }
 
   #stillWorking(): StillWorking {
-    const { agent } = this.#office.opened.app.config;
-    const replies = new Replies(this.#office);
+    const { agent } = this.#gateway.opened.app.config;
+    const replies = new Replies(this.#gateway);
     return new StillWorking({
       everyMs: agent.gateway_notify_interval * 1000,
       warnMs: agent.gateway_timeout_warning * 1000,
@@ -293,11 +293,11 @@ export class Turn {
     if (names.length === 0) return;
     notes.step();
     this.#steps += 1;
-    await this.#office.hooks.run("agent:step", { ...about, iteration: this.#steps, tool_names: names });
+    await this.#gateway.hooks.run("agent:step", { ...about, iteration: this.#steps, tool_names: names });
   }
 
   async #show(event: AgentEvent, live: LiveReply): Promise<void> {
-    const { index, opened } = this.#office;
+    const { index, opened } = this.#gateway;
     if (event.type === "message" && this.#messages !== undefined) this.#messages += 1;
     if (event.type === "delta" && event.kind === "text") live.delta(event.text);
     else if (event.type === "restarted") live.restart();
@@ -319,13 +319,13 @@ export class Turn {
       this.#interim += 1;
       const rows = await opened.mailbox.enqueue(outgoingText(text, place));
       live.newSegment();
-      this.#office.sender.add(rows);
+      this.#gateway.sender.add(rows);
     }
   }
 
   /** The answer with what the configuration wants around it. */
   #dressed(text: string, opened: OpenedConversation): string {
-    const { config, home } = this.#office.opened.app;
+    const { config, home } = this.#gateway.opened.app;
     const { name } = this.#platform;
     const facts = { opened, contextTokens: this.#contextTokens, cwd: config.terminal.cwd || home.cwd };
     return `${reasoningText(config, name, this.#reasoning)}${text}${footer(config, name, facts)}`;
@@ -342,21 +342,21 @@ export class Turn {
     if (cut && !abandoned) live.leaveOff();
     live.end();
     if (this.#agent && ended) this.#agent.messages = this.#messages;
-    const connection = this.#office.connection(row.platform);
+    const connection = this.#gateway.connection(row.platform);
     if (abandoned) return { undelivered: false };
     if (cut) {
       await this.#finish("interrupted", []);
       void connection?.react?.(this.#to, row.event.messageId, "clear");
       return { undelivered: false };
     }
-    await this.#office.index.moved(this.#chat.key, ended.sessionId);
+    await this.#gateway.index.moved(this.#chat.key, ended.sessionId);
     const failed = ended.end === "failed";
     const streamId =
       (await live.takeFinal()) ??
-      (row.state === "running" ? await streamed(this.#office.opened.mailbox, this.#key) : null);
+      (row.state === "running" ? await streamed(this.#gateway.opened.mailbox, this.#key) : null);
     const text = await withoutProtected(textOfEnd(ended), (path) => this.#isProtected(path));
     const place = this.#place({ streamId });
-    const spoken = failed ? [] : await spokenAnswer(this.#office, row, text, place);
+    const spoken = failed ? [] : await spokenAnswer(this.#gateway, row, text, place);
     await this.#finish(
       failed ? "failed" : "answered",
       [...spoken, ...outgoingAnswer(failed ? text : this.#dressed(text, opened), place)],
@@ -371,16 +371,16 @@ export class Turn {
     outgoing: readonly NewOutgoing[],
     withSteered = true,
   ): Promise<void> {
-    const { mailbox } = this.#office.opened;
+    const { mailbox } = this.#gateway.opened;
     const nowhere = this.#job.row.event.deliverTo === null;
     const words = this.#notices.join("\n\n");
     const notice = words ? outgoingText(words, { ...this.#place(), key: `${this.#key}:notice` }) : [];
     const { row, absorbed } = this.#job;
-    await indexSaved(this.#office, this.#chat.key);
+    await indexSaved(this.#gateway, this.#chat.key);
     const all = nowhere ? [] : [...notice, ...outgoing];
     const ids = [row.id, ...(row.absorbed ?? [])];
     const store = (sending?: { readonly mark: string | null }) => mailbox.finish(ids, outcome, all, sending);
-    await retryUntilStored(this.#office, () => this.#office.sender.handOver(all, store));
+    await retryUntilStored(this.#gateway, () => this.#gateway.sender.handOver(all, store));
     if (absorbed) await mailbox.finish(absorbed, "merged");
     const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
     if (steered.length > 0) await mailbox.finish(steered, "steered");

@@ -27,7 +27,7 @@ export interface AttemptTools {
   readonly cacheTtl: "5m" | "1h";
   transport(name: Endpoint["transport"]): Promise<Transport>;
   /** Told of trouble with the ledger or the key file: neither may stop an answer. */
-  onTrouble(error: unknown): void;
+  onError(error: unknown): void;
   readonly fetch?: typeof fetch;
 }
 
@@ -174,11 +174,11 @@ class Attempt {
     if (this.error !== undefined && !reached(this.error)) return;
     const interrupted = this.done === undefined && (this.error === undefined || this.plan.signal.aborted);
     const outcome = this.done ? "ok" : interrupted ? "interrupted" : "failed";
-    const { credentials, onTrouble } = this.tools;
-    if (this.done) credentials.noteUseLater(this.plan.lease, onTrouble);
+    const { credentials, onError } = this.tools;
+    if (this.done) credentials.noteUseLater(this.plan.lease, onError);
     const counted = this.done ? Promise.resolve() : credentials.noteUse(this.plan.lease, false);
     const results = await Promise.allSettled([this.#record(outcome), counted]);
-    for (const result of results) if (result.status === "rejected") onTrouble(result.reason);
+    for (const result of results) if (result.status === "rejected") onError(result.reason);
   }
 
   end(): AttemptEnd {

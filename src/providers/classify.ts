@@ -92,8 +92,8 @@ function limitKind(text: string): "billing" | "rate_limit" | undefined {
   return has(text, words.TRANSIENT_CUES) ? "rate_limit" : "billing";
 }
 
-function special(trouble: CallError, text: string): FailureKind | undefined {
-  const { status } = trouble;
+function special(failure: CallError, text: string): FailureKind | undefined {
+  const { status } = failure;
   if (status === 400 && text.includes("signature") && text.includes("thinking")) return "thinking_signature";
   if (status === 429 && text.includes("extra usage") && text.includes("long context")) return "long_context_tier";
   if ((status === 400 || status === 500) && has(text, words.GRAMMAR)) return "llama_cpp_grammar_pattern";
@@ -110,28 +110,28 @@ function largeForDisconnect(size: CallError["size"]): boolean {
   return size.tokens > size.window * 0.6 || (size.window <= 256_000 && (size.tokens > 120_000 || size.messages > 200));
 }
 
-function isFiltered(trouble: CallError, text: string): boolean {
-  return words.FILTER_CODES.has(trouble.code?.toLowerCase() ?? "") || has(text, words.FILTER);
+function isFiltered(failure: CallError, text: string): boolean {
+  return words.FILTER_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, words.FILTER);
 }
 
-function badRequest(trouble: CallError, text: string): FailureKind {
-  if (isFiltered(trouble, text)) return "content_filter";
+function badRequest(failure: CallError, text: string): FailureKind {
+  if (isFiltered(failure, text)) return "content_filter";
   if (has(text, words.IMAGE_SIZE)) return "image_too_large";
-  if (words.OVERFLOW_CODES.has(trouble.code?.toLowerCase() ?? "") || has(text, words.OVERFLOW))
+  if (words.OVERFLOW_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, words.OVERFLOW))
     return "context_overflow";
   if (
-    words.MODEL_CODES.has(trouble.code?.toLowerCase() ?? "") ||
+    words.MODEL_CODES.has(failure.code?.toLowerCase() ?? "") ||
     (text.includes("model") && has(text, words.MODEL_MISSING))
   )
     return "model_not_found";
   const limit = limitKind(text);
   if (limit) return limit;
-  if (text.trim().length < 30 && largeFor400(trouble.size)) return "context_overflow";
+  if (text.trim().length < 30 && largeFor400(failure.size)) return "context_overflow";
   return "format_error";
 }
 
-function byStatus(trouble: CallError, text: string): FailureKind | undefined {
-  const { status } = trouble;
+function byStatus(failure: CallError, text: string): FailureKind | undefined {
+  const { status } = failure;
   switch (status) {
     case undefined:
       return undefined;
@@ -156,12 +156,12 @@ function byStatus(trouble: CallError, text: string): FailureKind | undefined {
     default:
       if (status >= 500)
         return has(text, words.OVERFLOW) && !has(text, words.RATE) ? "context_overflow" : "server_error";
-      return status >= 400 ? badRequest(trouble, text) : undefined;
+      return status >= 400 ? badRequest(failure, text) : undefined;
   }
 }
 
-function byCode(trouble: CallError): FailureKind | undefined {
-  const code = trouble.code?.toLowerCase() ?? "";
+function byCode(failure: CallError): FailureKind | undefined {
+  const code = failure.code?.toLowerCase() ?? "";
   if (words.BILLING_CODES.has(code)) return "billing";
   if (words.RATE_CODES.has(code)) return "rate_limit";
   if (words.MODEL_CODES.has(code)) return "model_not_found";
@@ -181,12 +181,12 @@ function byText(text: string): FailureKind | undefined {
   return text.includes("model") && has(text, words.MODEL_MISSING) ? "model_not_found" : undefined;
 }
 
-function byTransport(trouble: CallError, text: string): FailureKind | undefined {
-  if (trouble.transport === "tls") return "timeout";
-  if (trouble.transport === "timeout") return "timeout";
-  const gone = trouble.transport === "cut" || has(text, words.DISCONNECT);
-  if (gone && largeForDisconnect(trouble.size)) return "context_overflow";
-  if (trouble.transport !== undefined || gone || has(text, words.TIMED_OUT)) return "timeout";
+function byTransport(failure: CallError, text: string): FailureKind | undefined {
+  if (failure.transport === "tls") return "timeout";
+  if (failure.transport === "timeout") return "timeout";
+  const gone = failure.transport === "cut" || has(text, words.DISCONNECT);
+  if (gone && largeForDisconnect(failure.size)) return "context_overflow";
+  if (failure.transport !== undefined || gone || has(text, words.TIMED_OUT)) return "timeout";
   return undefined;
 }
 
@@ -211,8 +211,8 @@ function roomInText(text: string): number | undefined {
   return Number.isFinite(value) && value > 64 ? value : undefined;
 }
 
-function recoveryFor(kind: FailureKind, trouble: CallError, text: string): Partial<Actions> {
-  const status = trouble.status ?? 0;
+function recoveryFor(kind: FailureKind, failure: CallError, text: string): Partial<Actions> {
+  const status = failure.status ?? 0;
   if (status >= 400 && status < 500 && has(text, words.IMAGE_REJECTED)) return { recovery: "drop_images", retry: true };
   if (text.includes("stream") && /not supported|unsupported|does not support/.test(text))
     return { recovery: "no_stream", retry: true };
@@ -259,39 +259,39 @@ const HINTS: { readonly [kind in FailureKind]?: string } = {
   provider_policy_blocked: "Change the data policy in the provider's settings, or choose another model.",
 };
 
-function kindOf(trouble: CallError, text: string): FailureKind {
+function kindOf(failure: CallError, text: string): FailureKind {
   return (
-    special(trouble, text) ??
-    byStatus(trouble, text) ??
-    byCode(trouble) ??
+    special(failure, text) ??
+    byStatus(failure, text) ??
+    byCode(failure) ??
     byText(text) ??
-    byTransport(trouble, text) ??
+    byTransport(failure, text) ??
     "unknown"
   );
 }
 
 /** Classifies and says what to do. `who` names the provider and model for the message. */
-export function classify(trouble: CallError, who: { provider: string; model: string; label: string }): Verdict {
-  const text = trouble.message.toLowerCase();
-  const kind = kindOf(trouble, text);
-  const retryAfterMs = trouble.retryAfterMs ?? (kind === "rate_limit" ? delayInText(trouble.message) : undefined);
+export function classify(details: CallError, who: { provider: string; model: string; label: string }): Verdict {
+  const text = details.message.toLowerCase();
+  const kind = kindOf(details, text);
+  const retryAfterMs = details.retryAfterMs ?? (kind === "rate_limit" ? delayInText(details.message) : undefined);
   const limitTokens =
     kind === "context_overflow"
-      ? limitInText(trouble.message)
+      ? limitInText(details.message)
       : kind === "long_context_tier"
         ? LONG_TIER_WINDOW
         : undefined;
   const hint = HINTS[kind];
-  const detail = trouble.message.trim().replace(/\s+/g, " ").slice(0, 300);
+  const detail = details.message.trim().replace(/\s+/g, " ").slice(0, 300);
   const failure: Failure = {
     kind,
-    message: `${who.label} ${MESSAGES[kind]}${trouble.status ? ` (${trouble.status})` : ""}${detail ? `: ${detail}` : ""}`,
+    message: `${who.label} ${MESSAGES[kind]}${details.status ? ` (${details.status})` : ""}${detail ? `: ${detail}` : ""}`,
     provider: who.provider,
     model: who.model,
     ...(hint ? { hint } : {}),
-    ...(trouble.status === undefined ? {} : { status: trouble.status }),
+    ...(details.status === undefined ? {} : { status: details.status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(limitTokens === undefined ? {} : { limitTokens }),
   };
-  return { failure, actions: { ...ACTIONS[kind], ...recoveryFor(kind, trouble, text) } };
+  return { failure, actions: { ...ACTIONS[kind], ...recoveryFor(kind, details, text) } };
 }

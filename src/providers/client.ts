@@ -245,10 +245,10 @@ export class ProviderClient implements Provider {
     const { time } = this.#options.settings;
     const { endpoint } = stage;
     const turnLeft = Math.max(1, stage.turn.deadline - Date.now());
-    const patient = endpoint.local && !time.explicit;
-    let firstTokenMs = endpoint.staleTimeoutMs ?? (patient ? turnLeft : time.firstTokenMs);
-    let idleMs = endpoint.staleTimeoutMs ?? (patient ? turnLeft : time.interTokenMs);
-    if (!patient && !time.explicit && endpoint.staleTimeoutMs === undefined) {
+    const untimed = endpoint.local && !time.explicit;
+    let firstTokenMs = endpoint.staleTimeoutMs ?? (untimed ? turnLeft : time.firstTokenMs);
+    let idleMs = endpoint.staleTimeoutMs ?? (untimed ? turnLeft : time.interTokenMs);
+    if (!untimed && !time.explicit && endpoint.staleTimeoutMs === undefined) {
       const { tokens } = bodySize(stage.request, 1);
       firstTokenMs = tokens > 100_000 ? 300_000 : tokens > 50_000 ? 240_000 : firstTokenMs;
     }
@@ -263,8 +263,8 @@ export class ProviderClient implements Provider {
   async #judge(stage: Stage, end: AttemptEnd): Promise<Verdict> {
     const { endpoint, request } = stage;
     const { contextLength } = await this.#limitsOf(endpoint);
-    const trouble = toCallError(end.error, () => bodySize(request, contextLength), Date.now());
-    const verdict = classify(trouble, { provider: endpoint.provider, model: endpoint.model, label: endpoint.label });
+    const failure = toCallError(end.error, () => bodySize(request, contextLength), Date.now());
+    const verdict = classify(failure, { provider: endpoint.provider, model: endpoint.model, label: endpoint.label });
     const named = verdict.failure.limitTokens;
     if (named !== undefined && named < contextLength) this.#options.facts.learn(endpoint, named);
     return verdict;
@@ -326,7 +326,7 @@ export class ProviderClient implements Provider {
   async #rest(lease: Lease, failure: Failure): Promise<void> {
     const resetAt = failure.retryAfterMs === undefined ? {} : { resetAt: Date.now() + failure.retryAfterMs };
     const refusal = { status: failure.status ?? null, reason: failure.kind, message: failure.message, ...resetAt };
-    await this.#options.credentials.markExhausted(lease, refusal).catch((error) => this.#options.onTrouble(error));
+    await this.#options.credentials.markExhausted(lease, refusal).catch((error) => this.#options.onError(error));
   }
 
   #doneEvent(endpoint: Endpoint, end: AttemptEnd, done: NonNullable<AttemptEnd["done"]>): ModelEvent {
@@ -347,8 +347,8 @@ export class ProviderClient implements Provider {
   #incomplete(stage: Stage, end: AttemptEnd, message: AssistantMessage): ModelEvent {
     const { endpoint } = stage;
     // An answer had begun: however large the request is, it is not too large.
-    const trouble = toCallError(end.error, () => bodySize(stage.request, Number.POSITIVE_INFINITY), Date.now());
-    const { failure } = classify(trouble, endpoint);
+    const details = toCallError(end.error, () => bodySize(stage.request, Number.POSITIVE_INFINITY), Date.now());
+    const { failure } = classify(details, endpoint);
     const why = end.error instanceof Error ? end.error.message : String(end.error);
     const incomplete: Failure = {
       ...failure,
@@ -361,8 +361,8 @@ export class ProviderClient implements Provider {
   }
 
   async #afterSuccess(endpoint: Endpoint): Promise<void> {
-    const { facts, onTrouble } = this.#options;
-    await facts.persistLearnt(endpoint).catch(onTrouble);
+    const { facts, onError } = this.#options;
+    await facts.persistLearnt(endpoint).catch(onError);
     facts.afterFirstAnswer(endpoint);
   }
 }

@@ -23,7 +23,7 @@ export interface ModelsOptions {
   readonly windowCachePath: string | null;
   readonly ledger: UsageLedger;
   /** Trouble that must not stop an answer: the ledger or the key file could not be written. */
-  readonly onTrouble?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => void;
   /** Where to look for local servers; the usual ports unless given. */
   readonly probeTargets?: readonly ProbeTarget[];
 }
@@ -108,7 +108,7 @@ export class Models {
       facts: this.facts,
       cacheTtl: settings.cacheTtl,
       transport: (name) => this.#transport(name),
-      onTrouble: this.#options.onTrouble ?? (() => undefined),
+      onError: this.#options.onError ?? (() => undefined),
     });
   }
 

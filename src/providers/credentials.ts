@@ -312,9 +312,9 @@ export class Credentials {
   }
 
   /** Counts a call without making the answer wait for the disk; `settled` waits for what is still being written. */
-  noteUseLater(lease: Lease, onTrouble: (error: unknown) => void): void {
+  noteUseLater(lease: Lease, onError: (error: unknown) => void): void {
     const write = this.noteUse(lease, true)
-      .catch(onTrouble)
+      .catch(onError)
       .finally(() => this.#writes.delete(write));
     this.#writes.add(write);
   }

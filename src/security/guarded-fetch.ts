@@ -145,7 +145,7 @@ async function follow(url: string, options: GuardedFetchOptions, stop: JoinedSig
       current = next.url;
       request = next.options;
     } catch (error) {
-      return { ok: false, ...trouble(error, stop.late, options.signal), url: current };
+      return { ok: false, ...failure(error, stop.late, options.signal), url: current };
     }
   }
   return { ok: false, rule: "redirects", reason: "too many redirects", url: current };
@@ -158,7 +158,7 @@ async function answer(response: IncomingMessage, url: string, limit: number): Pr
   return { ok: true, status: response.statusCode ?? 0, headers, body, truncated, url };
 }
 
-function trouble(error: unknown, late: boolean, caller: AbortSignal | undefined): { rule: string; reason: string } {
+function failure(error: unknown, late: boolean, caller: AbortSignal | undefined): { rule: string; reason: string } {
   if (caller?.aborted) return { rule: "interrupted", reason: "the fetch was interrupted" };
   if (late) return { rule: "timeout", reason: "the server took too long" };
   return { rule: "network", reason: error instanceof Error ? error.message : String(error) };

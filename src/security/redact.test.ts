@@ -116,7 +116,7 @@ describe("by shape", () => {
     const mask = "[REDACTED PRIVATE KEY]";
     expect(redactor.redact(`${first}-- and so on --\n${second} done`)).toBe(`${mask}-- and so on --\n${mask} done`);
     const stream = redactor.stream();
-    const out = [...`${first}\n${second}`].map((letter) => stream.push(letter)).join("");
+    const out = [...`${first}\n${second}`].map((email) => stream.push(email)).join("");
     expect(out + stream.end()).toBe(redactor.redact(`${first}\n${second}`));
   });
 
@@ -124,7 +124,7 @@ describe("by shape", () => {
     const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq8\nabcdefgh\n-----END RSA PRIVATE KEY-----";
     const text = `${key}${make("sk-proj-")}${key}`;
     const stream = redactor.stream();
-    const out = [...text].map((letter) => stream.push(letter)).join("");
+    const out = [...text].map((email) => stream.push(email)).join("");
     expect(out + stream.end()).toBe(redactor.redact(text));
   });
 

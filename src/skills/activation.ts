@@ -15,18 +15,18 @@ export interface LoadedSkill {
 }
 
 /** The value that counts: what the person set, else the declared default, with `~` and `${}` expanded. */
-export function settingValue(world: SkillHost, setting: SkillSetting): string {
-  const set = world.settings().value(setting.key);
+export function settingValue(host: SkillHost, setting: SkillSetting): string {
+  const set = host.settings().value(setting.key);
   const blank = set === undefined || set === null || set === "";
   const value = blank ? setting.default : set;
   if (value === undefined || value === "") return "(not set)";
-  return typeof value === "object" ? JSON.stringify(value) : world.expand(String(value));
+  return typeof value === "object" ? JSON.stringify(value) : host.expand(String(value));
 }
 
-export function settingsBlock(world: SkillHost, settings: readonly SkillSetting[]): string {
+export function settingsBlock(host: SkillHost, settings: readonly SkillSetting[]): string {
   if (settings.length === 0) return "";
-  const lines = settings.map((setting) => `  ${setting.key} = ${settingValue(world, setting)}`);
-  return `[Skill config (from ${join(world.home, "config.yaml")}):\n${lines.join("\n")}\n]`;
+  const lines = settings.map((setting) => `  ${setting.key} = ${settingValue(host, setting)}`);
+  return `[Skill config (from ${join(host.home, "config.yaml")}):\n${lines.join("\n")}\n]`;
 }
 
 function filesBlock(skill: LoadedSkill): string {
@@ -44,20 +44,20 @@ function setupBlock(setup: SetupReport): string {
 
 /** `why` is the note at the top: a command that the person typed, or a skill loaded beforehand. */
 export function activationText(
-  world: SkillHost,
+  host: SkillHost,
   skill: LoadedSkill,
   why: "command" | "preload",
   instruction = "",
 ): string {
-  const opening =
+  const header =
     why === "command"
       ? `[The user called the skill "${skill.name}". Follow its instructions; they are loaded below.]`
       : `[The user loaded the skill "${skill.name}" for this session. Follow its instructions whenever they apply.]`;
   return [
-    opening,
+    header,
     skill.content.trim(),
     `[Skill directory: ${skill.dir}]\nRelative paths in this skill start there.`,
-    settingsBlock(world, skill.settings),
+    settingsBlock(host, skill.settings),
     setupBlock(skill.setup),
     filesBlock(skill),
     instruction === "" ? "" : `The user's instruction with the skill: ${instruction}`,

@@ -79,9 +79,9 @@ export async function parseFrontMatter(given: string): Promise<FrontMatter> {
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 20 });
-  } catch (trouble) {
+  } catch (failure) {
     // References to nothing and references that multiply are found only when values are made.
-    return broken(parts, trouble instanceof Error ? trouble.message : String(trouble), 2);
+    return broken(parts, failure instanceof Error ? failure.message : String(failure), 2);
   }
   const isMapping = value !== null && typeof value === "object" && !Array.isArray(value);
   return {

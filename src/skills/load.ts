@@ -26,16 +26,16 @@ export function nameOf(header: SkillHeader, skill: { readonly dir: string; reado
 }
 
 export async function loadSkill(
-  world: SkillHost,
+  host: SkillHost,
   skill: { readonly file: string; readonly dir: string },
   request: SkillRequest,
   toolName: string,
 ): Promise<Loaded> {
   const { source, header } = await readHeader(skill.file);
   const name = nameOf(header, skill);
-  const setup = await setUp(world, { name, header }, request);
+  const setup = await setUp(host, { name, header }, request);
   const { sessionId, human, signal } = request;
-  const content = await preprocess(world, source, {
+  const content = await preprocess(host, source, {
     dir: skill.dir,
     sessionId,
     gate: { sessionId, toolName, human, signal, tainted: request.tainted ?? false },

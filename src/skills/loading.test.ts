@@ -97,7 +97,7 @@ describe("inline shell", () => {
 
   it("does not run unless it is switched on", async () => {
     const home = open({
-      world: {
+      host: {
         shell: async () => {
           throw new Error("must not run");
         },
@@ -119,22 +119,22 @@ describe("inline shell", () => {
           : { allowed: true, how: "harmless" };
       },
     };
-    const home = open({ settings: { inlineShell: true }, world: { gate } });
+    const home = open({ settings: { inlineShell: true }, host: { gate } });
     home.skill("a", "", body);
     expect(await textOf(home)).toContain("Date: ran date, then [inline-shell error: no].");
     expect(asked).toEqual(["date in a", "rm x in a"]);
     const long = open({
       settings: { inlineShell: true },
-      world: { shell: async () => ({ kind: "done", stdout: "x".repeat(5000), stderr: "", code: 0 }) },
+      host: { shell: async () => ({ kind: "done", stdout: "x".repeat(5000), stderr: "", code: 0 }) },
     });
     long.skill("a", "", "!`yes`\n");
     expect(await textOf(long)).toContain(`${"x".repeat(4000)}...[truncated]`);
-    const slow = open({ settings: { inlineShell: true }, world: { shell: async () => ({ kind: "timeout" }) } });
+    const slow = open({ settings: { inlineShell: true }, host: { shell: async () => ({ kind: "timeout" }) } });
     slow.skill("a", "", "!`sleep`\n");
     expect(await textOf(slow)).toContain("[inline-shell timeout after 10s: sleep]");
     const failed = open({
       settings: { inlineShell: true },
-      world: { shell: async () => ({ kind: "done", stdout: "", stderr: "bad\n", code: 3 }) },
+      host: { shell: async () => ({ kind: "done", stdout: "", stderr: "bad\n", code: 3 }) },
     });
     failed.skill("a", "", "!`false`\n");
     expect(await textOf(failed)).toContain("[inline-shell error: exit code 3: bad]");
@@ -301,7 +301,7 @@ describe("skill_view", () => {
     const plugin = open();
     const file = plugin.skill("helper");
     const home = open({
-      world: {
+      host: {
         pluginSkills: () => [
           { name: "acme:helper", path: file },
           { name: "acme:gone", path: join(plugin.path, "gone.md") },

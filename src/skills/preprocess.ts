@@ -21,11 +21,11 @@ function cut(text: string): string {
   return text.length > MAX_OUTPUT ? `${text.slice(0, MAX_OUTPUT)}...[truncated]` : text;
 }
 
-async function runSnippet(world: SkillHost, command: string, place: Place): Promise<string> {
-  const { inlineShellSeconds } = world.settings();
-  const verdict = await world.gate.check({ kind: "command", command, cwd: place.dir, backend: "local" }, place.gate);
+async function runSnippet(host: SkillHost, command: string, place: Place): Promise<string> {
+  const { inlineShellSeconds } = host.settings();
+  const verdict = await host.gate.check({ kind: "command", command, cwd: place.dir, backend: "local" }, place.gate);
   if (!verdict.allowed) return `[inline-shell error: ${verdict.message}]`;
-  const outcome = await world.shell(command, {
+  const outcome = await host.shell(command, {
     cwd: place.dir,
     timeoutMs: inlineShellSeconds * 1000,
     signal: place.gate.signal,
@@ -38,14 +38,14 @@ async function runSnippet(world: SkillHost, command: string, place: Place): Prom
 }
 
 /** Snippets run one after the other, each through the gate; a failure leaves a marker and never stops the skill. */
-export async function preprocess(world: SkillHost, text: string, place: Place): Promise<string> {
-  const settings = world.settings();
+export async function preprocess(host: SkillHost, text: string, place: Place): Promise<string> {
+  const settings = host.settings();
   const filled = settings.templateVars ? fillPlaceholders(text, place) : text;
   if (!settings.inlineShell) return filled;
   let result = "";
   let from = 0;
   for (const match of filled.matchAll(SNIPPET)) {
-    result += filled.slice(from, match.index) + (await runSnippet(world, match[1] ?? "", place));
+    result += filled.slice(from, match.index) + (await runSnippet(host, match[1] ?? "", place));
     from = match.index + match[0].length;
   }
   return result + filled.slice(from);

@@ -26,14 +26,14 @@ function question(skill: string, variable: SkillVariable): string {
 }
 
 async function askFor(
-  world: SkillHost,
+  host: SkillHost,
   skill: string,
   variable: SkillVariable,
   request: SkillRequest,
 ): Promise<string | undefined> {
   const answer = (await request.human.secret(question(skill, variable), request.signal))?.trim();
   if (!answer) return undefined;
-  await world.storeVariable(variable.name, answer);
+  await host.storeVariable(variable.name, answer);
   return answer;
 }
 
@@ -65,14 +65,14 @@ function noteFor(header: SkillHeader, missing: readonly SkillVariable[], files: 
   return `Setup needed before everything in this skill works: missing ${parts.join(", ")}.${help}`;
 }
 
-async function commandsMissing(world: SkillHost, names: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(names.map((name) => world.hasCommand(name)));
+async function commandsMissing(host: SkillHost, names: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(names.map((name) => host.hasCommand(name)));
   return names.filter((_, index) => !found[index]);
 }
 
 /** Asks at a local terminal, reports everywhere; whatever is available is let through to the conversation's commands. */
 export async function setUp(
-  world: SkillHost,
+  host: SkillHost,
   skill: { readonly name: string; readonly header: SkillHeader },
   request: SkillRequest,
 ): Promise<SetupReport> {
@@ -82,26 +82,26 @@ export async function setUp(
   const mayAsk = request.local && request.human.present;
   let skipped = false;
   for (const variable of header.variables) {
-    let value = await world.variable(variable.name);
+    let value = await host.variable(variable.name);
     if (!value && !variable.optional && mayAsk && !skipped) {
-      value = await askFor(world, skill.name, variable, request);
+      value = await askFor(host, skill.name, variable, request);
       skipped = value === undefined;
     }
     if (value) {
-      if (!world.declare(request.conversationId, variable.name, value)) refused.push(variable.name);
+      if (!host.declare(request.conversationId, variable.name, value)) refused.push(variable.name);
     } else if (!variable.optional) missing.push(variable);
   }
-  const files = checkFiles(world.home, header);
+  const files = checkFiles(host.home, header);
   const note = noteFor(header, missing, files.missing);
   const hint =
     missing.length > 0 && !request.local
-      ? `Secrets are not collected in chats. On the machine itself: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(world.home, ".env")}.`
+      ? `Secrets are not collected in chats. On the machine itself: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(host.home, ".env")}.`
       : undefined;
   return {
     missing,
     missingFiles: files.missing,
     presentFiles: files.present,
-    missingCommands: await commandsMissing(world, header.commands),
+    missingCommands: await commandsMissing(host, header.commands),
     refused,
     skipped,
     needed: note !== undefined,

@@ -56,7 +56,7 @@ export interface SkillHost {
   /** The forgiving replacement of the file tools. */
   replace(
     text: string,
-    wish: { readonly oldText: string; readonly newText: string; readonly all: boolean },
+    options: { readonly oldText: string; readonly newText: string; readonly all: boolean },
   ): Promise<TextChange>;
   notice(text: string): void;
 }

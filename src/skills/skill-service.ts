@@ -44,7 +44,7 @@ const MAX_FOUND = 10;
 const MOST_CONVERSATIONS = 2_000;
 
 export class SkillService implements Skills {
-  readonly #world: SkillHost;
+  readonly #host: SkillHost;
   readonly #catalog: Catalog;
   readonly #library: Library;
   readonly #usage: SkillUsage;
@@ -57,8 +57,8 @@ export class SkillService implements Skills {
   #known: ReadonlySet<string> = new Set();
 
   constructor(given: SkillHost) {
-    this.#world = { ...given, declare: (id, name, value) => this.#declare(given, id, name, value) };
-    const settings = () => this.#world.settings();
+    this.#host = { ...given, declare: (id, name, value) => this.#declare(given, id, name, value) };
+    const settings = () => this.#host.settings();
     this.#catalog = new Catalog({
       home: given.home,
       system: given.system,
@@ -67,7 +67,7 @@ export class SkillService implements Skills {
       disabled: (platform) => settings().disabled(platform),
     });
     const skillsDir = this.#catalog.homeRoot;
-    this.#library = { world: this.#world, catalog: this.#catalog, plugin: (namespace) => this.#plugin(namespace) };
+    this.#library = { host: this.#host, catalog: this.#catalog, plugin: (namespace) => this.#plugin(namespace) };
     this.#usage = new SkillUsage(skillsDir, () => this.#foreignNames());
     this.#provenance = new Provenance(skillsDir);
     this.#quarantine = new Quarantine(skillsDir);
@@ -91,10 +91,10 @@ export class SkillService implements Skills {
 
   /** Once per process: the bundled skills are brought in. Trouble with them is told, and stops nothing. */
   ready(): Promise<void> {
-    const { bundled, bundledBuild, home } = this.#world;
+    const { bundled, bundledBuild, home } = this.#host;
     this.#ready ??= bundled
       ? syncWhenChanged(home, bundled, bundledBuild).catch((error: unknown) =>
-          this.#world.notice(
+          this.#host.notice(
             `bundled skills could not be brought up to date: ${error instanceof Error ? error.message : String(error)}`,
           ),
         )
@@ -110,8 +110,8 @@ export class SkillService implements Skills {
   async index(view: SkillView): Promise<string> {
     await this.ready();
     const { toolNames, toolsets, platform = "" } = view;
-    const off = [...this.#world.settings().disabled(view.platform)].sort();
-    const key = [[...toolNames].sort(), [...toolsets].sort(), platform, off, this.#world.system];
+    const off = [...this.#host.settings().disabled(view.platform)].sort();
+    const key = [[...toolNames].sort(), [...toolsets].sort(), platform, off, this.#host.system];
     const roots = this.#catalog.roots().map((root) => root.path);
     const kept = await this.#warm.find(roots, key);
     if (kept !== undefined) return kept;
@@ -134,7 +134,7 @@ export class SkillService implements Skills {
   #noteCredentials(conversationId: string, files: readonly string[]): void {
     const known = this.#credentials.get(conversationId) ?? new Set<string>();
     for (const file of files) {
-      if (!known.has(file)) this.#world.protect(file);
+      if (!known.has(file)) this.#host.protect(file);
       known.add(file);
     }
     rememberNewest(this.#credentials, conversationId, known, MOST_CONVERSATIONS);
@@ -146,7 +146,7 @@ export class SkillService implements Skills {
     const byCommand = plugin ? undefined : (await this.commands(request)).get(skillCommandName(name));
     const skill = plugin ?? byCommand ?? (await resolveSkill(this.#library, name, request.platform));
     if ("fields" in skill) return skill;
-    const loaded = await loadSkill(this.#world, skill, request, "skill");
+    const loaded = await loadSkill(this.#host, skill, request, "skill");
     this.#noteCredentials(request.conversationId, loaded.setup.presentFiles);
     await this.#count(loaded.name, "use");
     return loaded;
@@ -155,7 +155,7 @@ export class SkillService implements Skills {
   /** Skills that plugins bring, called `namespace:name`. */
   #plugin(namespace: string): ReadonlyMap<string, string> | undefined {
     const prefix = `${namespace}:`;
-    const own = this.#world.pluginSkills().filter((skill) => skill.name.startsWith(prefix));
+    const own = this.#host.pluginSkills().filter((skill) => skill.name.startsWith(prefix));
     return own.length === 0 ? undefined : new Map(own.map((skill) => [skill.name.slice(prefix.length), skill.path]));
   }
 
@@ -176,7 +176,7 @@ export class SkillService implements Skills {
     return {
       ok: true,
       name: loaded.name,
-      text: activationText(this.#world, loaded, "command", instruction),
+      text: activationText(this.#host, loaded, "command", instruction),
       notes: notesOf(loaded),
     };
   }
@@ -188,7 +188,7 @@ export class SkillService implements Skills {
       const loaded = await this.#load(name, request);
       if ("fields" in loaded)
         throw new UserError(String(loaded.fields.error), { hint: "See the skills you have: hermes skills list" });
-      texts.push(activationText(this.#world, loaded, "preload"));
+      texts.push(activationText(this.#host, loaded, "preload"));
       notes.push(...notesOf(loaded));
     }
     return { text: texts.join("\n\n"), notes };

@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 export interface Library {
-  readonly world: SkillHost;
+  readonly host: SkillHost;
   readonly catalog: Catalog;
   /** Known plugin skills of a namespace, by name; undefined for an unknown namespace. */
   plugin(namespace: string): ReadonlyMap<string, string> | undefined;
@@ -59,10 +59,10 @@ function optional(loaded: Loaded): JsonObject {
 }
 
 function mainFields(library: Library, loaded: Loaded): JsonObject {
-  const { world, catalog } = library;
+  const { host, catalog } = library;
   const { header, setup, linked } = loaded;
   const root = catalog.roots().find((candidate) => !relative(candidate.path, loaded.file).startsWith(".."));
-  const settings = settingsBlock(world, header.settings);
+  const settings = settingsBlock(host, header.settings);
   return {
     success: true,
     name: loaded.name,
@@ -110,7 +110,7 @@ async function pluginAnswer(library: Library, name: string, request: SkillReques
     return failure(`the plugin "${namespace}" has no skill "${bare}"`, { available_skills: [...skills.keys()] });
   const siblings = [...skills.keys()].filter((other) => other !== bare).map((other) => `${namespace}:${other}`);
   try {
-    const loaded = await loadSkill(library.world, { file, dir: dirname(file) }, request, "skill_view");
+    const loaded = await loadSkill(library.host, { file, dir: dirname(file) }, request, "skill_view");
     const fields = {
       success: true,
       name,
@@ -143,11 +143,11 @@ export async function resolveSkill(
   }
   const { header } = await readHeader(located.file);
   const real = nameOf(header, located);
-  if (!runsOn(header.platforms, library.world.system))
+  if (!runsOn(header.platforms, library.host.system))
     return failure(`the skill "${real}" is for ${header.platforms.join(", ")}, not for this system`, {
       readiness_status: "unsupported",
     });
-  if (library.world.settings().disabled(platform).has(real))
+  if (library.host.settings().disabled(platform).has(real))
     return failure(`the skill "${real}" is switched off; the person can switch it on with: hermes skills config`);
   return located;
 }
@@ -164,7 +164,7 @@ export async function viewSkill(
   const skill = await resolveSkill(library, args.name, request.platform);
   if ("fields" in skill) return skill;
   if (args.filePath !== undefined && args.filePath !== "") return fileAnswer(args.name, skill.dir, args.filePath);
-  const loaded = await loadSkill(library.world, skill, request, "skill_view");
+  const loaded = await loadSkill(library.host, skill, request, "skill_view");
   return {
     ok: true,
     fields: mainFields(library, loaded),

@@ -39,7 +39,7 @@ export interface OpenedMailbox {
   readonly ledger?: UsageLedger;
 }
 
-async function openInWorker(path: string, file: string, onTrouble: (error: unknown) => void): Promise<OpenedMailbox> {
+async function openInWorker(path: string, file: string, onError: (error: unknown) => void): Promise<OpenedMailbox> {
   const worker = new Worker(file, { stderr: false, ...SMALL_WORKER });
   const waiting = new Map<number, Waiting>();
   const calls = new BatchedPort<Call>(worker, ({ id }, error) => {
@@ -78,7 +78,7 @@ async function openInWorker(path: string, file: string, onTrouble: (error: unkno
   const ledger: UsageLedger = {
     // The worker commits in the order of the calls: the answer that a call paid for is never on disk before its cost,
     // and nobody has to wait for the disk in between.
-    record: async (entry) => void call("record", [entry]).catch(onTrouble),
+    record: async (entry) => void call("record", [entry]).catch(onError),
     spent: (filter) => call("spent", [filter]) as ReturnType<UsageLedger["spent"]>,
     report: (query) => call("report", [query]) as ReturnType<UsageLedger["report"]>,
   };
@@ -89,10 +89,10 @@ async function openInWorker(path: string, file: string, onTrouble: (error: unkno
 export async function openMailbox(
   path: string,
   host: "in-process" | "worker",
-  onTrouble: (error: unknown) => void = () => undefined,
+  onError: (error: unknown) => void = () => undefined,
 ): Promise<OpenedMailbox> {
   const file = host === "worker" ? findWorkerFile("mail-worker") : undefined;
-  if (host === "worker" && file) return openInWorker(path, file, onTrouble);
+  if (host === "worker" && file) return openInWorker(path, file, onError);
   if (host === "worker") throw new Error("The mailbox's worker was not found; build the program first.");
   const [{ createMailbox }, { openRuntimeDb }] = await Promise.all([
     import("./runtime/mailbox.ts"),

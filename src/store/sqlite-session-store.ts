@@ -34,18 +34,18 @@ export interface SqliteStoreOptions extends Omit<ConnectionOptions, "notice" | "
 
 export class SqliteSessionStore implements Core.SessionStore {
   readonly #connection: Connection;
-  readonly #upkeep: IndexMaintenance;
+  readonly #maintenance: IndexMaintenance;
   readonly #search: SearchService;
   readonly #notice: (text: string) => void;
   readonly #pendingLinks: PendingLinks = new Map();
 
   private constructor(
     connection: Connection,
-    parts: { upkeep: IndexMaintenance; search: SearchService },
+    parts: { maintenance: IndexMaintenance; search: SearchService },
     notice: (text: string) => void,
   ) {
     this.#connection = connection;
-    this.#upkeep = parts.upkeep;
+    this.#maintenance = parts.maintenance;
     this.#search = parts.search;
     this.#notice = notice;
   }
@@ -53,16 +53,16 @@ export class SqliteSessionStore implements Core.SessionStore {
   /** Rejects with an error for the person when the file cannot be used; the cause is also kept for later commands. */
   static async open(options: SqliteStoreOptions): Promise<SqliteSessionStore> {
     const notice = options.onNotice ?? (() => undefined);
-    let upkeep: IndexMaintenance | undefined;
+    let maintenance: IndexMaintenance | undefined;
     try {
-      const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void upkeep?.kick() });
-      upkeep = new IndexMaintenance(connection, notice);
+      const connection = await Connection.open({ ...options, notice, onIndexDamage: () => void maintenance?.kick() });
+      maintenance = new IndexMaintenance(connection, notice);
       if (options.indexLayout === "compact" && connection.volume === "ok") {
         await connection.exclusive((db) => readIndexLayout(db) === "compact" || beginLayoutSwitch(db, "compact"));
       }
-      await upkeep.kick();
+      await maintenance.kick();
       const search = new SearchService(connection, options.runtimePath, notice);
-      return new SqliteSessionStore(connection, { upkeep, search }, notice);
+      return new SqliteSessionStore(connection, { maintenance, search }, notice);
     } catch (error) {
       recordInitError(error);
       throw error;
@@ -166,7 +166,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   }
   async searchMessages(query: string, options?: Core.SearchOptions) {
     const answer = await this.#search.searchMessages(query, options);
-    if (answer.notice !== undefined) await this.#upkeep.kick();
+    if (answer.notice !== undefined) await this.#maintenance.kick();
     return answer;
   }
 
@@ -250,7 +250,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   }
   async close() {
     if (this.#connection.closed) return;
-    this.#upkeep.stop();
+    this.#maintenance.stop();
     await this.#connection.close();
     this.#search.close();
   }
@@ -309,7 +309,7 @@ export class SqliteSessionStore implements Core.SessionStore {
 
   async #rebuild(onProgress?: Core.OnProgress): Promise<number> {
     let steps = 0;
-    for (let step = await this.#upkeep.step(); step; step = await this.#upkeep.step()) {
+    for (let step = await this.#maintenance.step(); step; step = await this.#maintenance.step()) {
       steps++;
       onProgress?.(step.done, step.total);
     }

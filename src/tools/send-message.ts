@@ -89,14 +89,14 @@ async function send(parts: SendMessageParts, args: Args, context: ToolContext): 
   if (message.trim() === "") return toolError("There is no message to send.");
   const target = await parts.find(wanted.trim());
   if ("error" in target) return toolError(target.error, { hint: 'See the places with action "list".' });
-  const { text, paths, wish } = takeMarkers(message, fileAt);
+  const { text, paths, options } = takeMarkers(message, fileAt);
   const missing = /MEDIA:\s*\S+/.exec(text)?.[0];
   if (missing !== undefined)
     return toolError(`${missing}: there is no such file, or files of this kind are not sent. Nothing was sent.`);
   const to = addressOf(target);
   const denial = await refused(parts, to, { text, paths }, context);
   if (denial !== undefined) return toolError(denial);
-  const problem = await parts.send(target, { text, media: paths, mediaWish: wish, waitMs: WAIT_MS });
+  const problem = await parts.send(target, { text, media: paths, mediaWish: options, waitMs: WAIT_MS });
   return problem === undefined
     ? jsonResult({ success: true, target: to })
     : toolError(`The message to ${to} was not delivered: ${problem}`);

@@ -65,6 +65,6 @@ export function textField(body: Body, name: string): string | undefined {
 }
 
 /** The name that the client used for the model is given back to it. */
-export function modelNameFor(desk: ApiContext, body: Body): string {
-  return textField(body, "model") || desk.modelName;
+export function modelNameFor(api: ApiContext, body: Body): string {
+  return textField(body, "model") || api.modelName;
 }

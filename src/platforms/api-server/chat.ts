@@ -29,31 +29,31 @@ interface ChatRequest {
   readonly human: AbsentHuman;
 }
 
-async function openChat(desk: ApiContext, context: Context, body: Body): Promise<ChatRequest> {
+async function openChat(apiContext: ApiContext, context: Context, body: Body): Promise<ChatRequest> {
   const client = readMessages(body.messages);
   const userId = sessionKeyHeader(context);
   const sessionId = sessionHeader(context);
   const human = new AbsentHuman();
   const known = client.history.length > 0 && sessionId === undefined;
-  const session = await desk.sessions.open({
+  const session = await apiContext.sessions.open({
     client,
     human,
     prefix: "api-",
     ...(userId ? { userId } : {}),
     ...(sessionId ? { sessionId } : {}),
-    thread: known ? desk.responses.thread(fingerprint(client.instructions, client.history, userId)) : null,
+    thread: known ? apiContext.responses.thread(fingerprint(client.instructions, client.history, userId)) : null,
   });
-  const created = Math.floor(desk.now() / 1000);
-  return { id: newId("chatcmpl-", 29), created, model: modelNameFor(desk, body), client, userId, session, human };
+  const created = Math.floor(apiContext.now() / 1000);
+  return { id: newId("chatcmpl-", 29), created, model: modelNameFor(apiContext, body), client, userId, session, human };
 }
 
 /** The client sends `said` back as the assistant's message next time: by it the session is found again. */
-async function remember(desk: ApiContext, request: ChatRequest, said: string): Promise<void> {
+async function remember(api: ApiContext, request: ChatRequest, said: string): Promise<void> {
   const { client, userId, session } = request;
   if (said.trim() === "") return;
   const visible = [...client.history, userMessage(client.input), { role: "assistant", content: said } as const];
-  const thread = await desk.sessions.threadOf(session.opened.conversation.sessionId);
-  desk.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
+  const thread = await api.sessions.threadOf(session.opened.conversation.sessionId);
+  api.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
 }
 
 function extras({ human }: ChatRequest, result: TurnResult) {
@@ -81,16 +81,16 @@ function resultHeaders(request: ChatRequest, result: TurnResult): { [name: strin
   };
 }
 
-async function wholeAnswer(desk: ApiContext, context: Context, body: Body): Promise<Outcome> {
-  const request = await openChat(desk, context, body);
+async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promise<Outcome> {
+  const request = await openChat(api, context, body);
   try {
-    const result = await underSignals([context.req.raw.signal, desk.stopping], undefined, (signal) =>
+    const result = await underSignals([context.req.raw.signal, api.stopping], undefined, (signal) =>
       runTurn(request.session, signal),
     );
     if (result.text === "" && result.end !== "done")
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
     const said = withNote(result.text, request.human);
-    await remember(desk, request, said);
+    await remember(api, request, said);
     const response = Response.json(
       {
         id: request.id,
@@ -171,7 +171,7 @@ class ChunkWriter {
   }
 }
 
-async function streamTurn(desk: ApiContext, request: ChatRequest, stream: Sse): Promise<void> {
+async function streamTurn(api: ApiContext, request: ChatRequest, stream: Sse): Promise<void> {
   const writer = new ChunkWriter(request, stream);
   try {
     await writer.delta({ role: "assistant", content: "" });
@@ -183,7 +183,7 @@ async function streamTurn(desk: ApiContext, request: ChatRequest, stream: Sse): 
         error: { message: result.problem, type: "server_error", param: null, code: "agent_incomplete" },
       });
     if (request.human.note !== "") await writer.text(request.human.note);
-    await remember(desk, request, writer.said);
+    await remember(api, request, writer.said);
     await writer.delta({}, result.finishReason, { usage: chatUsage(result.usage), hermes: extras(request, result) });
     await stream.raw("data: [DONE]\n\n");
   } finally {
@@ -191,14 +191,14 @@ async function streamTurn(desk: ApiContext, request: ChatRequest, stream: Sse): 
   }
 }
 
-export async function chatCompletions(desk: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
+export async function chatCompletions(api: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
   const body = await readBody(context);
-  if (body.stream !== true) return idempotency.once(context, body, () => wholeAnswer(desk, context, body));
-  const request = await openChat(desk, context, body);
+  if (body.stream !== true) return idempotency.once(context, body, () => wholeAnswer(api, context, body));
+  const request = await openChat(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };
   return sse(
     context,
-    { headers, stopping: desk.stopping, ...(desk.keepAliveMs ? { keepAliveMs: desk.keepAliveMs } : {}) },
-    (stream) => streamTurn(desk, request, stream),
+    { headers, stopping: api.stopping, ...(api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {}) },
+    (stream) => streamTurn(api, request, stream),
   );
 }

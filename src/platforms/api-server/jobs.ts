@@ -40,7 +40,7 @@ function repeatOf(body: Body): number | undefined {
   return Number(repeat);
 }
 
-function wishOf(body: Body, allowed: readonly string[]): JobInput {
+function toOptions(body: Body, allowed: readonly string[]): JobInput {
   const unknown = Object.keys(body).find((field) => !allowed.includes(field));
   if (unknown !== undefined) throw refuse(400, `${unknown} cannot be set here; the fields are ${allowed.join(", ")}`);
   const fields = {
@@ -54,75 +54,75 @@ function wishOf(body: Body, allowed: readonly string[]): JobInput {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JobInput;
 }
 
-async function find(desk: JobService, context: Context): Promise<Job> {
+async function find(api: JobService, context: Context): Promise<Job> {
   const id = context.req.param("id") ?? "";
   if (!JOB_ID.test(id)) throw refuse(400, "a job id has 12 hexadecimal digits");
-  const job = (await desk.list()).find((entry) => entry.id === id);
+  const job = (await api.list()).find((entry) => entry.id === id);
   if (!job) throw refuse(404, `there is no job ${id}`);
   return job;
 }
 
-async function listJobs(desk: JobService, context: Context): Promise<Response> {
+async function listJobs(api: JobService, context: Context): Promise<Response> {
   const all = ["true", "1", "yes"].includes(context.req.query("include_disabled")?.toLowerCase() ?? "");
-  const jobs = await desk.list();
+  const jobs = await api.list();
   return Response.json({ jobs: all ? jobs : jobs.filter((job) => job.enabled) });
 }
 
-async function createJob(desk: JobService, context: Context): Promise<Response> {
+async function createJob(api: JobService, context: Context): Promise<Response> {
   const body = await readBody(context);
-  const wish = wishOf(body, CREATE_FIELDS);
-  if (!wish.schedule) throw refuse(400, "schedule is required");
-  return Response.json(await answered(desk, await desk.create({ deliver: "local", ...wish })));
+  const options = toOptions(body, CREATE_FIELDS);
+  if (!options.schedule) throw refuse(400, "schedule is required");
+  return Response.json(await answered(api, await api.create({ deliver: "local", ...options })));
 }
 
-async function patchJob(desk: JobService, context: Context): Promise<Response> {
-  const { id } = await find(desk, context);
+async function patchJob(api: JobService, context: Context): Promise<Response> {
+  const { id } = await find(api, context);
   const body = await readBody(context);
-  const wish = wishOf(body, PATCH_FIELDS);
+  const options = toOptions(body, PATCH_FIELDS);
   const { enabled } = body;
   if (enabled !== undefined && typeof enabled !== "boolean") throw refuse(400, "enabled must be true or false");
   if (Object.keys(body).length === 0) throw refuse(400, `nothing to change; the fields are ${PATCH_FIELDS.join(", ")}`);
-  let job = await desk.update(id, wish);
+  let job = await api.update(id, options);
   if (enabled !== undefined && enabled !== job.enabled)
-    job = enabled ? await desk.resume(id) : await desk.pause(id, "by the API");
+    job = enabled ? await api.resume(id) : await api.pause(id, "by the API");
   return Response.json({ job });
 }
 
 /** A job that nobody will run says so at once. */
-async function answered(desk: JobService, job: Job): Promise<{ job: Job; note?: string }> {
-  const note = await desk.tickerProblem();
+async function answered(api: JobService, job: Job): Promise<{ job: Job; note?: string }> {
+  const note = await api.tickerProblem();
   return { job, ...(note === undefined ? {} : { note }) };
 }
 
-type Handler = (desk: JobService, context: Context) => Promise<Response>;
+type Handler = (api: JobService, context: Context) => Promise<Response>;
 
 const ROUTES: readonly (readonly ["get" | "post" | "patch" | "delete", string, Handler])[] = [
   ["get", "/api/jobs", listJobs],
   ["post", "/api/jobs", createJob],
-  ["get", "/api/jobs/:id", async (desk, context) => Response.json({ job: await find(desk, context) })],
+  ["get", "/api/jobs/:id", async (api, context) => Response.json({ job: await find(api, context) })],
   ["patch", "/api/jobs/:id", patchJob],
   [
     "delete",
     "/api/jobs/:id",
-    async (desk, context) => {
-      await desk.remove((await find(desk, context)).id);
+    async (api, context) => {
+      await api.remove((await find(api, context)).id);
       return Response.json({ ok: true });
     },
   ],
   [
     "post",
     "/api/jobs/:id/pause",
-    async (desk, context) => Response.json({ job: await desk.pause((await find(desk, context)).id, "by the API") }),
+    async (api, context) => Response.json({ job: await api.pause((await find(api, context)).id, "by the API") }),
   ],
   [
     "post",
     "/api/jobs/:id/resume",
-    async (desk, context) => Response.json(await answered(desk, await desk.resume((await find(desk, context)).id))),
+    async (api, context) => Response.json(await answered(api, await api.resume((await find(api, context)).id))),
   ],
   [
     "post",
     "/api/jobs/:id/run",
-    async (desk, context) => Response.json(await answered(desk, await desk.trigger((await find(desk, context)).id))),
+    async (api, context) => Response.json(await answered(api, await api.trigger((await find(api, context)).id))),
   ],
 ];
 

@@ -13,7 +13,7 @@ import { startProbe } from "../http/probe.ts";
 import { API_SERVER_SETTINGS, readApiServerSettings } from "./settings.ts";
 
 export interface ApiServerPlatformParts {
-  readonly door: AgentApi;
+  readonly agent: AgentApi;
   openResponses(): Promise<ResponseStore>;
   /** Makes and keeps a key when none is set. */
   ensureKey(): Promise<string>;
@@ -35,10 +35,10 @@ async function connect(parts: ApiServerPlatformParts, context: PlatformContext):
   const key = context.setting("API_SERVER_KEY") || (await parts.ensureKey());
   const settings = readApiServerSettings((name) => context.setting(name), key, parts.profile);
   const server = await startApiServer({
-    door: parts.door,
+    agent: parts.agent,
     responses: await parts.openResponses(),
     settings,
-    patient: true,
+    untimed: true,
     log: (level, text) => context.log(level, text),
     now: () => context.now(),
     ...(parts.approvalMs ? { approvalMs: parts.approvalMs } : {}),

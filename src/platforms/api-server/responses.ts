@@ -33,14 +33,14 @@ export interface ResponseRequest {
   readonly conversation: string | undefined;
 }
 
-function previousOf(desk: ApiContext, body: Body): { stored: StoredResponse | null; conversation: string | undefined } {
+function previousOf(api: ApiContext, body: Body): { stored: StoredResponse | null; conversation: string | undefined } {
   const id = textField(body, "previous_response_id");
   const named = isObject(body.conversation) ? textField(body.conversation, "id") : textField(body, "conversation");
   if (id !== undefined && named !== undefined)
     throw invalid("invalid_request", "give previous_response_id or conversation, not both", "conversation");
-  const known = id ?? (named === undefined ? undefined : (desk.responses.newestOf(named) ?? undefined));
+  const known = id ?? (named === undefined ? undefined : (api.responses.newestOf(named) ?? undefined));
   if (known === undefined) return { stored: null, conversation: named };
-  const stored = desk.responses.get(known);
+  const stored = api.responses.get(known);
   if (!stored && id !== undefined)
     throw new ApiError(404, "response_not_found", `there is no stored response ${id}`, "previous_response_id");
   return { stored, conversation: named };
@@ -66,13 +66,13 @@ export function continues(body: Body, client: ClientInput, stored: StoredRespons
   return Array.isArray(body.conversation_history) || added !== 0 ? null : stored;
 }
 
-async function openResponse(desk: ApiContext, context: Context, body: Body): Promise<ResponseRequest> {
-  const { stored, conversation } = previousOf(desk, body);
+async function openResponse(apiContext: ApiContext, context: Context, body: Body): Promise<ResponseRequest> {
+  const { stored, conversation } = previousOf(apiContext, body);
   const client = clientOf(body, stored);
   const sessionId = sessionHeader(context);
   const userId = sessionKeyHeader(context);
   const human = new AbsentHuman();
-  const session = await desk.sessions.open({
+  const session = await apiContext.sessions.open({
     client,
     human,
     prefix: "api-",
@@ -82,8 +82,8 @@ async function openResponse(desk: ApiContext, context: Context, body: Body): Pro
   });
   const head: ResponseHead = {
     id: newId("resp_", 28),
-    createdAt: Math.floor(desk.now() / 1000),
-    model: modelNameFor(desk, body),
+    createdAt: Math.floor(apiContext.now() / 1000),
+    model: modelNameFor(apiContext, body),
     instructions: client.instructions === "" ? null : client.instructions,
     previousId: stored?.id ?? null,
     store: body.store !== false,
@@ -93,7 +93,7 @@ async function openResponse(desk: ApiContext, context: Context, body: Body): Pro
 }
 
 async function keep(
-  desk: ApiContext,
+  api: ApiContext,
   request: ResponseRequest,
   response: JsonObject,
   result: TurnResult,
@@ -101,8 +101,8 @@ async function keep(
   const { head, client } = request;
   if (!head.store) return;
   const answer: readonly Message[] = result.text === "" ? [] : [{ role: "assistant", content: result.text }];
-  const thread = await desk.sessions.threadOf(result.sessionId);
-  desk.responses.put(
+  const thread = await api.sessions.threadOf(result.sessionId);
+  api.responses.put(
     {
       id: head.id,
       response,
@@ -115,10 +115,10 @@ async function keep(
   );
 }
 
-async function wholeResponse(desk: ApiContext, context: Context, body: Body): Promise<Outcome> {
-  const request = await openResponse(desk, context, body);
+async function wholeResponse(api: ApiContext, context: Context, body: Body): Promise<Outcome> {
+  const request = await openResponse(api, context, body);
   try {
-    const result = await underSignals([context.req.raw.signal, desk.stopping], undefined, (signal) =>
+    const result = await underSignals([context.req.raw.signal, api.stopping], undefined, (signal) =>
       runTurn(request.session, signal),
     );
     if (result.text === "" && result.end === "failed")
@@ -127,7 +127,7 @@ async function wholeResponse(desk: ApiContext, context: Context, body: Body): Pr
     const notes = note === "" ? [] : [messageItem(newId("msg_", 28), note, "completed")];
     const output = [...result.messages.flatMap(itemsOf), ...notes];
     const response = responseObject(request.head, { status: statusOf(result), output, result, denied });
-    await keep(desk, request, response, result);
+    await keep(api, request, response, result);
     const headers = { "x-hermes-session-id": result.sessionId };
     return { response: Response.json(response, { headers }), whole: result.end !== "interrupted" };
   } finally {
@@ -135,31 +135,31 @@ async function wholeResponse(desk: ApiContext, context: Context, body: Body): Pr
   }
 }
 
-export async function createResponse(desk: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
+export async function createResponse(api: ApiContext, idempotency: Idempotency, context: Context): Promise<Response> {
   const body = await readBody(context);
-  if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(desk, context, body));
-  const request = await openResponse(desk, context, body);
+  if (body.stream !== true) return idempotency.once(context, body, () => wholeResponse(api, context, body));
+  const request = await openResponse(api, context, body);
   const headers = { "x-hermes-session-id": request.session.sessionId };
-  const keepAlive = desk.keepAliveMs ? { keepAliveMs: desk.keepAliveMs } : {};
-  return sse(context, { headers, stopping: desk.stopping, ...keepAlive }, async (stream) => {
+  const keepAlive = api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {};
+  return sse(context, { headers, stopping: api.stopping, ...keepAlive }, async (stream) => {
     const writer = new ResponseWriter(request.head, stream);
     try {
       await writer.begin();
       const result = await runTurn(request.session, stream.signal, (event) => writer.show(event));
-      await keep(desk, request, await writer.end(result, request.human), result);
+      await keep(api, request, await writer.end(result, request.human), result);
     } finally {
       request.session.release();
     }
   });
 }
 
-export function getResponse(desk: ApiContext, id: string): Response {
-  const stored = desk.responses.get(id);
+export function getResponse(api: ApiContext, id: string): Response {
+  const stored = api.responses.get(id);
   if (!stored) throw new ApiError(404, "response_not_found", `there is no stored response ${id}`);
   return Response.json(stored.response);
 }
 
-export function deleteResponse(desk: ApiContext, id: string): Response {
-  if (!desk.responses.delete(id)) throw new ApiError(404, "response_not_found", `there is no stored response ${id}`);
+export function deleteResponse(api: ApiContext, id: string): Response {
+  if (!api.responses.delete(id)) throw new ApiError(404, "response_not_found", `there is no stored response ${id}`);
   return Response.json({ id, object: "response.deleted", deleted: true });
 }

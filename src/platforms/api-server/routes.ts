@@ -19,7 +19,7 @@ const ALLOWED_HEADERS =
 const OPEN_PATHS = new Set(["/health", "/v1/health"]);
 
 export interface RouteParts {
-  readonly desk: ApiContext;
+  readonly api: ApiContext;
   readonly runs: Runs;
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
@@ -128,10 +128,10 @@ function capabilities(modelName: string, jobs: boolean): JsonObject {
   };
 }
 
-async function startRun({ desk, runs }: RouteParts, context: Context): Promise<Response> {
+async function startRun({ api, runs }: RouteParts, context: Context): Promise<Response> {
   const body = await readBody(context);
   const previous = textField(body, "previous_response_id");
-  const stored = previous === undefined ? null : desk.responses.get(previous);
+  const stored = previous === undefined ? null : api.responses.get(previous);
   if (previous !== undefined && !stored)
     throw new ApiError(404, "response_not_found", `there is no stored response ${previous}`, "previous_response_id");
   const client = clientOf(body, stored);
@@ -139,7 +139,7 @@ async function startRun({ desk, runs }: RouteParts, context: Context): Promise<R
   const userId = sessionKeyHeader(context);
   const run = runs.start({
     client,
-    model: modelNameFor(desk, body),
+    model: modelNameFor(api, body),
     thread: continues(body, client, stored),
     ...(sessionId ? { sessionId } : {}),
     ...(userId ? { userId } : {}),
@@ -148,11 +148,11 @@ async function startRun({ desk, runs }: RouteParts, context: Context): Promise<R
 }
 
 /** Everything from the start, or after `Last-Event-ID`; ends with the run. */
-function runEvents(desk: ApiContext, run: Run, context: Context): Response {
+function runEvents(api: ApiContext, run: Run, context: Context): Response {
   const last = Number(context.req.header("last-event-id") ?? "-1");
   if (!Number.isInteger(last)) throw invalid("invalid_event_id", "Last-Event-ID must be a number");
-  const keepAlive = desk.keepAliveMs ? { keepAliveMs: desk.keepAliveMs } : {};
-  return sse(context, { stopping: desk.stopping, ...keepAlive }, async (stream) => {
+  const keepAlive = api.keepAliveMs ? { keepAliveMs: api.keepAliveMs } : {};
+  return sse(context, { stopping: api.stopping, ...keepAlive }, async (stream) => {
     let index = last + 1;
     while (!stream.signal.aborted) {
       const event = run.events[index];
@@ -169,23 +169,23 @@ function statusWord(parts: RouteParts): "ok" | "degraded" {
 }
 
 function health(parts: RouteParts): JsonObject {
-  const { desk, runs } = parts;
+  const { api, runs } = parts;
   return {
     status: statusWord(parts),
     platform: "hermes-agent",
-    active_agents: desk.sessions.active,
+    active_agents: api.sessions.active,
     active_runs: runs.active,
     exit_reason: null,
-    updated_at: new Date(desk.now()).toISOString(),
+    updated_at: new Date(api.now()).toISOString(),
     ...parts.state?.(),
   };
 }
 
 function addRunRoutes(app: Hono, parts: RouteParts): void {
-  const { desk, runs } = parts;
+  const { api, runs } = parts;
   app.post("/v1/runs", (context) => startRun(parts, context));
   app.get("/v1/runs/:id", (context) => Response.json(runs.get(context.req.param("id")).toJson()));
-  app.get("/v1/runs/:id/events", (context) => runEvents(desk, runs.get(context.req.param("id")), context));
+  app.get("/v1/runs/:id/events", (context) => runEvents(api, runs.get(context.req.param("id")), context));
   app.post("/v1/runs/:id/approval", async (context) =>
     Response.json(answerApproval(runs.get(context.req.param("id")), await readBody(context))),
   );
@@ -198,9 +198,9 @@ function addRunRoutes(app: Hono, parts: RouteParts): void {
 
 export async function apiServerApp(parts: RouteParts): Promise<Hono> {
   const { Hono } = await import("hono");
-  const { desk, settings } = parts;
+  const { api, settings } = parts;
   const app = new Hono();
-  const idempotency = new Idempotency(desk.now);
+  const idempotency = new Idempotency(api.now);
   app.use("*", (context, next) => guard(context, next, settings));
   for (const path of OPEN_PATHS)
     app.get(path, () => Response.json({ status: statusWord(parts), platform: "hermes-agent" }));
@@ -213,16 +213,16 @@ export async function apiServerApp(parts: RouteParts): Promise<Hono> {
     throw new ApiError(404, "model_not_found", `there is no model ${id}; the one here is ${model.id}`, "model");
   });
   app.get("/v1/capabilities", () => Response.json(capabilities(settings.modelName, parts.jobs !== undefined)));
-  app.post("/v1/chat/completions", (context) => chatCompletions(desk, idempotency, context));
-  app.post("/v1/responses", (context) => createResponse(desk, idempotency, context));
-  app.get("/v1/responses/:id", (context) => getResponse(desk, context.req.param("id")));
-  app.delete("/v1/responses/:id", (context) => deleteResponse(desk, context.req.param("id")));
+  app.post("/v1/chat/completions", (context) => chatCompletions(api, idempotency, context));
+  app.post("/v1/responses", (context) => createResponse(api, idempotency, context));
+  app.get("/v1/responses/:id", (context) => getResponse(api, context.req.param("id")));
+  app.delete("/v1/responses/:id", (context) => deleteResponse(api, context.req.param("id")));
   addRunRoutes(app, parts);
   if (parts.jobs) addJobRoutes(app, parts.jobs);
   app.notFound((context) => refuse(404, "not_found", `there is no ${context.req.method} ${context.req.path}`));
   app.onError((error) => {
     const shown = apiErrorOf(error);
-    if (shown.code === "internal_error") desk.log("error", error.stack ?? String(error));
+    if (shown.code === "internal_error") api.log("error", error.stack ?? String(error));
     return Response.json(shown.body, { status: shown.status });
   });
   return app;

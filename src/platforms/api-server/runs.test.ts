@@ -15,12 +15,12 @@ async function* talk(): AsyncGenerator<AgentEvent> {
 }
 
 it("forgets the oldest runs when very much was said, and never those that go on", async () => {
-  const door = {
+  const agent = {
     store: { getSession: async () => null },
     open: async () => ({ conversation: { sessionId: "s", send: talk, close: async () => undefined } }),
   } as unknown as AgentApi;
   const runs = new Runs({
-    sessions: new Sessions(door),
+    sessions: new Sessions(agent),
     responses: {} as ResponseStore,
     modelName: "m",
     approvalMs: 1000,

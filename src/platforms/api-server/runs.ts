@@ -47,8 +47,8 @@ export class Run {
   readonly events: JsonObject[] = [];
   readonly human: RunHuman;
   readonly done: Promise<void>;
-  readonly #desk: ApiContext;
-  readonly #wish: RunOptions;
+  readonly #api: ApiContext;
+  readonly #options: RunOptions;
   readonly #controller = new AbortController();
   readonly #watchers = new Set<() => void>();
   readonly #createdAt: number;
@@ -58,19 +58,19 @@ export class Run {
   #result: Pick<TurnResult, "text" | "usage"> | undefined;
   #error: string | null = null;
 
-  constructor(desk: ApiContext, wish: RunOptions) {
+  constructor(api: ApiContext, options: RunOptions) {
     this.id = newId("run_", 32);
-    this.#desk = desk;
-    this.#wish = wish;
-    this.#createdAt = desk.now() / 1000;
+    this.#api = api;
+    this.#options = options;
+    this.#createdAt = api.now() / 1000;
     this.#updatedAt = this.#createdAt;
     this.human = new RunHuman({
-      timeoutMs: desk.approvalMs,
+      timeoutMs: api.approvalMs,
       onAsked: (request) => {
         this.#status = "waiting_for_approval";
         const { action, reason, choices, toolName } = request;
         this.#emit("approval.request", { command: action, description: reason, choices, tool: toolName });
-        if (desk.sessions.draining) void this.stop();
+        if (api.sessions.draining) void this.stop();
       },
       onAnswered: (_request, answer) => {
         if (this.#status === "waiting_for_approval" && this.human.pending === 0) this.#status = "running";
@@ -93,7 +93,7 @@ export class Run {
   }
 
   #emit(event: string, data: JsonObject = {}): void {
-    this.#updatedAt = this.#desk.now() / 1000;
+    this.#updatedAt = this.#api.now() / 1000;
     if (this.events.length < MAX_EVENTS || event.startsWith("run."))
       this.events.push({ event, run_id: this.id, timestamp: this.#updatedAt, ...data });
     for (const wake of [...this.#watchers]) wake();
@@ -115,8 +115,8 @@ export class Run {
 
   async #work(): Promise<void> {
     try {
-      const { client, sessionId, thread, userId } = this.#wish;
-      const session = await this.#desk.sessions.open({
+      const { client, sessionId, thread, userId } = this.#options;
+      const session = await this.#api.sessions.open({
         client,
         human: this.human,
         prefix: "run-",
@@ -127,7 +127,7 @@ export class Run {
       try {
         this.#sessionId = session.sessionId;
         if (this.#status === "queued") this.#status = "running";
-        const ended = await underSignals([this.#controller.signal, this.#desk.stopping], undefined, (signal) =>
+        const ended = await underSignals([this.#controller.signal, this.#api.stopping], undefined, (signal) =>
           runTurn(session, signal, (event) => this.#show(event)),
         );
         this.#finish(ended);
@@ -135,7 +135,7 @@ export class Run {
         session.release();
       }
     } catch (error) {
-      if (!(error instanceof ApiError)) this.#desk.log("error", `run ${this.id}: ${String(error)}`);
+      if (!(error instanceof ApiError)) this.#api.log("error", `run ${this.id}: ${String(error)}`);
       this.#fail(error instanceof Error ? error.message : String(error));
     }
   }
@@ -179,8 +179,8 @@ export class Run {
     if (!this.active) return;
     this.#status = "stopping";
     this.#controller.abort();
-    const patience = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
-    await Promise.race([this.done, patience]);
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref());
+    await Promise.race([this.done, timeout]);
   }
 
   toJson(): JsonObject {
@@ -191,7 +191,7 @@ export class Run {
       created_at: this.#createdAt,
       updated_at: this.#updatedAt,
       session_id: this.#sessionId,
-      model: this.#wish.model,
+      model: this.#options.model,
       output: this.#result?.text ?? null,
       usage: this.#result ? chatUsage(this.#result.usage) : null,
       error: this.#error,
@@ -202,22 +202,22 @@ export class Run {
 }
 
 export class Runs {
-  readonly #desk: ApiContext;
+  readonly #api: ApiContext;
   readonly #runs = new Map<string, Run>();
 
-  constructor(desk: ApiContext) {
-    this.#desk = desk;
+  constructor(api: ApiContext) {
+    this.#api = api;
   }
 
   get active(): number {
     return [...this.#runs.values()].filter((run) => run.active).length;
   }
 
-  start(wish: RunOptions): Run {
+  start(options: RunOptions): Run {
     this.#sweep();
     if (this.active >= MAX_ACTIVE)
       throw new ApiError(429, "too_many_runs", `${MAX_ACTIVE} runs are active; wait for one to end or stop one`);
-    const run = new Run(this.#desk, wish);
+    const run = new Run(this.#api, options);
     this.#runs.set(run.id, run);
     return run;
   }
@@ -230,7 +230,7 @@ export class Runs {
   }
 
   #sweep(): void {
-    const oldest = this.#desk.now() / 1000 - KEEP_MS / 1000;
+    const oldest = this.#api.now() / 1000 - KEEP_MS / 1000;
     let kept = 0;
     for (const [id, run] of [...this.#runs].reverse()) {
       kept += run.events.length;

@@ -14,7 +14,7 @@ const APPROVAL_MS = 300_000;
 const GRACE_MS = 2_000;
 
 export interface ApiServerParts {
-  readonly door: AgentApi;
+  readonly agent: AgentApi;
   /** Closed together with the server. */
   readonly responses: ResponseStore;
   readonly settings: ApiServerSettings;
@@ -23,7 +23,7 @@ export interface ApiServerParts {
   readonly approvalMs?: number;
   readonly keepAliveMs?: number;
   /** Whoever starts it tries again when the port is taken. */
-  readonly patient?: boolean;
+  readonly untimed?: boolean;
   /** More about the program that serves, for `/health/detailed`. */
   state?(): JsonObject;
   log?(level: "info" | "warning" | "error", text: string): void;
@@ -40,10 +40,10 @@ export interface ApiServer extends Omit<Listening, "close"> {
 }
 
 export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> {
-  const { door, responses, settings } = parts;
+  const { agent, responses, settings } = parts;
   const stopping = new AbortController();
-  const sessions = new Sessions(door);
-  const desk: ApiContext = {
+  const sessions = new Sessions(agent);
+  const api: ApiContext = {
     sessions,
     responses,
     modelName: settings.modelName,
@@ -53,14 +53,14 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     log: parts.log ?? (() => undefined),
     now: parts.now ?? Date.now,
   };
-  const runs = new Runs(desk);
+  const runs = new Runs(api);
   const app = await apiServerApp({
-    ...{ desk, runs, settings },
+    ...{ api, runs, settings },
     ...(parts.jobs ? { jobs: parts.jobs } : {}),
     ...(parts.state ? { state: parts.state } : {}),
   });
   const { host, port } = settings;
-  const where = { host, port, setting: "API_SERVER_PORT", patient: parts.patient ?? false };
+  const where = { host, port, setting: "API_SERVER_PORT", patient: parts.untimed ?? false };
   const listening = await listen(app, where).catch((error: unknown) => {
     responses.close();
     throw error;
@@ -71,8 +71,8 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     await runs.stopAll();
     await listening.close(GRACE_MS);
     // Turns that were stopped still write down how far they came.
-    const patience = new Promise<void>((resolve) => setTimeout(resolve, GRACE_MS).unref());
-    await Promise.race([sessions.drain(), patience]);
+    const timeout = new Promise<void>((resolve) => setTimeout(resolve, GRACE_MS).unref());
+    await Promise.race([sessions.drain(), timeout]);
     await sessions.settle();
     responses.close();
   };

@@ -57,27 +57,27 @@ interface Place {
 }
 
 /** From the first words, so that a person can tell conversations apart. */
-function firstId(wish: SessionOptions): string {
-  const first = [...wish.client.history, userMessage(wish.client.input)].find(({ role }) => role === "user");
-  const text = `${wish.client.instructions}\n${textOf(first?.content)}`;
-  return `${wish.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
+function firstId(options: SessionOptions): string {
+  const first = [...options.client.history, userMessage(options.client.input)].find(({ role }) => role === "user");
+  const text = `${options.client.instructions}\n${textOf(first?.content)}`;
+  return `${options.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 
 /** A session of its own beside others that began with the same words. */
-function apart(wish: SessionOptions): Place {
-  const id = `${firstId(wish)}-${randomBytes(4).toString("hex")}`;
-  return { id, exists: false, seed: wish.client.history };
+function apart(options: SessionOptions): Place {
+  const id = `${firstId(options)}-${randomBytes(4).toString("hex")}`;
+  return { id, exists: false, seed: options.client.history };
 }
 
 export class Sessions {
-  readonly #door: AgentApi;
+  readonly #agent: AgentApi;
   readonly #busy = new Set<string>();
   readonly #closing = new Set<Promise<void>>();
   #draining = false;
   readonly #idle: (() => void)[] = [];
 
-  constructor(door: AgentApi) {
-    this.#door = door;
+  constructor(agent: AgentApi) {
+    this.#agent = agent;
   }
 
   get active(): number {
@@ -102,28 +102,28 @@ export class Sessions {
     return this.#draining;
   }
 
-  async open(wish: SessionOptions): Promise<OpenedSession> {
+  async open(options: SessionOptions): Promise<OpenedSession> {
     if (this.#draining) throw new ApiError(503, "server_stopping", "the server is stopping; try again in a moment");
-    const found = await this.#plan(wish);
+    const found = await this.#plan(options);
     // Another request may have come there meanwhile: only a session that the client named is its own.
-    const plan = wish.sessionId === undefined && this.#busy.has(found.id) ? apart(wish) : found;
+    const plan = options.sessionId === undefined && this.#busy.has(found.id) ? apart(options) : found;
     const { id } = plan;
     if (this.#busy.has(id))
       throw new ApiError(409, "session_busy", `session ${id} is answering another request; try again when it is done`);
     this.#busy.add(id);
     try {
-      return await this.#openAs(wish, plan);
+      return await this.#openAs(options, plan);
     } catch (error) {
       this.#free(id);
       throw error;
     }
   }
 
-  async #openAs(wish: SessionOptions, plan: Place) {
-    const { store } = this.#door;
-    const { instructions } = wish.client;
+  async #openAs(options: SessionOptions, plan: Place) {
+    const { store } = this.#agent;
+    const { instructions } = options.client;
     if (!plan.exists && plan.seed.length > 0)
-      await store.createSession({ id: plan.id, source: SOURCE, ...(wish.userId ? { userId: wish.userId } : {}) });
+      await store.createSession({ id: plan.id, source: SOURCE, ...(options.userId ? { userId: options.userId } : {}) });
     if (plan.seed.length > 0)
       await store.appendMessages(
         plan.id,
@@ -132,18 +132,18 @@ export class Sessions {
     const row = plan.exists || plan.seed.length > 0 ? await store.getSession(plan.id) : null;
     const told = !row || row.system_prompt === null || instructions === "" || row.system_prompt.includes(instructions);
     const open: AgentApiOptions = {
-      human: wish.human,
+      human: options.human,
       source: SOURCE,
       platform: SOURCE,
-      ...(wish.userId ? { userId: wish.userId } : {}),
+      ...(options.userId ? { userId: options.userId } : {}),
       ...(row ? { resume: plan.id } : { sessionId: plan.id }),
       ...(instructions === "" ? {} : { instructions }),
     };
-    const opened = await this.#door.open(open);
+    const opened = await this.#agent.open(open);
     return {
       opened,
       sessionId: plan.id,
-      input: told ? wish.client.input : withInstructions(wish.client.input, instructions),
+      input: told ? options.client.input : withInstructions(options.client.input, instructions),
       release: () => this.#release(plan.id, opened),
     };
   }
@@ -157,34 +157,34 @@ export class Sessions {
     this.#free(id);
   }
 
-  async #plan(wish: SessionOptions): Promise<Place> {
-    const { store } = this.#door;
-    if (wish.sessionId !== undefined) {
-      const id = checkSessionId(wish.sessionId);
+  async #plan(options: SessionOptions): Promise<Place> {
+    const { store } = this.#agent;
+    if (options.sessionId !== undefined) {
+      const id = checkSessionId(options.sessionId);
       const row = await store.getSession(id);
-      checkUser(row, wish);
-      return { id, exists: row !== null, seed: row ? [] : wish.client.history };
+      checkUser(row, options);
+      return { id, exists: row !== null, seed: row ? [] : options.client.history };
     }
-    if (wish.thread && !this.#busy.has(wish.thread.sessionId) && (await this.at(wish.thread))) {
-      checkUser(await store.getSession(wish.thread.sessionId), wish);
-      return { id: wish.thread.sessionId, exists: true, seed: [] };
+    if (options.thread && !this.#busy.has(options.thread.sessionId) && (await this.at(options.thread))) {
+      checkUser(await store.getSession(options.thread.sessionId), options);
+      return { id: options.thread.sessionId, exists: true, seed: [] };
     }
-    const id = firstId(wish);
+    const id = firstId(options);
     const taken = this.#busy.has(id) || (await store.getSession(id)) !== null;
-    return taken ? apart(wish) : { id, exists: false, seed: wish.client.history };
+    return taken ? apart(options) : { id, exists: false, seed: options.client.history };
   }
 
   /** Is the session still where the thread left it? */
   async at(thread: StoredThread): Promise<boolean> {
-    const tip = await this.#door.store.getCompressionTip(thread.sessionId);
-    const row = await this.#door.store.getSession(tip);
+    const tip = await this.#agent.store.getCompressionTip(thread.sessionId);
+    const row = await this.#agent.store.getSession(tip);
     return row !== null && row.message_count === thread.messageCount;
   }
 
   /** Where a session stands now, to recognise it later. */
   async threadOf(sessionId: string): Promise<StoredThread> {
-    const tip = await this.#door.store.getCompressionTip(sessionId);
-    const row = await this.#door.store.getSession(tip);
+    const tip = await this.#agent.store.getCompressionTip(sessionId);
+    const row = await this.#agent.store.getSession(tip);
     return { sessionId: tip, messageCount: row?.message_count ?? 0 };
   }
 

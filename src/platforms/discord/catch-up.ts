@@ -43,13 +43,13 @@ export class CatchUp {
   }
 
   /** What was said since, place by place, oldest first. Empty at the very first start. Rejects when it must be asked again. */
-  async missed(rest: REST, book: ChannelDirectory): Promise<Incoming[]> {
+  async missed(rest: REST, repository: ChannelDirectory): Promise<Incoming[]> {
     const found: Incoming[] = [];
     const oldest = BigInt(snowflakeAt(this.#context.now() - MAX_AGE_MS));
     for (const [channelId, messageId] of await this.#load()) {
       const after = BigInt(messageId) > oldest ? messageId : String(oldest);
       try {
-        const place = await book.place(channelId, "unknown");
+        const place = await repository.place(channelId, "unknown");
         const { messages, complete } = await readAfter(rest, channelId, { after, pages: MAX_PAGES });
         if (!complete) this.#context.log("warning", `more was said in channel ${channelId} than is read again`);
         // What was changed meanwhile was never heard in its old words.

@@ -92,7 +92,7 @@ class Wire {
     manager.on(Events.Closed, ({ code }) => {
       this.#problem = `the line was closed (${code})`;
     });
-    manager.on(Events.Error, ({ error }) => this.#trouble(error));
+    manager.on(Events.Error, ({ error }) => this.#lastError(error));
     await manager.connect();
     this.#prove();
     this.#watch = setInterval(() => this.#look(), LOOK_MS);
@@ -104,7 +104,7 @@ class Wire {
     this.#problem = undefined;
   }
 
-  #trouble(error: Error): void {
+  #lastError(error: Error): void {
     this.#problem = error.message;
     const fatal = fatalReason(error.message);
     if (fatal) this.#lose(fatal.message, true);
@@ -143,13 +143,13 @@ class Wire {
 
   async close(): Promise<void> {
     clearInterval(this.#watch);
-    const patience = () => sleep(LEAVE_MS, undefined, { ref: false });
+    const timeout = () => sleep(LEAVE_MS, undefined, { ref: false });
     // What is not done by then is asked for again after the next start.
-    await Promise.race([this.#work, patience()]);
+    await Promise.race([this.#work, timeout()]);
     await this.#session.close();
     const left = Promise.resolve(this.#manager?.destroy({ code: STAY_CODE, reason: "the gateway stops" }));
     // A dead line never answers the goodbye.
-    await Promise.race([left.catch(() => undefined), patience()]);
+    await Promise.race([left.catch(() => undefined), timeout()]);
   }
 }
 
@@ -157,10 +157,10 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
   const settings = readSettings(context);
   const rest = await openRest(settings.token, settings.apiRoot);
   const bot = await whoAmI(rest);
-  const book = new ChannelDirectory(rest, context.homePath);
+  const repository = new ChannelDirectory(rest, context.homePath);
   const session = new GatewaySession(context);
   await session.load();
-  const wire = new Wire(context, session, new Dispatcher({ rest, book, bot, settings, context }));
+  const wire = new Wire(context, session, new Dispatcher({ rest, repository, bot, settings, context }));
   try {
     await wire.open(settings.token, rest);
   } catch (error) {
@@ -169,7 +169,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
     throw fatalReason(text) ?? new Error(`Discord cannot be reached: ${text}`);
   }
   if (settings.syncCommands) await syncCommands(rest, bot.applicationId, commands, context);
-  const out = new Outbound({ rest, book, settings, bot });
+  const out = new Outbound({ rest, repository, settings, bot });
   let closing: Promise<void> | undefined;
   return {
     account: bot.id,
@@ -186,7 +186,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
       await rest.post(`/webhooks/${bot.applicationId}/${press.pressId}`, { body, auth: false }).catch(() => undefined);
     },
     download: (attachment, signal) => out.download(attachment, signal),
-    channels: () => book.all(),
+    channels: () => repository.all(),
     mark: () => markAt(context.now()),
     findSent: (unknown, signal) => out.findSent(unknown, signal),
     health: () => wire.health(),
@@ -202,14 +202,14 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   const settings = readSettings(context);
   const rest = await openRest(settings.token, settings.apiRoot);
   const bot = await whoAmI(rest);
-  const book = new ChannelDirectory(rest, context.homePath);
-  const out = new Outbound({ rest, book, settings, bot });
+  const repository = new ChannelDirectory(rest, context.homePath);
+  const out = new Outbound({ rest, repository, settings, bot });
   return {
     account: bot.id,
     accountName: bot.name,
     send: (to, message, signal) => out.send(to, message, signal),
     sendFile: (to, file, signal) => out.sendFile(to, file, signal),
-    channels: () => book.all(),
+    channels: () => repository.all(),
     mark: () => markAt(context.now()),
     findSent: (unknown, signal) => out.findSent(unknown, signal),
     health: () => ({ state: "ok", provenAt: context.now() }),

@@ -23,7 +23,7 @@ const MAX_MEMBERS = 1_000;
 
 export interface DispatcherParts {
   readonly rest: REST;
-  readonly book: ChannelDirectory;
+  readonly repository: ChannelDirectory;
   readonly bot: Bot;
   readonly settings: DiscordSettings;
   readonly context: PlatformContext;
@@ -53,18 +53,18 @@ export class Dispatcher {
   }
 
   async #handle(payload: GatewayDispatchPayload): Promise<boolean> {
-    const { book } = this.#parts;
+    const { repository } = this.#parts;
     switch (payload.t) {
       case "READY":
         return this.#missed();
       case "GUILD_CREATE":
-        for (const channel of [...(payload.d.channels ?? []), ...(payload.d.threads ?? [])]) book.learn(channel);
+        for (const channel of [...(payload.d.channels ?? []), ...(payload.d.threads ?? [])]) repository.learn(channel);
         return false;
       case "CHANNEL_CREATE":
       case "CHANNEL_UPDATE":
       case "THREAD_CREATE":
       case "THREAD_UPDATE":
-        book.learn(payload.d);
+        repository.learn(payload.d);
         return false;
       case "MESSAGE_CREATE":
         return this.#message(payload.d);
@@ -80,21 +80,21 @@ export class Dispatcher {
 
   /** A fresh session repeats nothing by itself. */
   async #missed(): Promise<boolean> {
-    const messages = await this.#catchUp.missed(this.#parts.rest, this.#parts.book);
+    const messages = await this.#catchUp.missed(this.#parts.rest, this.#parts.repository);
     let kept = false;
     for (const message of messages) kept = (await this.#message(message)) || kept;
     return kept;
   }
 
   async #message(message: Incoming): Promise<boolean> {
-    const { book, bot, settings, context } = this.#parts;
-    const place = await book.place(message.channel_id, message.guild_id);
-    const joined = isThread(place) && (await book.hasJoined(place.id));
+    const { repository, bot, settings, context } = this.#parts;
+    const place = await repository.place(message.channel_id, message.guild_id);
+    const joined = isThread(place) && (await repository.hasJoined(place.id));
     if (!isForBot(message, bot, settings, { place, joined })) return false;
     if (!message.author.bot && !(await this.#rolesAllow(message.author.id, message))) return false;
     const backfill = place.kind === "dm" || joined ? "" : await this.#backfill(message);
     const where = wantsThread(message, place, settings) ? await this.#startThread(message, place) : place;
-    if (isThread(where)) await book.join(where.id);
+    if (isThread(where)) await repository.join(where.id);
     const event = messageEvent(message, bot, settings, where);
     if (!event) return false;
     await context.receive(backfill === "" ? event : { ...event, backfill });
@@ -160,10 +160,10 @@ export class Dispatcher {
   }
 
   async #interaction(interaction: APIInteraction): Promise<boolean> {
-    const { book, bot, context, rest } = this.#parts;
+    const { repository, bot, context, rest } = this.#parts;
     const channelId = interaction.channel?.id ?? "";
-    book.learn(interaction.channel);
-    const place = await book.place(channelId, interaction.guild_id);
+    repository.learn(interaction.channel);
+    const place = await repository.place(channelId, interaction.guild_id);
     const event: InboundEvent | null = interactionEvent(interaction, bot, place, context.now());
     if (!event?.source.userId) return false;
     if (!(await this.#rolesAllow(event.source.userId, interaction))) return false;

@@ -74,13 +74,13 @@ function repeatable(failure: Extract<SendResult, { ok: false }>): SendResult {
 
 export class Outbound {
   readonly #rest: REST;
-  readonly #book: ChannelDirectory;
+  readonly #repository: ChannelDirectory;
   readonly #settings: DiscordSettings;
   readonly #bot: Bot;
 
-  constructor(parts: { rest: REST; book: ChannelDirectory; settings: DiscordSettings; bot: Bot }) {
+  constructor(parts: { rest: REST; repository: ChannelDirectory; settings: DiscordSettings; bot: Bot }) {
     this.#rest = parts.rest;
-    this.#book = parts.book;
+    this.#repository = parts.repository;
     this.#settings = parts.settings;
     this.#bot = parts.bot;
   }
@@ -132,7 +132,7 @@ export class Outbound {
   ): Promise<SendResult> {
     const channel = channelOf(to);
     try {
-      const place = await this.#book.place(channel, to.threadId ? undefined : "unknown");
+      const place = await this.#repository.place(channel, to.threadId ? undefined : "unknown");
       if (place.kind === "forum") {
         const name = [...threadName(title)].slice(0, 100).join("");
         const body = { name, auto_archive_duration: 1440, message: request.body };

@@ -71,19 +71,19 @@ export class EmailSender {
 
   async send(to: Destination, message: OutboundMessage | OutboundFile, signal: AbortSignal): Promise<SendResult> {
     if (signal.aborted) return { ok: false, kind: "retry", reason: "stopped" };
-    const letter = toMailOptions(message);
+    const email = toMailOptions(message);
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;
-    const messageId = this.#messageId(letter.key);
+    const messageId = this.#messageId(email.key);
     const last = known?.references.at(-1);
     const mail = {
       from: this.#settings.address,
       to: to.chatId,
-      subject: subjectOf(known, letter),
+      subject: subjectOf(known, email),
       messageId,
       ...(known && last ? { inReplyTo: last, references: known.references.join(" ") } : {}),
       headers: { "Auto-Submitted": known ? "auto-replied" : "auto-generated" },
       disableUrlAccess: true,
-      ...letter.body,
+      ...email.body,
     };
     let left = false;
     try {
@@ -93,31 +93,31 @@ export class EmailSender {
     } catch (error) {
       return sendFailure(error, left);
     }
-    return this.#noted(to, known, letter);
+    return this.#noted(to, known, email);
   }
 
   /** Replies to the letter are recognised from now on. */
-  async #noted(to: Destination, known: Thread | null, letter: Outgoing): Promise<SendResult & { readonly ok: true }> {
-    const messageId = this.#messageId(letter.key);
+  async #noted(to: Destination, known: Thread | null, email: Outgoing): Promise<SendResult & { readonly ok: true }> {
+    const messageId = this.#messageId(email.key);
     const id = await this.#threads.find(to.chatId, messageId, []);
-    const thread: Thread = known ?? { id, subject: baseSubject(subjectOf(known, letter)), references: [] };
+    const thread: Thread = known ?? { id, subject: baseSubject(subjectOf(known, email)), references: [] };
     await this.#threads.add(to.chatId, thread, messageId);
     return { ok: true, messageId };
   }
 
   /** By its Message-ID, among the letters that the account has sent. Rejects when the server cannot be asked. */
   async findSent({ to, message }: UnknownSend): Promise<SendProof> {
-    const letter = toMailOptions(message);
-    const found = await findSentEmail(this.#settings, this.#messageId(letter.key));
+    const email = toMailOptions(message);
+    const found = await findSentEmail(this.#settings, this.#messageId(email.key));
     if (found !== "there") return { sent: found === "absent" ? false : "unknown" };
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;
-    const { messageId } = await this.#noted(to, known, letter);
+    const { messageId } = await this.#noted(to, known, email);
     return { sent: true, messageId };
   }
 }
 
-function subjectOf(known: Thread | null, letter: Outgoing): string {
-  return known ? `Re: ${known.subject || "your message"}` : titleOf(letter.title);
+function subjectOf(known: Thread | null, email: Outgoing): string {
+  return known ? `Re: ${known.subject || "your message"}` : titleOf(email.title);
 }
 
 function titleOf(text: string): string {

@@ -174,8 +174,8 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     };
     context = platformContext(emailPlatform, { homePath: dir, env, memory });
     connection = await emailPlatform.openSender?.(context);
-    const letter = { text: "From the terminal", idempotencyKey: "alone" };
-    expect(await connection?.send({ chatId: "eve@mail.test" }, letter, never)).toMatchObject({ ok: true });
+    const email = { text: "From the terminal", idempotencyKey: "alone" };
+    expect(await connection?.send({ chatId: "eve@mail.test" }, email, never)).toMatchObject({ ok: true });
     await expect.poll(() => servers.inboxOf("eve").length).toBeGreaterThan(0);
     expect((await newest("eve")).text).toContain("From the terminal");
     await expect(emailPlatform.prove?.(context)).rejects.toThrow("the IMAP server cannot be used");
@@ -188,14 +188,14 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
   it("finds a letter by its Message-ID when the line broke after it had left", async () => {
     await connect();
     const to = { chatId: "mute@mail.test" };
-    const letter = (name: string) => ({ text: `letter ${name}`, idempotencyKey: name });
-    const lost = (name: string) => ({ to, message: letter(name), mark: null, known: new Set<string>() });
-    expect(await connection?.send(to, letter("first"), never)).toMatchObject({ kind: "unknown" });
+    const email = (name: string) => ({ text: `letter ${name}`, idempotencyKey: name });
+    const lost = (name: string) => ({ to, message: email(name), mark: null, known: new Set<string>() });
+    expect(await connection?.send(to, email("first"), never)).toMatchObject({ kind: "unknown" });
     // A server that keeps no copies cannot tell.
     expect(await connection?.findSent?.(lost("first"), never)).toEqual({ sent: "unknown" });
     await servers.keepSent("bot");
     expect(await connection?.findSent?.(lost("first"), never)).toEqual({ sent: "unknown" });
-    expect(await connection?.send(to, letter("second"), never)).toMatchObject({ kind: "unknown" });
+    expect(await connection?.send(to, email("second"), never)).toMatchObject({ kind: "unknown" });
     const second = await newest("mute");
     expect(await connection?.findSent?.(lost("second"), never)).toEqual({ sent: true, messageId: second.messageId });
     expect(await connection?.findSent?.(lost("third"), never)).toEqual({ sent: false });

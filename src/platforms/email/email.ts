@@ -21,21 +21,21 @@ function kindOf(mime: string): MediaKind {
   return group === "image" || group === "video" || group === "audio" ? group : "document";
 }
 
-function attachmentsOf(letter: IncomingEmail, uid: number): Attachment[] {
-  return letter.files.map((file, index) => ({
+function attachmentsOf(email: IncomingEmail, uid: number): Attachment[] {
+  return email.files.map((file, index) => ({
     kind: kindOf(file.mime),
     name: file.name,
     mime: file.mime,
     bytes: file.bytes.byteLength,
-    ref: JSON.stringify({ uid, index, messageId: letter.messageId }),
+    ref: JSON.stringify({ uid, index, messageId: email.messageId }),
   }));
 }
 
 /** The subject is said once: answers repeat it. */
-function wordsOf(letter: IncomingEmail): string {
-  const isReply = letter.references.length > 0;
-  const subject = baseSubject(letter.subject);
-  return isReply || subject === "" ? letter.text : `Subject: ${subject}\n\n${letter.text}`.trim();
+function wordsOf(email: IncomingEmail): string {
+  const isReply = email.references.length > 0;
+  const subject = baseSubject(email.subject);
+  return isReply || subject === "" ? email.text : `Subject: ${subject}\n\n${email.text}`.trim();
 }
 
 class Reader {
@@ -56,36 +56,36 @@ class Reader {
       return null;
     });
     if (read === null) return;
-    const { letter, email } = read;
+    const { message, email } = read;
     const { address, allowed } = this.#settings;
     const reason =
-      loopReason(email, letter, address) ??
-      (isAllowed(letter.from, allowed) ? undefined : "its sender is not allowed") ??
-      (isProven(email, letter.from, this.#settings) ? undefined : "the mail server could not prove its sender");
+      loopReason(email, message, address) ??
+      (isAllowed(message.from, allowed) ? undefined : "its sender is not allowed") ??
+      (isProven(email, message.from, this.#settings) ? undefined : "the mail server could not prove its sender");
     if (reason !== undefined) return this.#context.log("info", `a letter was left alone: ${reason}`);
-    const text = wordsOf(letter);
-    if (text === "" && letter.files.length === 0) return;
-    const messageId = letter.messageId || `uid:${uid}`;
-    const id = await this.#threads.find(letter.from, messageId, letter.references);
+    const text = wordsOf(message);
+    if (text === "" && message.files.length === 0) return;
+    const messageId = message.messageId || `uid:${uid}`;
+    const id = await this.#threads.find(message.from, messageId, message.references);
     const known = await this.#threads.get(id);
-    const thread = known ?? { id, subject: baseSubject(letter.subject), references: letter.references };
-    await this.#threads.add(letter.from, thread, messageId);
-    const attachments = attachmentsOf(letter, uid);
+    const thread = known ?? { id, subject: baseSubject(message.subject), references: message.references };
+    await this.#threads.add(message.from, thread, messageId);
+    const attachments = attachmentsOf(message, uid);
     const event: InboundEvent = {
       account: address,
       messageId,
       source: {
         platform: "email",
-        chatId: letter.from,
+        chatId: message.from,
         chatKind: "dm",
         threadId: id,
         ...(thread.subject ? { chatTopic: thread.subject } : {}),
-        userId: letter.from,
-        ...(letter.name ? { userName: letter.name } : {}),
+        userId: message.from,
+        ...(message.name ? { userName: message.name } : {}),
       },
       text,
       ...(attachments.length > 0 ? { attachments } : {}),
-      at: letter.at,
+      at: message.at,
     };
     await this.#context.receive(event);
   }
@@ -95,9 +95,9 @@ async function download(mailbox: Mailbox, attachment: Attachment): Promise<Uint8
   const { uid, index, messageId } = JSON.parse(attachment.ref) as { uid: number; index: number; messageId: string };
   const source = await mailbox.source(uid);
   if (source === null) throw new Error("the letter is no longer in the mailbox");
-  const { letter } = await parseEmail(source);
-  const file = letter.files[index];
-  if (!file || letter.messageId !== messageId) throw new Error("the letter has changed");
+  const { message } = await parseEmail(source);
+  const file = message.files[index];
+  if (!file || message.messageId !== messageId) throw new Error("the letter has changed");
   return file.bytes;
 }
 
@@ -135,14 +135,14 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
       `the folder ${settings.folder} cannot be opened: ${error instanceof Error ? error.message : error}`,
     );
   });
-  const office = new EmailSender(settings, threads, transporter);
+  const gateway = new EmailSender(settings, threads, transporter);
   let closing: Promise<void> | undefined;
   return {
     account: settings.address,
     accountName: settings.address,
-    send: (to, message, signal) => office.send(to, message, signal),
-    sendFile: (to, file, signal) => office.send(to, file, signal),
-    findSent: (unknown) => office.findSent(unknown),
+    send: (to, message, signal) => gateway.send(to, message, signal),
+    sendFile: (to, file, signal) => gateway.send(to, file, signal),
+    findSent: (unknown) => gateway.findSent(unknown),
     download: (attachment) => download(mailbox, attachment),
     health: () => mailbox.health(),
     close: () => {
@@ -161,13 +161,13 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
     transporter.close();
     throw loginError(error, "SMTP");
   });
-  const office = new EmailSender(settings, new Threads(context), transporter);
+  const gateway = new EmailSender(settings, new Threads(context), transporter);
   return {
     account: settings.address,
     accountName: settings.address,
-    send: (to, message, signal) => office.send(to, message, signal),
-    sendFile: (to, file, signal) => office.send(to, file, signal),
-    findSent: (unknown) => office.findSent(unknown),
+    send: (to, message, signal) => gateway.send(to, message, signal),
+    sendFile: (to, file, signal) => gateway.send(to, file, signal),
+    findSent: (unknown) => gateway.findSent(unknown),
     health: () => ({ state: "ok", provenAt: context.now() }),
     close: async () => transporter.close(),
   };

@@ -11,8 +11,8 @@ function raw(headers: { [name: string]: string }, body = "Hello"): Uint8Array {
 }
 
 async function reason(headers: { [name: string]: string }): Promise<string | undefined> {
-  const { letter, email } = await parseEmail(raw(headers));
-  return loopReason(email, letter, "bot@mail.test");
+  const { message, email } = await parseEmail(raw(headers));
+  return loopReason(email, message, "bot@mail.test");
 }
 
 it("answers people, and no machine", async () => {
@@ -43,8 +43,8 @@ it("compares senders whole", () => {
 
 it("believes only its own server about who the sender is", async () => {
   const proven = async (value?: string) => {
-    const { letter, email } = await parseEmail(raw(value ? { "Authentication-Results": value } : {}));
-    return isProven(email, letter.from, { authserv: "mx.home.test" });
+    const { message, email } = await parseEmail(raw(value ? { "Authentication-Results": value } : {}));
+    return isProven(email, message.from, { authserv: "mx.home.test" });
   };
   expect(await proven()).toBe(false);
   expect(await proven("mx.home.test; dmarc=pass header.from=mail.test")).toBe(true);
@@ -84,15 +84,15 @@ it.each([
   ["refused", { responseCode: 554, command: "DATA" }, true],
   ["unknown", { code: "ECONNECTION", command: "CONN" }, true],
   ["unknown", { code: "ETIMEDOUT", command: "CONN" }, true],
-])("a failure of SMTP means %s: %j, the letter on its way: %s", (kind, trouble, left) => {
-  expect(sendFailure({ message: "no", ...trouble }, left).kind).toBe(kind);
+])("a failure of SMTP means %s: %j, the letter on its way: %s", (kind, failure, left) => {
+  expect(sendFailure({ message: "no", ...failure }, left).kind).toBe(kind);
 });
 
 it("reads any bytes without throwing anything but a plain error", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 400 }), async (bytes) => {
-      const { letter } = await parseEmail(bytes);
-      expect(typeof letter.text).toBe("string");
+      const { message } = await parseEmail(bytes);
+      expect(typeof message.text).toBe("string");
     }),
     { numRuns: 100 },
   );

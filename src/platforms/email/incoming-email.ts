@@ -39,12 +39,12 @@ function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array {
 
 export async function parseEmail(
   source: Uint8Array,
-): Promise<{ readonly letter: IncomingEmail; readonly email: Email }> {
+): Promise<{ readonly message: IncomingEmail; readonly email: Email }> {
   const { default: PostalMime } = await import("postal-mime");
   const email = await PostalMime.parse(source, { maxNestingDepth: 50 });
   const references = [...new Set([...ids(email.references), ...ids(email.inReplyTo)])];
   const body = email.text?.trim() ? email.text : htmlToText(email.html ?? "");
-  const letter: IncomingEmail = {
+  const message: IncomingEmail = {
     from: (email.from && "address" in email.from ? (email.from.address ?? "") : "").toLowerCase(),
     name: email.from?.name ?? "",
     subject: (email.subject ?? "").replaceAll(/\s+/g, " ").trim(),
@@ -61,14 +61,14 @@ export async function parseEmail(
         bytes: bytesOf(file.content),
       })),
   };
-  return { letter, email };
+  return { message, email };
 }
 
 /** Machines that answer machines never stop: why this letter gets no answer; undefined when it may have one. */
-export function loopReason(email: Email, letter: IncomingEmail, own: string): string | undefined {
-  const [local = ""] = letter.from.split("@");
-  if (letter.from === "") return "it has no sender";
-  if (letter.from === own) return "it is our own";
+export function loopReason(email: Email, message: IncomingEmail, own: string): string | undefined {
+  const [local = ""] = message.from.split("@");
+  if (message.from === "") return "it has no sender";
+  if (message.from === own) return "it is our own";
   if (ROBOTS.test(local)) return "its sender takes no answers";
   const submitted = header(email, "auto-submitted")?.toLowerCase();
   if (submitted !== undefined && submitted !== "no") return "a machine wrote it";

@@ -22,14 +22,14 @@ interface Where {
   /** Named in the hint when the port is taken. */
   readonly setting: string;
   /** Whoever asks tries again by itself: a port that is taken may become free. */
-  readonly patient?: boolean;
+  readonly untimed?: boolean;
 }
 
-function trouble(error: NodeJS.ErrnoException, where: Where): Error {
+function details(error: NodeJS.ErrnoException, where: Where): Error {
   const at = `${where.host}:${where.port}`;
   if (error.code === "EADDRINUSE") {
     const hint = `Stop that program, or choose another port with ${where.setting}.`;
-    if (where.patient) return new Error(`${at} is in use by another program. ${hint}`, { cause: error });
+    if (where.untimed) return new Error(`${at} is in use by another program. ${hint}`, { cause: error });
     return new UserError(`${at} is in use by another program`, { hint, cause: error });
   }
   return new UserError(`cannot listen on ${at}: ${error.message}`, {
@@ -55,7 +55,7 @@ export async function listen(app: Hono, where: Where): Promise<Listening> {
   }) as Server;
   await new Promise<void>((resolve, reject) => {
     // It stays: trouble with a single connection later on must not end the program.
-    server.on("error", (error) => reject(trouble(error, where)));
+    server.on("error", (error) => reject(details(error, where)));
     server.listen(where.port, where.host, resolve);
   });
   const { port } = server.address() as AddressInfo;

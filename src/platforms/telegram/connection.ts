@@ -51,7 +51,7 @@ export interface ConnectionParts {
   readonly bot: Bot;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
-  readonly pulse: HealthMonitor;
+  readonly monitor: HealthMonitor;
   stop(): Promise<void>;
 }
 
@@ -334,7 +334,7 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   health(): PlatformHealth {
-    return this.#parts.pulse.health();
+    return this.#parts.monitor.health();
   }
 
   async close(): Promise<void> {

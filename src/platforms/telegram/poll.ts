@@ -16,7 +16,7 @@ export interface PollParts {
   readonly line: TelegramClient;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
-  readonly pulse: HealthMonitor;
+  readonly monitor: HealthMonitor;
   /** Keeps the updates; resolves when they are on disk. */
   take(updates: readonly Update[]): Promise<void>;
 }
@@ -48,7 +48,7 @@ function wordsFor({ code, text, silent }: ApiProblem): string {
 
 /** Runs until the signal fires. Never throws. */
 export async function pollForEver(parts: PollParts, signal: AbortSignal): Promise<void> {
-  const { line, pulse, context, settings } = parts;
+  const { line, monitor, context, settings } = parts;
   let offset = 0;
   let failures = 0;
   // The first question is answered at once, and so is the one after trouble: that proves that we hear.
@@ -58,7 +58,7 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
     try {
       const updates = await pollOnce(parts, { offset, timeout }, signal);
       heard = true;
-      pulse.beat(context.now());
+      monitor.beat(context.now());
       failures = 0;
       timeout = settings.pollSeconds;
       if (updates.length === 0) continue;
@@ -70,14 +70,14 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       if (signal.aborted) return;
       failures += 1;
       timeout = 0;
-      const trouble = describeApiError(error);
-      const why = heard ? `messages could not be stored: ${trouble.text}` : wordsFor(trouble);
-      pulse.miss(why);
+      const failure = describeApiError(error);
+      const why = heard ? `messages could not be stored: ${failure.text}` : wordsFor(failure);
+      monitor.miss(why);
       context.log("warning", `Telegram: ${why}`);
       // A socket that is open on one side only never reports an error: silence means that no socket can be trusted.
-      if (trouble.silent && !heard) line.rebuild();
-      else if (!heard && (trouble.code === 0 || trouble.code >= 500)) line.renew();
-      if (trouble.code === 401 || trouble.code === 404) {
+      if (failure.silent && !heard) line.rebuild();
+      else if (!heard && (failure.code === 0 || failure.code >= 500)) line.renew();
+      if (failure.code === 401 || failure.code === 404) {
         context.lost("Telegram does not know this bot token", { fatal: true });
         return;
       }
@@ -86,7 +86,7 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
         return;
       }
       const unit = Math.min(1000, settings.graceSeconds * 100);
-      await pause(trouble.retryAfterMs ?? Math.min(unit * 2 ** (failures - 1), MAX_PAUSE_MS), signal);
+      await pause(failure.retryAfterMs ?? Math.min(unit * 2 ** (failures - 1), MAX_PAUSE_MS), signal);
     }
   }
 }

@@ -15,12 +15,12 @@ async function whoAmI(line: TelegramClient): Promise<{ id: number; username: str
     const me = await (await line.api()).getMe();
     return { id: me.id, username: me.username };
   } catch (error) {
-    const trouble = describeApiError(error);
-    if (trouble.code === 401 || trouble.code === 404)
+    const failure = describeApiError(error);
+    if (failure.code === 401 || failure.code === 404)
       throw new UserError("Telegram does not know this bot token", {
         hint: "Get a token from @BotFather and set TELEGRAM_BOT_TOKEN in ~/.hermes/.env",
       });
-    throw new Error(`Telegram cannot be reached: ${trouble.text}`);
+    throw new Error(`Telegram cannot be reached: ${failure.text}`);
   }
 }
 
@@ -28,41 +28,42 @@ interface Running {
   readonly line: TelegramClient;
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
-  readonly pulse: HealthMonitor;
+  readonly monitor: HealthMonitor;
   connection: TelegramConnection;
 }
 
 async function startPolling(running: Running, signal: AbortSignal): Promise<() => Promise<void>> {
-  const { line, settings, context, pulse, connection } = running;
+  const { line, settings, context, monitor, connection } = running;
   await (await line.api()).deleteWebhook();
-  const work = pollForEver({ line, settings, context, pulse, take: (updates) => connection.take(updates) }, signal);
+  const work = pollForEver({ line, settings, context, monitor, take: (updates) => connection.take(updates) }, signal);
   return () => work;
 }
 
 /** Telegram itself tells whether its deliveries arrive. */
 async function checkWebhook(running: Running, url: string): Promise<void> {
-  const { line, context, pulse, settings } = running;
+  const { line, context, monitor, settings } = running;
   try {
     const info = await (await line.api()).getWebhookInfo();
     const failing = (info.last_error_date ?? 0) * 1000 > context.now() - 2_000 * settings.webhookCheckSeconds;
-    if (info.url !== url) pulse.miss("the webhook points elsewhere");
-    else if (failing && info.pending_update_count > 0) pulse.miss(`deliveries fail: ${info.last_error_message ?? ""}`);
-    else pulse.beat(context.now());
+    if (info.url !== url) monitor.miss("the webhook points elsewhere");
+    else if (failing && info.pending_update_count > 0)
+      monitor.miss(`deliveries fail: ${info.last_error_message ?? ""}`);
+    else monitor.beat(context.now());
   } catch (error) {
-    pulse.miss(describeApiError(error).text);
+    monitor.miss(describeApiError(error).text);
     line.rebuild();
   }
 }
 
 async function startWebhook(running: Running, signal: AbortSignal): Promise<() => Promise<void>> {
-  const { line, settings, connection, pulse, context } = running;
+  const { line, settings, connection, monitor, context } = running;
   const { webhook } = settings;
   if (!webhook) return async () => undefined;
   const server = await startWebhookServer({
     ...webhook,
     take: async (update) => {
       await connection.take([update]);
-      pulse.beat(context.now());
+      monitor.beat(context.now());
     },
   });
   try {
@@ -93,18 +94,18 @@ async function connect(commands: readonly MenuCommand[], context: PlatformContex
   const signal = AbortSignal.any([stopping.signal, context.signal]);
   const quietMs =
     (settings.webhook ? 1.5 * settings.webhookCheckSeconds : settings.pollSeconds + settings.graceSeconds) * 1000;
-  const pulse = new HealthMonitor(() => context.now(), quietMs, Math.max(settings.redSeconds * 1000, quietMs));
-  pulse.beat(context.now());
+  const monitor = new HealthMonitor(() => context.now(), quietMs, Math.max(settings.redSeconds * 1000, quietMs));
+  monitor.beat(context.now());
   let halt: () => Promise<void> = async () => undefined;
   const stop = async () => {
     stopping.abort();
     await halt();
   };
-  const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop });
+  const connection = new TelegramConnection({ line, bot, settings, context, monitor, stop });
   await connection.remember();
   connection.learn((await context.newest?.()) ?? []);
   await connection.keep();
-  const running: Running = { line, settings, context, pulse, connection };
+  const running: Running = { line, settings, context, monitor, connection };
   halt = settings.webhook ? await startWebhook(running, signal) : await startPolling(running, signal);
   void syncMenu(line, commands, context);
   return connection;
@@ -115,9 +116,9 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   const settings = readSettings(context);
   const line = new TelegramClient(settings.token, settings.apiRoot);
   const bot = await whoAmI(line);
-  const pulse = new HealthMonitor(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  pulse.beat(context.now());
-  const connection = new TelegramConnection({ line, bot, settings, context, pulse, stop: async () => undefined });
+  const monitor = new HealthMonitor(() => context.now(), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  monitor.beat(context.now());
+  const connection = new TelegramConnection({ line, bot, settings, context, monitor, stop: async () => undefined });
   await connection.remember();
   connection.learn((await context.newest?.()) ?? []);
   return connection;

@@ -41,7 +41,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
     onProof: () => probe?.heard(),
   });
   const { host, port } = settings;
-  const server = await listen(app, { host, port, setting: "WEBHOOK_PORT", patient: true });
+  const server = await listen(app, { host, port, setting: "WEBHOOK_PORT", untimed: true });
   context.log("info", `webhooks at ${server.url}/webhooks/ROUTE`);
   const seconds = Number(context.section.probe_seconds);
   probe = startProbe(`${server.url}/health`, { now: () => context.now(), ...(seconds > 0 ? { seconds } : {}) });

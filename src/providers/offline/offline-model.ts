@@ -102,8 +102,8 @@ export function answerOffline(request: ModelRequest): OfflineAnswer {
     return { type: "text", text: sideAnswer(purpose, prompt) };
   }
   const start = messages.findLastIndex((message) => message.role === "user");
-  const wish = ownWords(messages[start]);
-  const steps = stepsOf(wish);
+  const options = ownWords(messages[start]);
+  const steps = stepsOf(options);
   const finished = finishedSince(start + 1, messages, steps);
   const broken = finished.some((done) => failed(done.content));
   const step = steps[finished.length];
@@ -117,8 +117,8 @@ export function answerOffline(request: ModelRequest): OfflineAnswer {
     );
   }
   if (finished.length > 0) return said(finished);
-  if (purpose === "wrap_up" || OUR_TALK.test(wish))
+  if (purpose === "wrap_up" || OUR_TALK.test(options))
     return { type: "text", text: `${LABEL} ${conversationSummary(messages.slice(0, start))}` };
   const names = new Set(tools.map((tool) => tool.name));
-  return { type: "text", text: `${LABEL} ${smallTalk(wish, request.system, names)}` };
+  return { type: "text", text: `${LABEL} ${smallTalk(options, request.system, names)}` };
 }

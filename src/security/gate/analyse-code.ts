@@ -116,11 +116,11 @@ function argumentAt(code: string, at: number): { texts: string[]; list: boolean;
 class CodeReader {
   readonly findings: CodeFindings = { effects: [], scripts: [], commands: [] };
   readonly #code: string;
-  readonly #world: ShellEnvironment;
+  readonly #host: ShellEnvironment;
 
-  constructor(code: string, world: ShellEnvironment) {
+  constructor(code: string, host: ShellEnvironment) {
     this.#code = code;
-    this.#world = world;
+    this.#host = host;
   }
 
   add(
@@ -189,9 +189,9 @@ class CodeReader {
   }
 
   #deletes(call: string, texts: readonly string[]): void {
-    const targets = texts.slice(0, 1).map((text) => absolutePath(text, this.#world.cwd, this.#world));
+    const targets = texts.slice(0, 1).map((text) => absolutePath(text, this.#host.cwd, this.#host));
     const tree = /rmtree|rmSync|rm_r|removedirs|rimraf|remove_dir|Deno\.remove|\brm\b|emptyDir/.test(call);
-    if (texts[0] !== undefined && isVital(texts[0], this.#world.cwd, this.#world)) {
+    if (texts[0] !== undefined && isVital(texts[0], this.#host.cwd, this.#host)) {
       this.add(
         "delete_vital",
         { category: "deletion", level: "hardline" },
@@ -200,7 +200,7 @@ class CodeReader {
       );
       return;
     }
-    const outside = targets.some((path) => !path.startsWith(this.#world.cwd) && !path.startsWith("/tmp/"));
+    const outside = targets.some((path) => !path.startsWith(this.#host.cwd) && !path.startsWith("/tmp/"));
     const level = tree || targets.length === 0 || outside ? "dangerous" : "note";
     this.add(
       tree ? "delete_recursive" : "delete_file",
@@ -217,10 +217,10 @@ class CodeReader {
       !/["'][rb]*[wax+]|write_text|write_bytes|touch\(|symlink_to|rename\(/.test(this.#code.slice(at, at + 400))
     )
       return;
-    const pathOf = (text: string): string => absolutePath(text, this.#world.cwd, this.#world);
+    const pathOf = (text: string): string => absolutePath(text, this.#host.cwd, this.#host);
     for (const path of texts.slice(0, 2).map(pathOf)) {
       if (isDisk(path)) this.add("write_disk", { category: "disk", level: "hardline" }, "writes to a raw disk", [path]);
-      else if (isSystemPath(path) || isGuardedFile(path, this.#world))
+      else if (isSystemPath(path) || isGuardedFile(path, this.#host))
         this.add("write_guarded", { category: "protected_file", level: "dangerous" }, "changes a protected file", [
           path,
         ]);
@@ -234,15 +234,15 @@ class CodeReader {
       if (!/^[~/.]|\.(?:ssh|env|aws|netrc|hermes|bashrc|zshrc|gnupg)/.test(text)) continue;
       const path = absolutePath(
         text.startsWith(".") && !/^\.{1,2}\//.test(text) ? `~/${text}` : text,
-        this.#world.cwd,
-        this.#world,
+        this.#host.cwd,
+        this.#host,
       );
-      if (isCredentialFile(path, this.#world))
+      if (isCredentialFile(path, this.#host))
         this.add("read_credentials", { category: "credentials", level: "dangerous" }, "reads keys or passwords", [
           path,
         ]);
       else if (
-        isGuardedFile(path, this.#world) &&
+        isGuardedFile(path, this.#host) &&
         /write|append|['"][wa]\+?b?['"]|copy|move|rename|unlink|remove/.test(this.#code)
       )
         this.add("write_guarded", { category: "protected_file", level: "dangerous" }, "changes a protected file", [
@@ -255,13 +255,13 @@ class CodeReader {
 const AWK_RUNS = /\bsystem\s*\(\s*"((?:[^"\\]|\\.)*)"|"((?:[^"\\]|\\.)*)"\s*\|\s*getline|\|\s*"((?:[^"\\]|\\.)*)"/g;
 
 /** What a program text would do, judged by pattern. */
-export function codeEffects(language: CodeLanguage, source: string, world: ShellEnvironment): CodeFindings {
+export function codeEffects(language: CodeLanguage, source: string, host: ShellEnvironment): CodeFindings {
   const code = source.slice(0, MAX_CODE);
   // Calls without parentheses read like calls with them.
   const loose = language === "perl" || language === "ruby" || language === "php";
   const called = loose ? code.replace(/\b(system|exec|unlink|rmtree|rmdir|popen)\s+(?=["'[])/g, "$1(") : code;
-  if (language !== "awk") return new CodeReader(called, world).read();
-  const reader = new CodeReader("", world);
+  if (language !== "awk") return new CodeReader(called, host).read();
+  const reader = new CodeReader("", host);
   for (const match of code.matchAll(AWK_RUNS))
     reader.findings.scripts.push((match[1] ?? match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
   if (/\bsystem\s*\(\s*[^")\s]/.test(code))

@@ -57,10 +57,10 @@ function readerOf(invocation: Invocation): Reader {
 /** Every program that the command starts may be the one that reads. */
 function readers(
   command: string,
-  world: ShellEnvironment,
+  host: ShellEnvironment,
   parse: ParseShell,
 ): { found: Set<Reader>; invocations: readonly Invocation[] } {
-  const walk = new ShellWalk(world, parse).run(command);
+  const walk = new ShellWalk(host, parse).run(command);
   const found = new Set<Reader>();
   if (walk.broken || walk.exceeded) found.add("shell");
   const queue = [...walk.invocations];
@@ -70,7 +70,7 @@ function readers(
     const inner = innerOf(invocation);
     queue.push(...inner.commands);
     for (const script of inner.scripts)
-      if (script.language === "shell") queue.push(...new ShellWalk(world, parse).run(script.text.text).invocations);
+      if (script.language === "shell") queue.push(...new ShellWalk(host, parse).run(script.text.text).invocations);
     if (inner.commands.length === 0 && invocation.name.text !== "") found.add(readerOf(invocation));
   }
   if (queue.length >= 500) found.add("shell");
@@ -97,34 +97,34 @@ function lineReadings(line: string): string[] {
 }
 
 /** What the programs themselves make of the text: statements for a database. */
-function programEffects(invocations: readonly Invocation[], text: string, world: ShellEnvironment): Effect[] {
+function programEffects(invocations: readonly Invocation[], text: string, host: ShellEnvironment): Effect[] {
   return invocations.flatMap((invocation) => {
     const fed = { ...invocation, stdin: { text, dynamic: false } };
-    return added(applyRules(SHELL_RULES, fed, world), applyRules(SHELL_RULES, invocation, world));
+    return added(applyRules(SHELL_RULES, fed, host), applyRules(SHELL_RULES, invocation, host));
   });
 }
 
-function effectsFor(reader: Reader, text: string, world: ShellEnvironment, parse: ParseShell): readonly Effect[] {
+function effectsFor(reader: Reader, text: string, host: ShellEnvironment, parse: ParseShell): readonly Effect[] {
   if (reader === "data") return [];
-  if (reader !== "unknown") return analyseText(reader, text, world, parse);
+  if (reader !== "unknown") return analyseText(reader, text, host, parse);
   // Not known to be a shell: only what would be dangerous in one counts, not that it is no shell text.
   const shell = text
     .split("\n")
     .flatMap((line) => lineReadings(line))
-    .flatMap((line) => analyseCommand(line, world, parse).effects);
-  const code = (["python", "perl"] as const).flatMap((language) => analyseText(language, text, world, parse));
+    .flatMap((line) => analyseCommand(line, host, parse).effects);
+  const code = (["python", "perl"] as const).flatMap((language) => analyseText(language, text, host, parse));
   return [...shell, ...code].filter((effect) => effect.rule !== "unreadable" && effect.rule !== "unknown_program");
 }
 
 const NOTHING = { effects: [], outside: null, invocations: [], readable: true };
 
 /** The effects that this input adds, judged together with what the program was given before. */
-export function analyseInput(input: ProgramInput, world: ShellEnvironment, parse: ParseShell): Analysis {
+export function analyseInput(input: ProgramInput, host: ShellEnvironment, parse: ParseShell): Analysis {
   const lines = (text: string): string => (input.pty ? text.replace(/\r\n?/g, "\n") : text);
   const before = lines(input.before);
   const text = lines(input.text);
   const all = before + text;
-  const { found, invocations } = readers(input.command, world, parse);
+  const { found, invocations } = readers(input.command, host, parse);
   const normal = `${input.command} <<< ${all}`;
   const shell = found.has("shell");
   if (found.size === 1 && found.has("data")) return { ...NOTHING, normal };
@@ -137,10 +137,10 @@ export function analyseInput(input: ProgramInput, world: ShellEnvironment, parse
     // A program that keeps nothing of earlier lines is judged by the current one.
     const start = reader === "unknown" ? before.lastIndexOf("\n") + 1 : 0;
     const earlier = before.slice(start);
-    const known = earlier === "" ? [] : effectsFor(reader, earlier, world, parse);
-    return added(effectsFor(reader, all.slice(start), world, parse), known);
+    const known = earlier === "" ? [] : effectsFor(reader, earlier, host, parse);
+    return added(effectsFor(reader, all.slice(start), host, parse), known);
   });
-  effects.push(...programEffects(invocations, line, world));
+  effects.push(...programEffects(invocations, line, host));
   if (shell && HISTORY.test(text))
     effects.push({
       rule: "unreadable",

@@ -62,14 +62,14 @@ class Analyser {
   readonly invocations: Invocation[] = [];
   readable = true;
   readonly #written = new Set<string>();
-  readonly #world: ShellEnvironment;
+  readonly #host: ShellEnvironment;
   readonly #parse: ParseShell;
   readonly #deadline = performance.now() + TIME_BUDGET_MS;
   readonly #seen = new Set<string>();
   #commands = 0;
 
-  constructor(world: ShellEnvironment, parse: ParseShell) {
-    this.#world = world;
+  constructor(host: ShellEnvironment, parse: ParseShell) {
+    this.#host = host;
     this.#parse = parse;
   }
 
@@ -77,7 +77,7 @@ class Analyser {
     text: string,
     depth: number,
     variables: ReadonlyMap<string, string | undefined> = new Map(),
-    cwd = this.#world.cwd,
+    cwd = this.#host.cwd,
   ): void {
     const key = `${depth > 0 ? cwd : ""}\n${text}\n${[...variables].filter(([name]) => /^[\d@*]/.test(name)).join()}`;
     if (text.trim() === "" || this.#seen.has(key)) return;
@@ -87,8 +87,8 @@ class Analyser {
       return;
     }
     this.refusal ??= characterProblem(text, () => this.#parse(text));
-    const world = { ...this.#world, cwd };
-    const walk = new ShellWalk(world, this.#parse, variables, this.#deadline);
+    const host = { ...this.#host, cwd };
+    const walk = new ShellWalk(host, this.#parse, variables, this.#deadline);
     const result = walk.run(text);
     if (walk.variables.size > variables.size) this.readable = false;
     if (PROMPT_EXPANSION.test(text))
@@ -97,7 +97,7 @@ class Analyser {
     if (result.exceeded) this.#unreadable(text, "too_complex", TOO_COMPLEX);
     else if (result.broken) this.#unreadable(text, "unreadable", UNPARSED);
     for (const invocation of result.invocations) this.#invocation(invocation, depth, walk.variables);
-    this.effects.push(...indirectReads(result.invocations, this.#world));
+    this.effects.push(...indirectReads(result.invocations, this.#host));
     this.#chains(result.invocations);
   }
 
@@ -110,15 +110,15 @@ class Analyser {
     }
     this.refusal ??= programNameProblem(invocation.name.text);
     this.invocations.push(invocation);
-    this.effects.push(...applyRules(SHELL_RULES, invocation, this.#world));
+    this.effects.push(...applyRules(SHELL_RULES, invocation, this.#host));
     const inner = innerOf(invocation);
     const hasInner = inner.commands.length + inner.scripts.length > 0;
     if (depth > MAX_DEPTH && hasInner) {
       this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
       return;
     }
-    this.outside ??= outsideOfCommand(invocation, this.#world, { hasInner, written: this.#written });
-    for (const path of writeTargets(invocation, this.#world)) this.#written.add(path);
+    this.outside ??= outsideOfCommand(invocation, this.#host, { hasInner, written: this.#written });
+    for (const path of writeTargets(invocation, this.#host)) this.#written.add(path);
     for (const command of inner.commands) this.#invocation(command, depth + 1, variables);
     for (const script of inner.scripts) this.#inner(script, invocation, depth, variables);
   }
@@ -139,15 +139,15 @@ class Analyser {
       return;
     }
     const { text: code } = script.text;
-    this.outside ??= outsideOfCode({ code, cwd: invocation.cwd, commandsKnown: false }, this.#world);
-    this.effects.push(...codePlaces(code, this.#world));
+    this.outside ??= outsideOfCode({ code, cwd: invocation.cwd, commandsKnown: false }, this.#host);
+    this.effects.push(...codePlaces(code, this.#host));
     this.inline(script.language, code, invocation.cwd, depth);
   }
 
   /** A program text in another language, with the shell commands inside it. */
   program(language: CodeLanguage, code: string, cwd: string, depth = 0): void {
     if (code.length > MAX_CODE) this.#add("too_complex", "unreadable", "dangerous", TOO_COMPLEX);
-    const found = codeEffects(language, code, { ...this.#world, cwd });
+    const found = codeEffects(language, code, { ...this.#host, cwd });
     this.effects.push(...found.effects);
     for (const shell of found.scripts) this.script(shell, depth + 1, new Map(), cwd);
     for (const argv of found.commands) this.argv(argv, cwd, depth + 1);
@@ -157,11 +157,11 @@ class Analyser {
   inline(language: CodeLanguage, code: string, cwd: string, depth = 0): void {
     this.program(language, code, cwd, depth);
     if (depth > MAX_DEPTH) return;
-    const world = { ...this.#world, cwd };
-    const found = strictFindings(language, code, world);
+    const host = { ...this.#host, cwd };
+    const found = strictFindings(language, code, host);
     this.effects.push(...found.effects);
     // Texts of which it is not known whether they run: only a disaster among them counts.
-    const probe = new Analyser(world, this.#parse);
+    const probe = new Analyser(host, this.#parse);
     for (const text of found.scripts.slice(0, MAX_PROBES)) probe.script(text, depth + 1);
     for (const argv of found.commands.slice(0, MAX_PROBES)) probe.argv(argv, cwd, depth + 1);
     this.effects.push(...probe.effects.filter((effect) => effect.level === "hardline"));
@@ -180,7 +180,7 @@ class Analyser {
 
   /** A file that this script downloads, writes or makes executable, and then runs. */
   #chains(invocations: readonly Invocation[]): void {
-    for (const run of freshRuns(invocations, this.#world)) {
+    for (const run of freshRuns(invocations, this.#host)) {
       if (run.how === "downloaded")
         this.#add("run_fresh", "execution", "dangerous", "runs a file that was just downloaded");
       else if (run.text === undefined)
@@ -224,8 +224,8 @@ function comparisonText(command: string): string {
 }
 
 /** The effects of a shell command. */
-export function analyseCommand(command: string, world: ShellEnvironment, parse: ParseShell): Analysis {
-  const analyser = new Analyser(world, parse);
+export function analyseCommand(command: string, host: ShellEnvironment, parse: ParseShell): Analysis {
+  const analyser = new Analyser(host, parse);
   analyser.script(command, 0);
   return analysisOf(analyser, comparisonText(command));
 }
@@ -234,13 +234,13 @@ export function analyseCommand(command: string, world: ShellEnvironment, parse: 
 export function analyseProgram(
   language: "python" | "javascript",
   code: string,
-  world: ShellEnvironment,
+  host: ShellEnvironment,
   parse: ParseShell,
 ): Analysis {
-  const analyser = new Analyser(world, parse);
-  analyser.program(language, code, world.cwd);
-  analyser.outside = outsideOfCode({ code, cwd: world.cwd }, world) ?? analyser.outside;
-  analyser.effects.push(...codePlaces(code, world));
+  const analyser = new Analyser(host, parse);
+  analyser.program(language, code, host.cwd);
+  analyser.outside = outsideOfCode({ code, cwd: host.cwd }, host) ?? analyser.outside;
+  analyser.effects.push(...codePlaces(code, host));
   return analysisOf(analyser, code.trim());
 }
 
@@ -248,11 +248,11 @@ export function analyseProgram(
 export function analyseText(
   language: CodeLanguage | "shell",
   text: string,
-  world: ShellEnvironment,
+  host: ShellEnvironment,
   parse: ParseShell,
 ): readonly Effect[] {
-  const analyser = new Analyser(world, parse);
+  const analyser = new Analyser(host, parse);
   if (language === "shell") analyser.script(text, 0);
-  else analyser.inline(language, text, world.cwd);
+  else analyser.inline(language, text, host.cwd);
   return analyser.effects;
 }

@@ -65,16 +65,16 @@ function writesUnknown(code: string): boolean {
   });
 }
 
-function namedPaths(code: string, world: ShellEnvironment): Effect[] {
+function namedPaths(code: string, host: ShellEnvironment): Effect[] {
   const home = HOME_WORDS.test(code);
   return literals(code).flatMap((text): Effect[] => {
     const bare = text.replace(/^\/?(?=\.)/, "");
     const places = [text, ...(home || /\$ENV|ENV\[/.test(code) ? [`~/${bare.replace(/^.*?\/(?=\.)/, "")}`] : [])];
-    const paths = places.map((place) => absolutePath(place, world.cwd, world));
+    const paths = places.map((place) => absolutePath(place, host.cwd, host));
     const secret = home && /^\.(?:ssh|hermes|aws|gnupg|netrc|kube|docker|config)$/.test(bare);
-    if (secret || paths.some((path) => isCredentialFile(path, world)))
+    if (secret || paths.some((path) => isCredentialFile(path, host)))
       return [effect("read_credentials", "credentials", "reads keys or passwords", paths.slice(-1))];
-    const guarded = paths.some((path) => isGuardedFile(path, world) || isSystemPath(path));
+    const guarded = paths.some((path) => isGuardedFile(path, host) || isSystemPath(path));
     return guarded && WRITING.test(code)
       ? [effect("write_guarded", "protected_file", "changes a protected file", paths.slice(-1))]
       : [];
@@ -82,21 +82,21 @@ function namedPaths(code: string, world: ShellEnvironment): Effect[] {
 }
 
 /** Texts inside unclear code that would be a disaster if it ran them or deleted what they name. */
-function worstCase(code: string, world: ShellEnvironment, findings: CodeFindings): void {
+function worstCase(code: string, host: ShellEnvironment, findings: CodeFindings): void {
   const texts = literals(code);
   findings.scripts.push(...texts.filter((text) => /\s/.test(text)));
   for (const [, list = ""] of code.matchAll(/[[(]\s*((?:["'][^"'\n]{1,200}["']\s*,?\s*){2,20})[\])]/g))
     findings.commands.push(literals(list));
   for (const [, list = ""] of code.matchAll(/\bqw\s*[({/[<|]([^)}/\]>|\n]{1,400})/g)) findings.scripts.push(list);
   const whole = /(?:expanduser\(\s*["']~["']\s*\)|Path\.home\(\)|homedir\(\)|\(\s*["']\/["'])\s*[,)]/.test(code);
-  const vital = texts.find((text) => text.length > 1 && isVital(text, world.cwd, world) && /^[~/]/.test(text));
+  const vital = texts.find((text) => text.length > 1 && isVital(text, host.cwd, host) && /^[~/]/.test(text));
   if (DELETES_TREES.test(code) && (whole || vital !== undefined))
     findings.effects.push({
       rule: "delete_vital",
       category: "deletion",
       level: "hardline",
       reason: "deletes the system or the home directory",
-      targets: [vital ?? world.userHome],
+      targets: [vital ?? host.userHome],
     });
 }
 
@@ -104,10 +104,10 @@ const KILLS_ALL =
   /\bkill\s*\(?\s*(?:["']?\w+["']?\s*,\s*-1|-1\s*,)|\bfork\s+while\s+1|while\s*\(?\s*(?:1|True)\s*\)?\s*[:{]?\s*(?:os\.)?fork/;
 
 /** Adds what cannot be shown to be harmless. */
-export function strictFindings(language: CodeLanguage, code: string, world: ShellEnvironment): CodeFindings {
+export function strictFindings(language: CodeLanguage, code: string, host: ShellEnvironment): CodeFindings {
   const findings: CodeFindings = { effects: [], scripts: [], commands: [] };
-  if (language === "awk") return strictAwk(code, world, findings);
-  findings.effects.push(...namedPaths(code, world));
+  if (language === "awk") return strictAwk(code, host, findings);
+  findings.effects.push(...namedPaths(code, host));
   if (KILLS_ALL.test(code))
     findings.effects.push({
       rule: "kill_everything",
@@ -118,7 +118,7 @@ export function strictFindings(language: CodeLanguage, code: string, world: Shel
     });
   if (isUnclear(language, code)) {
     findings.effects.push(effect("unclear_code", "execution", "runs code that may start programs or change files"));
-    worstCase(code, world, findings);
+    worstCase(code, host, findings);
   } else if (writesUnknown(code))
     findings.effects.push(effect("unclear_code", "execution", "writes a file that is only known when it runs"));
   return findings;
@@ -132,7 +132,7 @@ function awkSyntax(code: string): string {
     .replace(/#.*/g, "");
 }
 
-function strictAwk(code: string, world: ShellEnvironment, findings: CodeFindings): CodeFindings {
+function strictAwk(code: string, host: ShellEnvironment, findings: CodeFindings): CodeFindings {
   const syntax = awkSyntax(code);
   const piped = /(?<!\|)\|&?(?!\|)/.test(syntax);
   const unknown =
@@ -143,13 +143,13 @@ function strictAwk(code: string, world: ShellEnvironment, findings: CodeFindings
   const shells = /\|&?\s*"\s*(?:\S*\/)?(?:ba|z|da|k|c)?sh\b|\|&?\s*"\s*(?:python|perl|ruby|node)/.test(code);
   if (unknown || shells) {
     findings.effects.push(effect("unclear_code", "execution", "starts programs that are only known when it runs"));
-    worstCase(code, world, findings);
+    worstCase(code, host, findings);
   }
   for (const [, sign, text = ""] of code.matchAll(/(>>?|getline\s*\w*\s*<)\s*"((?:[^"\\]|\\.)*)"/g)) {
-    const path = absolutePath(text, world.cwd, world);
-    if (sign?.startsWith(">") && (isGuardedFile(path, world) || isSystemPath(path)))
+    const path = absolutePath(text, host.cwd, host);
+    if (sign?.startsWith(">") && (isGuardedFile(path, host) || isSystemPath(path)))
       findings.effects.push(effect("write_guarded", "protected_file", "changes a protected file", [path]));
-    if (!sign?.startsWith(">") && isCredentialFile(path, world))
+    if (!sign?.startsWith(">") && isCredentialFile(path, host))
       findings.effects.push(effect("read_credentials", "credentials", "reads keys or passwords", [path]));
   }
   return findings;

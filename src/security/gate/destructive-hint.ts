@@ -19,11 +19,11 @@ function changes(invocation: Invocation): boolean {
 }
 
 /** True when the command looks like it overwrites, moves or deletes files. */
-export async function destructiveHint(command: string, world: ShellEnvironment): Promise<boolean> {
+export async function destructiveHint(command: string, host: ShellEnvironment): Promise<boolean> {
   const parse = await loadShellParser();
-  const { effects } = analyseCommand(command, world, parse);
+  const { effects } = analyseCommand(command, host, parse);
   if (effects.some((effect) => effect.category === "deletion")) return true;
-  const queue = [...new ShellWalk(world, parse).run(command).invocations];
+  const queue = [...new ShellWalk(host, parse).run(command).invocations];
   for (let at = 0; at < queue.length && at < 500; at++) {
     const invocation = queue[at];
     if (!invocation) break;
@@ -32,7 +32,7 @@ export async function destructiveHint(command: string, world: ShellEnvironment):
     queue.push(...inner.commands);
     for (const script of inner.scripts)
       if (script.language === "shell" && queue.length < 500)
-        queue.push(...new ShellWalk(world, parse).run(script.text.text).invocations);
+        queue.push(...new ShellWalk(host, parse).run(script.text.text).invocations);
   }
   return false;
 }

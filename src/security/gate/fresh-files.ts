@@ -48,16 +48,16 @@ function remoteNames(invocation: Invocation): string[] {
 }
 
 /** Files that the command brings into being or makes runnable. */
-function freshFiles(invocation: Invocation, world: ShellEnvironment): [string, Fresh][] {
+function freshFiles(invocation: Invocation, host: ShellEnvironment): [string, Fresh][] {
   const program = programOf(invocation);
-  const path = (text: string): string => absolutePath(text, invocation.cwd, world);
+  const path = (text: string): string => absolutePath(text, invocation.cwd, host);
   const redirected = invocation.redirects
     .filter(({ operator }) => operator.includes(">"))
     .map(({ target }) => path(target.text));
   const piped = [invocation, ...invocation.upstream].some((command) => DOWNLOADS.test(programOf(command)));
   const written = /^(?:cp|mv|ln|install|touch|truncate|sed|perl|chmod)$/.test(program)
     ? []
-    : writeTargets(invocation, world);
+    : writeTargets(invocation, host);
   if (piped)
     return [...redirected, ...written, ...remoteNames(invocation).map(path)].map((at) => [at, { how: "downloaded" }]);
   if (
@@ -84,9 +84,9 @@ function literalNames(invocation: Invocation): string[] {
   ].map(([, name = ""]) => name);
 }
 
-function copied(invocation: Invocation, fresh: Map<string, Fresh>, world: ShellEnvironment): void {
+function copied(invocation: Invocation, fresh: Map<string, Fresh>, host: ShellEnvironment): void {
   if (!/^(?:mv|cp|ln|install)$/.test(programOf(invocation))) return;
-  const words = operands(invocation).map((word) => absolutePath(word.text, invocation.cwd, world));
+  const words = operands(invocation).map((word) => absolutePath(word.text, invocation.cwd, host));
   const target = words[words.length - 1];
   for (const source of words.slice(0, -1)) {
     const made = fresh.get(source);
@@ -126,15 +126,15 @@ function contentOf(before: Fresh | undefined, next: Fresh): Pick<Fresh, "text" |
 }
 
 /** Runs of files that came into being earlier in the same text. */
-export function freshRuns(invocations: readonly Invocation[], world: ShellEnvironment): FreshRun[] {
+export function freshRuns(invocations: readonly Invocation[], host: ShellEnvironment): FreshRun[] {
   const fresh = new Map<string, Fresh>();
   const runs: FreshRun[] = [];
   for (const invocation of flattened(invocations)) {
     const file = opened(invocation);
-    const made = file && fresh.get(absolutePath(file.path, invocation.cwd, world));
+    const made = file && fresh.get(absolutePath(file.path, invocation.cwd, host));
     if (file && made) runs.push({ ...made, language: file.language, cwd: invocation.cwd });
-    copied(invocation, fresh, world);
-    for (const [path, next] of freshFiles(invocation, world)) {
+    copied(invocation, fresh, host);
+    for (const [path, next] of freshFiles(invocation, host)) {
       const before = fresh.get(path);
       const how = before?.how === "downloaded" ? before.how : next.how;
       fresh.set(path, { how, ...contentOf(before, next) });

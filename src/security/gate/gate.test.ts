@@ -287,7 +287,7 @@ it("asks for every script that nothing holds, and says what would hold it", asyn
 });
 
 it("hints at commands that deserve a checkpoint", async () => {
-  const world = { userHome, hermesHome, cwd };
+  const host = { userHome, hermesHome, cwd };
   for (const command of [
     "rm a",
     "mv a b",
@@ -298,7 +298,7 @@ it("hints at commands that deserve a checkpoint", async () => {
     "git reset --hard",
     "truncate -s 0 f",
   ])
-    expect([command, await destructiveHint(command, world)]).toEqual([command, true]);
+    expect([command, await destructiveHint(command, host)]).toEqual([command, true]);
   for (const command of ["ls", "echo x >> f", "git status", "cat f 2>&1", "echo 'rm a'", "npm test > /dev/null"])
-    expect([command, await destructiveHint(command, world)]).toEqual([command, false]);
+    expect([command, await destructiveHint(command, host)]).toEqual([command, false]);
 });

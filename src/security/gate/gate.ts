@@ -157,7 +157,7 @@ class Gatekeeper implements SecurityGate {
 
   async #analyseFor(intent: ExecutionIntent, context: GateContext): Promise<Analysis> {
     const parse = await loadShellParser();
-    const world = {
+    const host = {
       userHome: this.#options.userHome,
       hermesHome: this.#options.hermesHome,
       cwd: resolve(context.workspace ?? "/", expandHome(intent.cwd, this.#options.userHome)),
@@ -167,9 +167,9 @@ class Gatekeeper implements SecurityGate {
         : {}),
       guest: context.human.guest ?? false,
     };
-    if (intent.kind === "input") return analyseInput(intent, world, parse);
-    if (intent.kind === "command") return analyseCommand(intent.command, world, parse);
-    const analysis = analyseProgram(intent.language, intent.code, world, parse);
+    if (intent.kind === "input") return analyseInput(intent, host, parse);
+    if (intent.kind === "command") return analyseCommand(intent.command, host, parse);
+    const analysis = analyseProgram(intent.language, intent.code, host, parse);
     return intent.contained === false ? { ...analysis, effects: [...analysis.effects, UNCONTAINED] } : analysis;
   }
 
@@ -250,13 +250,13 @@ class Gatekeeper implements SecurityGate {
   #removalOutside(intent: PathIntent, path: string): Effect | undefined {
     if (intent.kind !== "write" || !intent.removes) return undefined;
     const { userHome, hermesHome } = this.#options;
-    const world = {
+    const host = {
       userHome,
       hermesHome,
       cwd: intent.cwd,
       ...(intent.workspace ? { workspace: intent.workspace } : {}),
     };
-    if (!isOutside(path, world)) return undefined;
+    if (!isOutside(path, host)) return undefined;
     return {
       rule: "delete_outside",
       category: "deletion",

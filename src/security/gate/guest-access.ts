@@ -16,24 +16,24 @@ export class GuestAccess {
 
   /** Effects that count only because a guest asks. */
   async effects(intent: ExecutionIntent, { invocations, readable }: Analysis): Promise<Effect[]> {
-    const world = await this.#world(intent.cwd);
+    const host = await this.#host(intent.cwd);
     if (intent.kind === "command")
-      return guestCommandEffects({ text: intent.command, cwd: intent.cwd, invocations, readable }, world);
-    return guestProgramEffects(intent.kind === "code" ? intent.code : intent.text, intent.cwd, world);
+      return guestCommandEffects({ text: intent.command, cwd: intent.cwd, invocations, readable }, host);
+    return guestProgramEffects(intent.kind === "code" ? intent.code : intent.text, intent.cwd, host);
   }
 
   async isInHome(intent: PathIntent): Promise<boolean> {
-    const { hermesHome, realHome } = await this.#world(intent.cwd);
+    const { hermesHome, realHome } = await this.#host(intent.cwd);
     const path = await this.#realPath(intent);
     return isBelow(hermesHome, path) || isBelow(realHome, path);
   }
 
   /** Files in the home of Hermes are the owner's; so is a search in a folder that contains it. */
   async refusedPath(intent: PathIntent, toolName: string): Promise<Effect | undefined> {
-    const world = await this.#world(intent.cwd);
+    const host = await this.#host(intent.cwd);
     const path = await this.#realPath(intent);
-    const above = toolName === "search_files" && isAbove(path, world);
-    if (!above && !isForbidden(path, world)) return undefined;
+    const above = toolName === "search_files" && isAbove(path, host);
+    if (!above && !isForbidden(path, host)) return undefined;
     const reason = above
       ? `${path} contains the home of Hermes, which is the owner's; name a folder inside it`
       : `${path} is in the home of Hermes, which is the owner's`;
@@ -45,7 +45,7 @@ export class GuestAccess {
     return realPathOf(expandHome(intent.path.trim(), this.#homes.userHome), intent.cwd);
   }
 
-  async #world(cwd: string): Promise<GuestWorld> {
+  async #host(cwd: string): Promise<GuestWorld> {
     return { ...this.#homes, cwd, realHome: await realPathOf(this.#homes.hermesHome, "/") };
   }
 }

@@ -82,16 +82,16 @@ function pathWords({ name, args, redirects }: Invocation): string[] {
 }
 
 /** Does the text spell out a place in the home? For programs and for words inside words. */
-function mentions(given: string, world: GuestWorld): boolean {
+function mentions(given: string, host: GuestWorld): boolean {
   const text = given.replaceAll(OPEN_MENTION, " ");
   const spelled = text.toLowerCase();
-  const names = [world.hermesHome, world.realHome].map((home) => home.toLowerCase());
+  const names = [host.hermesHome, host.realHome].map((home) => home.toLowerCase());
   if (/\bhermes_home\b|(?:^|[/~'"\s=])\.hermes(?:[/'"\s]|$)/.test(spelled)) return true;
   return names.some((name) => {
     const at = spelled.indexOf(name);
     if (at < 0) return false;
     const path = /^[^\s'"`;|&<>()]*/.exec(text.slice(at))?.[0] ?? "";
-    return isForbidden(path, world);
+    return isForbidden(path, host);
   });
 }
 
@@ -102,17 +102,17 @@ function folderOfPattern(path: string): string {
 }
 
 /** `known` when every place that the invocation reaches can be told, and none of them is Hermes' home. */
-async function reach(invocation: Invocation, world: GuestWorld): Promise<"known" | "unknown" | "home"> {
+async function reach(invocation: Invocation, host: GuestWorld): Promise<"known" | "unknown" | "home"> {
   let known = !invocation.name.dynamic && invocation.assigned.length === 0;
   const walks =
     RECURSIVE_PROGRAMS.has(programOf(invocation)) || argTexts(invocation).some((text) => RECURSIVE_OPTION.test(text));
   for (const word of [".", ...pathWords(invocation)]) {
     if (word === "") continue;
     if (word.includes(UNKNOWN) || /^~[^/]/.test(word)) known = false;
-    const path = absolutePath(word, invocation.cwd, world);
+    const path = absolutePath(word, invocation.cwd, host);
     const folder = folderOfPattern(path);
-    for (const each of [path, folder, await realPathOf(folder, "/")]) if (isForbidden(each, world)) return "home";
-    const above = isAbove(folder, world) || isAbove(await realPathOf(folder, "/"), world);
+    for (const each of [path, folder, await realPathOf(folder, "/")]) if (isForbidden(each, host)) return "home";
+    const above = isAbove(folder, host) || isAbove(await realPathOf(folder, "/"), host);
     // A pattern or a walk that starts above the home can come to it; a name alone cannot.
     if (above && (walks || folder !== path)) known = false;
   }
@@ -136,21 +136,21 @@ export interface GuestCommand {
 }
 
 /** What else a guest's command does, beside what the rules found. */
-export async function guestCommandEffects(command: GuestCommand, world: GuestWorld): Promise<Effect[]> {
-  if (isForbidden(await realPathOf(command.cwd, "/"), world) || isForbidden(command.cwd, world))
+export async function guestCommandEffects(command: GuestCommand, host: GuestWorld): Promise<Effect[]> {
+  if (isForbidden(await realPathOf(command.cwd, "/"), host) || isForbidden(command.cwd, host))
     return [homeEffect(command.cwd)];
-  if (mentions(command.text, world)) return [homeEffect(world.hermesHome)];
+  if (mentions(command.text, host)) return [homeEffect(host.hermesHome)];
   let known = command.readable && !UNPLAIN_TEXT.test(command.text);
   for (const invocation of command.invocations) {
-    const place = await reach(invocation, world);
-    if (place === "home") return [homeEffect(world.hermesHome)];
+    const place = await reach(invocation, host);
+    if (place === "home") return [homeEffect(host.hermesHome)];
     if (place === "unknown" || !isPlain(invocation)) known = false;
   }
   return known ? [] : [unknownEffect()];
 }
 
 /** A program can read anything: the owner decides, unless it names the home. */
-export async function guestProgramEffects(code: string, cwd: string, world: GuestWorld): Promise<Effect[]> {
-  const home = isForbidden(await realPathOf(cwd, "/"), world) || mentions(code, world);
-  return [home ? homeEffect(world.hermesHome) : unknownEffect()];
+export async function guestProgramEffects(code: string, cwd: string, host: GuestWorld): Promise<Effect[]> {
+  const home = isForbidden(await realPathOf(cwd, "/"), host) || mentions(code, host);
+  return [home ? homeEffect(host.hermesHome) : unknownEffect()];
 }

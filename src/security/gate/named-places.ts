@@ -109,10 +109,10 @@ function isFolder(path: string): boolean {
 }
 
 /** Every absolute path that the words may mean. */
-function candidates(texts: readonly string[], invocation: Invocation, world: ShellEnvironment): string[] {
+function candidates(texts: readonly string[], invocation: Invocation, host: ShellEnvironment): string[] {
   const all = texts.flatMap(pieces).slice(0, MAX_PIECES);
   const clean = (text: string) => text.replace(/^\/proc\/(?:self|thread-self|\d+)\/cwd(?=\/|$)/, invocation.cwd);
-  const absolute = (text: string, base: string) => absolutePath(clean(text), base, world);
+  const absolute = (text: string, base: string) => absolutePath(clean(text), base, host);
   const isRooted = (text: string) => /^[/~]/.test(text);
   const bases = [
     ...new Set(all.filter((text) => isRooted(text) && text.length < 300).map((text) => absolute(text, invocation.cwd))),
@@ -131,25 +131,25 @@ function candidates(texts: readonly string[], invocation: Invocation, world: She
 const knownPlaces = new WeakMap<ShellEnvironment, Places>();
 
 /** The protected places of one analysis: looked up once, however many commands it has. */
-export function placesFor(world: ShellEnvironment): Places {
-  const known = knownPlaces.get(world) ?? placesOf(world);
-  knownPlaces.set(world, known);
+export function placesFor(host: ShellEnvironment): Places {
+  const known = knownPlaces.get(host) ?? placesOf(host);
+  knownPlaces.set(host, known);
   return known;
 }
 
 /** The protected places that these words name. */
-export function namedPlaces(texts: readonly string[], invocation: Invocation, world: ShellEnvironment): NamedPlaces {
-  const places = placesFor(world);
+export function namedPlaces(texts: readonly string[], invocation: Invocation, host: ShellEnvironment): NamedPlaces {
+  const places = placesFor(host);
   const found = { secrets: new Set<string>(), home: new Set<string>(), startup: new Set<string>() };
   const judge = (path: string): void => {
     if (secretPlace(path, places) !== null) found.secrets.add(path);
-    if (homeWrite(path, places, world.workspace) !== null) {
+    if (homeWrite(path, places, host.workspace) !== null) {
       found.home.add(path);
       if (path.includes(UNKNOWN) && !(within(places.hermesHomes, path) ?? "").includes("/")) found.secrets.add(path);
     }
     if (startupPlace(path, places) !== null || GIT_HOOKS.test(path)) found.startup.add(path);
   };
-  for (const path of new Set(candidates(texts, invocation, world))) {
+  for (const path of new Set(candidates(texts, invocation, host))) {
     judge(path);
     if (/[*?[]/.test(path)) for (const sample of matchedByGlob(path, places)) judge(sample);
     if (path.includes(UNKNOWN) || path.length > 1_000) continue;
@@ -172,8 +172,8 @@ export function redirectTexts(invocation: Invocation, reading: boolean): string[
 const argumentsNamed = new WeakMap<Invocation, NamedPlaces>();
 
 /** The places that the arguments name, without redirections. */
-export function argumentPlaces(invocation: Invocation, world: ShellEnvironment): NamedPlaces {
-  const known = argumentsNamed.get(invocation) ?? namedPlaces(argTexts(invocation), invocation, world);
+export function argumentPlaces(invocation: Invocation, host: ShellEnvironment): NamedPlaces {
+  const known = argumentsNamed.get(invocation) ?? namedPlaces(argTexts(invocation), invocation, host);
   argumentsNamed.set(invocation, known);
   return known;
 }

@@ -22,15 +22,15 @@ export interface CodeQuestion {
 }
 
 /** Where the text comes from, in words; null when the program is plainly local. */
-export function outsideOfCode(question: CodeQuestion, world: ShellEnvironment): string | null {
+export function outsideOfCode(question: CodeQuestion, host: ShellEnvironment): string | null {
   const { code, cwd } = question;
   if (NETWORK.test(code)) return "a program that may use the network";
   if (HIDDEN.test(code)) return "a program that loads code while it runs";
   if (!question.commandsKnown && OTHER_PROGRAMS.test(code)) return "a program that starts others";
   if (PERSONAL.test(code)) return "a program that reads outside the workspace";
-  const root = world.workspace ?? world.cwd;
+  const root = host.workspace ?? host.cwd;
   for (const match of code.matchAll(LITERAL_PATH)) {
-    const path = absolutePath(match[1] ?? "", cwd, world);
+    const path = absolutePath(match[1] ?? "", cwd, host);
     if (!isBelow(root, path) && !path.startsWith("/dev/") && existsSync(path)) return `a program that reads ${path}`;
   }
   return null;

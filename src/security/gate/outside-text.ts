@@ -36,13 +36,13 @@ function shown(invocation: Invocation): string {
 }
 
 /** The first existing path among the words that lies outside the workspace. */
-function outsidePath(texts: readonly string[], invocation: Invocation, world: ShellEnvironment, about: OutsideContext) {
-  const root = world.workspace ?? world.cwd;
+function outsidePath(texts: readonly string[], invocation: Invocation, host: ShellEnvironment, about: OutsideContext) {
+  const root = host.workspace ?? host.cwd;
   for (const text of texts) {
     if (text === "" || text.startsWith(UNKNOWN) || text.length > 1_000) continue;
     const value = text.startsWith("-") ? text.slice(text.indexOf("=") + 1) : text;
     if (value.startsWith("-")) continue;
-    const whole = absolutePath(value, invocation.cwd, world);
+    const whole = absolutePath(value, invocation.cwd, host);
     if (/^\/dev\//.test(whole) || about.written.has(whole)) continue;
     if (isBelow(root, whole) && leadsInside(root, whole)) continue;
     const fixed = whole.split(/[*?[]/, 1)[0] ?? whole;
@@ -102,16 +102,16 @@ function subcommandOutside(program: string, invocation: Invocation): boolean {
 function scriptOutside(
   path: string,
   invocation: Invocation,
-  world: ShellEnvironment,
+  host: ShellEnvironment,
   about: OutsideContext,
 ): string | null {
-  const full = absolutePath(path, invocation.cwd, world);
+  const full = absolutePath(path, invocation.cwd, host);
   try {
     if (statSync(full).isDirectory()) return null;
-    if (!isBelow(world.workspace ?? world.cwd, full)) return `${full}, which lies outside the workspace`;
+    if (!isBelow(host.workspace ?? host.cwd, full)) return `${full}, which lies outside the workspace`;
     const bytes = readFileSync(full);
     if (bytes.length > MAX_SCRIPT_BYTES || bytes.subarray(0, 8_192).includes(0)) return `the program ${path}`;
-    const found = outsideOfCode({ code: bytes.toString("utf8"), cwd: invocation.cwd }, world);
+    const found = outsideOfCode({ code: bytes.toString("utf8"), cwd: invocation.cwd }, host);
     return found === null ? null : `${path}, ${found}`;
   } catch {
     // It is not there yet: whoever writes it in the same command has been judged, its text has not.
@@ -119,7 +119,7 @@ function scriptOutside(
   }
 }
 
-function interpreterOutside(invocation: Invocation, world: ShellEnvironment, about: OutsideContext): string | null {
+function interpreterOutside(invocation: Invocation, host: ShellEnvironment, about: OutsideContext): string | null {
   const texts = argTexts(invocation);
   const program = programOf(invocation);
   if (about.hasInner) return null;
@@ -135,9 +135,9 @@ function interpreterOutside(invocation: Invocation, world: ShellEnvironment, abo
   const script = operands(invocation)[0];
   if (script === undefined)
     return invocation.stdin && !invocation.stdin.dynamic
-      ? outsideOfCode({ code: invocation.stdin.text, cwd: invocation.cwd }, world)
+      ? outsideOfCode({ code: invocation.stdin.text, cwd: invocation.cwd }, host)
       : `${program}, which reads its program from its input`;
-  return script.dynamic ? `a script that ${program} runs` : scriptOutside(script.text, invocation, world, about);
+  return script.dynamic ? `a script that ${program} runs` : scriptOutside(script.text, invocation, host, about);
 }
 
 function runnerOutside(invocation: Invocation): boolean {
@@ -151,26 +151,22 @@ function runnerOutside(invocation: Invocation): boolean {
 }
 
 /** Where the command's text comes from, in words for the person; null when it is plainly local. */
-export function outsideOfCommand(
-  invocation: Invocation,
-  world: ShellEnvironment,
-  about: OutsideContext,
-): string | null {
+export function outsideOfCommand(invocation: Invocation, host: ShellEnvironment, about: OutsideContext): string | null {
   const program = programOf(invocation);
   const texts = argTexts(invocation);
   const name = invocation.name.text;
   const command = `the command "${shown(invocation)}"`;
   const read = invocation.redirects.filter(({ operator }) => operator.startsWith("<")).map(({ target }) => target.text);
   if (read.some((text) => /^\/dev\/(?:tcp|udp)\//.test(text))) return command;
-  const from = outsidePath(read, invocation, world, about);
+  const from = outsidePath(read, invocation, host, about);
   if (from !== undefined) return `${from}, which lies outside the workspace`;
   if (name === "") return null;
   if (invocation.name.dynamic) return command;
   if (texts.length > 0 && texts.every((text) => ONLY_VERSION.test(text))) return null;
   if (STATE_PROGRAMS.has(program)) return null;
-  const outsideCwd = !isBelow(world.workspace ?? world.cwd, invocation.cwd) && existsSync(invocation.cwd);
+  const outsideCwd = !isBelow(host.workspace ?? host.cwd, invocation.cwd) && existsSync(invocation.cwd);
   if (program === "git") {
-    const folder = outsidePath(texts, invocation, world, about);
+    const folder = outsidePath(texts, invocation, host, about);
     return gitOutside(invocation) || outsideCwd || folder !== undefined ? command : null;
   }
   if (FILE_PROGRAMS.has(program) || BUILD_PROGRAMS.has(program)) {
@@ -178,7 +174,7 @@ export function outsideOfCommand(
     const path = outsidePath(
       FILE_PROGRAMS.has(program) ? readWords(program, invocation) : texts,
       invocation,
-      world,
+      host,
       about,
     );
     if (path !== undefined) return `${path}, which lies outside the workspace`;
@@ -191,13 +187,13 @@ export function outsideOfCommand(
   if (RUNNERS.test(program)) return runnerOutside(invocation) ? command : null;
   if (LOCAL_SUBCOMMANDS[program.replace(/^pip[\d.]+$/, "pip")])
     return subcommandOutside(program.replace(/^pip[\d.]+$/, "pip"), invocation) ? command : null;
-  if (SHELLS.test(program) || INTERPRETERS.test(program)) return interpreterOutside(invocation, world, about);
+  if (SHELLS.test(program) || INTERPRETERS.test(program)) return interpreterOutside(invocation, host, about);
   if (program === "source" || program === ".") {
     const script = operands(invocation)[0];
-    return script && !script.dynamic ? scriptOutside(script.text, invocation, world, about) : command;
+    return script && !script.dynamic ? scriptOutside(script.text, invocation, host, about) : command;
   }
   if (name.includes("/") && !name.startsWith("/usr/") && !name.startsWith("/bin/"))
-    return scriptOutside(name, invocation, world, about);
+    return scriptOutside(name, invocation, host, about);
   return about.hasInner && /^(?:sudo|doas|su|script|watch|entr|coproc)$/.test(program) ? null : command;
 }
 

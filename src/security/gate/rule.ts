@@ -13,12 +13,12 @@ export interface ShellRule {
   /** Programs it looks at; all when absent. */
   readonly programs?: readonly string[];
   /** The targets when it applies, null when it does not. */
-  match(invocation: Invocation, world: ShellEnvironment): readonly string[] | null;
+  match(invocation: Invocation, host: ShellEnvironment): readonly string[] | null;
 }
 
 /** The paths of words, for targets. */
-export function paths(words: readonly Word[], invocation: Invocation, world: ShellEnvironment): string[] {
-  return words.map((word) => absolutePath(word.text, invocation.cwd, world));
+export function paths(words: readonly Word[], invocation: Invocation, host: ShellEnvironment): string[] {
+  return words.map((word) => absolutePath(word.text, invocation.cwd, host));
 }
 
 /** The invocation as one line; parts that are only known at run time are `…`. */
@@ -27,12 +27,12 @@ function commandText({ name, args }: Invocation): string {
 }
 
 /** Applies the rules to one invocation. */
-export function applyRules(rules: readonly ShellRule[], invocation: Invocation, world: ShellEnvironment): Effect[] {
+export function applyRules(rules: readonly ShellRule[], invocation: Invocation, host: ShellEnvironment): Effect[] {
   const program = programOf(invocation);
   const effects: Effect[] = [];
   for (const rule of rules) {
     if (rule.programs && !rule.programs.includes(program)) continue;
-    const targets = rule.match(invocation, world);
+    const targets = rule.match(invocation, host);
     if (targets === null) continue;
     const known = targets.filter((target) => !target.startsWith(UNKNOWN));
     const command = commandText(invocation);

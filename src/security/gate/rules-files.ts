@@ -14,14 +14,14 @@ import { writeTargets } from "./write-targets.ts";
 
 const some = <T>(list: readonly T[]): readonly T[] | null => (list.length > 0 ? list : null);
 
-const targetsOf = (invocation: Invocation, world: ShellEnvironment): string[] =>
-  paths(operands(invocation), invocation, world);
+const targetsOf = (invocation: Invocation, host: ShellEnvironment): string[] =>
+  paths(operands(invocation), invocation, host);
 
 const isRecursive = (invocation: Invocation): boolean => hasFlag(invocation, "rR", "--recursive");
 
 /** What a command deletes, empties or moves away. */
-function removedPaths(invocation: Invocation, world: ShellEnvironment): string[] {
-  const targets = targetsOf(invocation, world);
+function removedPaths(invocation: Invocation, host: ShellEnvironment): string[] {
+  const targets = targetsOf(invocation, host);
   if (programOf(invocation) === "ln") return hasFlag(invocation, "f", "--force") ? targets.slice(-1) : [];
   if (programOf(invocation) !== "mv") return targets.filter((path) => path !== invocation.cwd);
   const into = argTexts(invocation).some((text) => /^(?:-t|--target-directory)/.test(text));
@@ -53,8 +53,8 @@ export const FILE_RULES: readonly ShellRule[] = [
       "find -exec rm",
     ],
     programs: ["rm", "grm", "srm", "rimraf"],
-    match: (invocation, world) =>
-      isRecursive(invocation) || programOf(invocation) === "rimraf" ? targetsOf(invocation, world) : null,
+    match: (invocation, host) =>
+      isRecursive(invocation) || programOf(invocation) === "rimraf" ? targetsOf(invocation, host) : null,
   },
   {
     id: "delete_unknown",
@@ -63,9 +63,9 @@ export const FILE_RULES: readonly ShellRule[] = [
     reason: "deletes files that are only known when it runs",
     legacy: ["xargs with rm", "find -exec rm"],
     programs: ["rm", "grm", "unlink", "shred", "srm"],
-    match: (invocation, world) => {
+    match: (invocation, host) => {
       const unknown = operands(invocation).some((word) => word.text.includes(UNKNOWN) || /^\/?\*$/.test(word.text));
-      return unknown || programOf(invocation) === "shred" ? targetsOf(invocation, world) : null;
+      return unknown || programOf(invocation) === "shred" ? targetsOf(invocation, host) : null;
     },
   },
   {
@@ -75,7 +75,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     reason: "deletes files outside the working folder",
     legacy: ["delete in root path"],
     programs: ["rm", "unlink", "grm", "rmdir", "truncate", "mv", "ln"],
-    match: (invocation, world) => some(removedPaths(invocation, world).filter((path) => isOutside(path, world))),
+    match: (invocation, host) => some(removedPaths(invocation, host).filter((path) => isOutside(path, host))),
   },
   {
     id: "find_delete",
@@ -84,8 +84,8 @@ export const FILE_RULES: readonly ShellRule[] = [
     reason: "deletes every file it finds",
     legacy: ["find -delete"],
     programs: ["find", "fd"],
-    match: (invocation, world) =>
-      argTexts(invocation).includes("-delete") ? paths(operands(invocation).slice(0, 1), invocation, world) : null,
+    match: (invocation, host) =>
+      argTexts(invocation).includes("-delete") ? paths(operands(invocation).slice(0, 1), invocation, host) : null,
   },
   {
     id: "sync_delete",
@@ -93,11 +93,11 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "deletes files that the source does not have",
     programs: ["rsync", "rclone"],
-    match: (invocation, world) =>
+    match: (invocation, host) =>
       argTexts(invocation).some(
         (text) => /^--(?:delete|remove-source)/.test(text) || /^(?:purge|delete|sync)$/.test(text),
       ) && !hasFlag(invocation, "n", "--dry-run")
-        ? targetsOf(invocation, world).slice(-1)
+        ? targetsOf(invocation, host).slice(-1)
         : null,
   },
   {
@@ -119,11 +119,11 @@ export const FILE_RULES: readonly ShellRule[] = [
       "recursive world/other-writable (long flag)",
     ],
     programs: ["chmod"],
-    match: (invocation, world) => {
+    match: (invocation, host) => {
       const mode =
         argTexts(invocation).find((text) => /^[0-7]{3,4}$|^[ugoa]*[-+=]/.test(text) && !/^-[Rrvcf]+$|^--/.test(text)) ??
         "";
-      return opensToAll(mode) || setsId(mode) ? targetsOf(invocation, world) : null;
+      return opensToAll(mode) || setsId(mode) ? targetsOf(invocation, host) : null;
     },
   },
   {
@@ -133,13 +133,13 @@ export const FILE_RULES: readonly ShellRule[] = [
     reason: "changes the owner of whole trees",
     legacy: ["recursive chown to root", "recursive chown to root (long flag)"],
     programs: ["chown", "chgrp"],
-    match: (invocation, world) =>
+    match: (invocation, host) =>
       isRecursive(invocation) &&
       (/^(?:root|0)(?::|$)/.test(operands(invocation)[0]?.text ?? "") ||
-        targetsOf(invocation, world)
+        targetsOf(invocation, host)
           .slice(1)
           .some((path) => isSystemPath(path) || path === "/"))
-        ? targetsOf(invocation, world).slice(1)
+        ? targetsOf(invocation, host).slice(1)
         : null,
   },
   {
@@ -148,8 +148,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "changes the permissions of system folders",
     programs: ["chmod", "setfacl", "chattr"],
-    match: (invocation, world) =>
-      some(targetsOf(invocation, world).filter((path) => path === "/" || isSystemPath(path))),
+    match: (invocation, host) => some(targetsOf(invocation, host).filter((path) => path === "/" || isSystemPath(path))),
   },
   {
     id: "write_system",
@@ -164,9 +163,9 @@ export const FILE_RULES: readonly ShellRule[] = [
       "in-place edit of system config",
       "write to block device",
     ],
-    match: (invocation, world) =>
+    match: (invocation, host) =>
       some(
-        writeTargets(invocation, world).filter(
+        writeTargets(invocation, host).filter(
           (path) =>
             isSystemPath(path) ||
             (/^\/(?:proc|sys|dev)\//.test(path) &&
@@ -180,7 +179,7 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "changes a start-up, credential or Hermes file",
     legacy: ["overwrite system file via redirection", "overwrite system file via tee"],
-    match: (invocation, world) => some(writeTargets(invocation, world).filter((path) => isGuardedFile(path, world))),
+    match: (invocation, host) => some(writeTargets(invocation, host).filter((path) => isGuardedFile(path, host))),
   },
   {
     id: "remove_guarded",
@@ -188,9 +187,9 @@ export const FILE_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "removes or moves a start-up, credential or Hermes file",
     programs: ["rm", "mv", "unlink", "chmod", "chown", "rmdir", "shred"],
-    match: (invocation, world) => {
-      const guarded = targetsOf(invocation, world).filter(
-        (path) => isGuardedFile(path, world) || path === world.hermesHome,
+    match: (invocation, host) => {
+      const guarded = targetsOf(invocation, host).filter(
+        (path) => isGuardedFile(path, host) || path === host.hermesHome,
       );
       return /^chmod$/.test(programOf(invocation)) && /^[0-7]?[0-7]00$/.test(operands(invocation)[0]?.text ?? "")
         ? null
@@ -207,9 +206,9 @@ export const FILE_RULES: readonly ShellRule[] = [
       "overwrite project env/config via tee",
       "overwrite project env/config file",
     ],
-    match: (invocation, world) =>
+    match: (invocation, host) =>
       some(
-        writeTargets(invocation, world).filter((path) =>
+        writeTargets(invocation, host).filter((path) =>
           /\/\.env(?:\.(?!example$|sample$|template$|dist$)[\w-]+)?$/.test(path),
         ),
       ),

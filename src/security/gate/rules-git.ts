@@ -21,11 +21,11 @@ const rule = (
   reason,
   legacy,
   programs: ["git"],
-  match: (invocation, world) => {
+  match: (invocation, host) => {
     const texts = verb(invocation);
     if (!test(texts)) return null;
     const words = operands(invocation).filter((word) => texts.indexOf(word.text) > 0);
-    return id === "git_clean" && words.length > 0 ? paths(words, invocation, world) : [invocation.cwd];
+    return id === "git_clean" && words.length > 0 ? paths(words, invocation, host) : [invocation.cwd];
   },
 });
 const has = (texts: readonly string[], pattern: RegExp): boolean => texts.slice(1).some((text) => pattern.test(text));

@@ -6,10 +6,10 @@ import { isDisk, isVital } from "./vital-paths.ts";
 
 const DELETERS = ["rm", "rmdir", "shred", "srm", "unlink", "grm", "rimraf", "trash"];
 
-function vitalTargets(invocation: Invocation, world: ShellEnvironment): string[] {
+function vitalTargets(invocation: Invocation, host: ShellEnvironment): string[] {
   return operands(invocation)
-    .filter((word) => isVital(word.text, invocation.cwd, world))
-    .map((word) => absolutePath(word.text, invocation.cwd, world));
+    .filter((word) => isVital(word.text, invocation.cwd, host))
+    .map((word) => absolutePath(word.text, invocation.cwd, host));
 }
 
 /** `find / -delete` without a filter that narrows it. */
@@ -28,12 +28,12 @@ function narrows(test: string, value: string): boolean {
   return /^-(?:newer\w*|empty|inum|samefile)$/.test(test);
 }
 
-function writesDisk(invocation: Invocation, world: ShellEnvironment): string[] {
+function writesDisk(invocation: Invocation, host: ShellEnvironment): string[] {
   const redirected = invocation.redirects.filter(({ operator }) => operator.includes(">")).map(({ target }) => target);
   const written = argTexts(invocation).flatMap((text) => (/^of=/.test(text) ? [text.slice(3)] : []));
   return [
-    ...paths(redirected, invocation, world),
-    ...written.map((text) => absolutePath(text, invocation.cwd, world)),
+    ...paths(redirected, invocation, host),
+    ...written.map((text) => absolutePath(text, invocation.cwd, host)),
   ].filter(isDisk);
 }
 
@@ -46,7 +46,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "deletes the system or the home directory",
     programs: DELETERS,
-    match: (invocation, world) => some(vitalTargets(invocation, world)),
+    match: (invocation, host) => some(vitalTargets(invocation, host)),
   },
   {
     id: "move_vital",
@@ -54,11 +54,11 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "moves the system or the home directory away",
     programs: ["mv"],
-    match: (invocation, world) =>
+    match: (invocation, host) =>
       some(
         operands(invocation)
           .slice(0, -1)
-          .filter((word) => isVital(word.text, invocation.cwd, world))
+          .filter((word) => isVital(word.text, invocation.cwd, host))
           .map((word) => word.text),
       ),
   },
@@ -68,7 +68,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "deletes everything below the system or the home directory",
     programs: ["find"],
-    match: (invocation, world) => {
+    match: (invocation, host) => {
       const texts = argTexts(invocation);
       const deletes =
         texts.includes("-delete") ||
@@ -77,7 +77,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
         );
       const narrowed = texts.some((text, at) => narrows(text, texts[at + 1] ?? ""));
       if (!deletes || narrowed) return null;
-      return some(findRoots(invocation).filter((root) => isVital(root, invocation.cwd, world)));
+      return some(findRoots(invocation).filter((root) => isVital(root, invocation.cwd, host)));
     },
   },
   {
@@ -86,8 +86,8 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "changes the permissions of the whole system or home",
     programs: ["chmod", "chown", "chgrp", "setfacl", "chattr"],
-    match: (invocation, world) =>
-      hasFlag(invocation, "R", "--recursive") ? some(vitalTargets(invocation, world)) : null,
+    match: (invocation, host) =>
+      hasFlag(invocation, "R", "--recursive") ? some(vitalTargets(invocation, host)) : null,
   },
   {
     id: "replace_vital",
@@ -95,7 +95,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     level: "hardline",
     reason: "deletes the system or the home directory",
     programs: ["tar", "bsdtar", "rsync", "git", "btrfs", "zip"],
-    match: (invocation, world) => {
+    match: (invocation, host) => {
       const texts = argTexts(invocation);
       const clean = texts.includes("clean") && texts.some((text) => /^-[a-z]*f/.test(text));
       const removes =
@@ -104,7 +104,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
         (texts.includes("subvolume") && texts.includes("delete"));
       const places = clean ? texts.flatMap((text, at) => (text === "-C" ? [texts[at + 1] ?? ""] : [])) : [];
       const words = [...operands(invocation).map((word) => word.text), ...places].filter((text) => /^[/~.]/.test(text));
-      return removes ? some(words.filter((text) => isVital(text, invocation.cwd, world))) : null;
+      return removes ? some(words.filter((text) => isVital(text, invocation.cwd, host))) : null;
     },
   },
   {
@@ -124,7 +124,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     category: "disk",
     level: "hardline",
     reason: "writes to a raw disk",
-    match: (invocation, world) => some(writesDisk(invocation, world)),
+    match: (invocation, host) => some(writesDisk(invocation, host)),
   },
   {
     id: "copy_to_disk",
@@ -146,8 +146,8 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
       "dcfldd",
       "dc3dd",
     ],
-    match: (invocation, world) => {
-      const targets = paths(operands(invocation), invocation, world);
+    match: (invocation, host) => {
+      const targets = paths(operands(invocation), invocation, host);
       const written = ["cp", "mv", "install", "ddrescue"].includes(invocation.name.text.split("/").pop() ?? "")
         ? targets.slice(-1)
         : targets;
@@ -207,7 +207,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
     category: "shutdown",
     level: "hardline",
     reason: "triggers the kernel's emergency keys",
-    match: (invocation, world) =>
+    match: (invocation, host) =>
       some(
         paths(
           [
@@ -215,7 +215,7 @@ export const HARDLINE_RULES: readonly ShellRule[] = [
             ...(invocation.name.text.endsWith("tee") ? operands(invocation) : []),
           ],
           invocation,
-          world,
+          host,
         ).filter((path) => path === "/proc/sysrq-trigger"),
       ),
   },

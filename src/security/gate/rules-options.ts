@@ -124,7 +124,7 @@ export const OPTION_RULES: readonly ShellRule[] = [
     level: "dangerous",
     reason: "deletes the files that it packs or copies",
     programs: ["tar", "zip", "bsdtar", "7z", "cpio", "rsync"],
-    match: (invocation, world) => {
+    match: (invocation, host) => {
       const texts = argTexts(invocation);
       const zip = programOf(invocation) === "zip" && hasFlag(invocation, "m", "--move");
       const removes = texts.some((text) => /^--(?:remo\w*|del\w*|remove-\w*)|^-sdel$/.test(text));
@@ -132,7 +132,7 @@ export const OPTION_RULES: readonly ShellRule[] = [
       return paths(
         tarTargets(invocation).map((text) => ({ text, dynamic: false })),
         invocation,
-        world,
+        host,
       );
     },
   },

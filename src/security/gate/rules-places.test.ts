@@ -29,9 +29,9 @@ let parse: ParseShell;
 beforeAll(async () => {
   parse = await loadShellParser();
 });
-const world = { userHome, hermesHome, cwd: workspace, workspace };
+const environment = { userHome, hermesHome, cwd: workspace, workspace };
 const rules = (command: string, more: object = {}) =>
-  analyseCommand(command, { ...world, ...more }, parse)
+  analyseCommand(command, { ...environment, ...more }, parse)
     .effects.filter((effect) => effect.level !== "note")
     .map((effect) => effect.rule);
 
@@ -113,10 +113,10 @@ dd of=$HOME/.hermes/SOUL.md if=notes.txt
       "q='/.her' + 'mes/SOUL.md'",
       "from pathlib import Path\n(Path.home()/'.hermes'/'SOUL.md').write_text('x')",
     ])
-      expect(analyseProgram("python", code, world, parse).effects.map((effect) => effect.rule)).toContain(
+      expect(analyseProgram("python", code, environment, parse).effects.map((effect) => effect.rule)).toContain(
         "hermes_home",
       );
-    expect(worstOf(analyseProgram("python", "print(open('notes.txt').read())", world, parse).effects)).toBeNull();
+    expect(worstOf(analyseProgram("python", "print(open('notes.txt').read())", environment, parse).effects)).toBeNull();
   });
 });
 
@@ -246,6 +246,6 @@ it("a guest's command reads nothing of the home, in no form", () => {
     "cat < ~/.hermes/config.yaml",
     `python3 -c "print(open('${hermesHome}/state.db').read())"`,
   ])
-    expect(worstOf(analyseCommand(command, { ...world, guest: true }, parse).effects)).toBe("hardline");
+    expect(worstOf(analyseCommand(command, { ...environment, guest: true }, parse).effects)).toBe("hardline");
   expect(rules("cat notes.txt && ls ~", { guest: true })).toEqual([]);
 });

@@ -140,33 +140,33 @@ function hasSafeFilter(invocation: Invocation): boolean {
 }
 
 /** The person's home or a folder above it, read with all that is in it. */
-function treesAbove(invocation: Invocation, world: ShellEnvironment): string[] {
+function treesAbove(invocation: Invocation, host: ShellEnvironment): string[] {
   if (!readsTrees(invocation) || hasSafeFilter(invocation)) return [];
   const words = operands(invocation).map((word) =>
-    absolutePath(word.text.replace(/\/\*?$/, "") || "/", invocation.cwd, world),
+    absolutePath(word.text.replace(/\/\*?$/, "") || "/", invocation.cwd, host),
   );
-  const named = words.filter((path) => isBelow(path, world.userHome));
+  const named = words.filter((path) => isBelow(path, host.userHome));
   // Without a path the folder itself is read; an operand may be the pattern, so one is not enough to tell.
   const here =
     words.length <= 1 &&
     /^(?:[ef]?grep|rg|ag|ack|find|fd)$/.test(programOf(invocation)) &&
-    isBelow(invocation.cwd, world.userHome);
+    isBelow(invocation.cwd, host.userHome);
   return [...named, ...(here ? [invocation.cwd] : [])];
 }
 
-function secretsRead(invocation: Invocation, world: ShellEnvironment): readonly string[] {
-  const places = placesFor(world);
-  const read = namedPlaces(redirectTexts(invocation, true), invocation, world).secrets;
+function secretsRead(invocation: Invocation, host: ShellEnvironment): readonly string[] {
+  const places = placesFor(host);
+  const read = namedPlaces(redirectTexts(invocation, true), invocation, host).secrets;
   const program = programOf(invocation);
-  const above = treesAbove(invocation, world);
+  const above = treesAbove(invocation, host);
   if (read.length > 0 || above.length > 0) return [...read, ...above];
   if (program === "xargs" || program === "parallel" || program === "cpio" || /^(?:tar|rsync)$/.test(program)) {
-    const fed = invocation.upstream.flatMap((earlier) => [...argumentPlaces(earlier, world).secrets]);
+    const fed = invocation.upstream.flatMap((earlier) => [...argumentPlaces(earlier, host).secrets]);
     if (fed.length > 0 && !onlyNamesInside(invocation)) return fed;
   }
   if (namesOnly(invocation) || KEY_USERS.has(program) || isTransparent(invocation)) return [];
   if (program === "git" && argTexts(invocation).some((text) => /sshCommand=/i.test(text))) return [];
-  const named = argumentPlaces(invocation, world).secrets;
+  const named = argumentPlaces(invocation, host).secrets;
   if (named.length > 0) return named;
   // In a folder of keys every unknown word may be one of them.
   const inside = secretPlace(invocation.cwd, places) !== null;
@@ -182,18 +182,18 @@ function onlyNamesInside(invocation: Invocation): boolean {
 const CHANGERS = set("rm rmdir unlink touch truncate mkdir chmod chown chgrp mktemp tmux screen");
 
 /** Paths in Hermes' homes that the command may change. */
-function homeChanged(invocation: Invocation, world: ShellEnvironment): readonly string[] {
-  const written = namedPlaces(redirectTexts(invocation, false), invocation, world).home;
+function homeChanged(invocation: Invocation, host: ShellEnvironment): readonly string[] {
+  const written = namedPlaces(redirectTexts(invocation, false), invocation, host).home;
   if (written.length > 0) return written;
   if (programOf(invocation) === "hermes" || isTransparent(invocation) || readsOnly(invocation)) return [];
   if (STATE_PROGRAMS.has(programOf(invocation)) && !CHANGERS.has(programOf(invocation))) return [];
-  const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, world).home.length > 0;
+  const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, host).home.length > 0;
   if (copiesOut(invocation, hits)) return [];
-  const named = argumentPlaces(invocation, world).home;
+  const named = argumentPlaces(invocation, host).home;
   if (named.length > 0) return named;
   const inside =
-    within(placesFor(world).hermesHomes, invocation.cwd) !== null &&
-    namedPlaces([`${invocation.cwd}/x`], invocation, world).home.length > 0;
+    within(placesFor(host).hermesHomes, invocation.cwd) !== null &&
+    namedPlaces([`${invocation.cwd}/x`], invocation, host).home.length > 0;
   return inside && invocation.name.text !== "" ? [invocation.cwd] : [];
 }
 
@@ -201,21 +201,21 @@ function homeChanged(invocation: Invocation, world: ShellEnvironment): readonly 
 const STARTUP_USERS = set("mkdir chmod source . hermes code which");
 const GIT_WRITES = /^(?:-o|--output|--output-directory|--work-tree)/;
 
-function startupChanged(invocation: Invocation, world: ShellEnvironment): readonly string[] {
-  const written = namedPlaces(redirectTexts(invocation, false), invocation, world).startup;
+function startupChanged(invocation: Invocation, host: ShellEnvironment): readonly string[] {
+  const written = namedPlaces(redirectTexts(invocation, false), invocation, host).startup;
   if (written.length > 0) return written;
   const program = programOf(invocation);
   if (readsOnly(invocation) || isTransparent(invocation)) return [];
   if (STARTUP_USERS.has(program) || SHELLS.test(program) || (KEY_USERS.has(program) && program !== "mv")) return [];
   if (program === "git" && !argTexts(invocation).some((text) => GIT_WRITES.test(text))) return [];
-  const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, world).startup.length > 0;
+  const hits = (texts: readonly string[]) => namedPlaces(texts, invocation, host).startup.length > 0;
   if (copiesOut(invocation, hits)) return [];
   // A program that lies in such a folder is run, not changed: its name is not among the words.
-  return argumentPlaces(invocation, world).startup;
+  return argumentPlaces(invocation, host).startup;
 }
 
 /** Archives unpacked right into the person's home bring start-up files along. */
-function unpackedHome(invocation: Invocation, world: ShellEnvironment): readonly string[] {
+function unpackedHome(invocation: Invocation, host: ShellEnvironment): readonly string[] {
   const program = programOf(invocation);
   const texts = argTexts(invocation);
   const unpacks =
@@ -225,9 +225,9 @@ function unpackedHome(invocation: Invocation, world: ShellEnvironment): readonly
   if (!unpacks) return [];
   const into = [
     invocation.cwd,
-    ...texts.map((text) => absolutePath(text.replace(/^-[Cd]|^--directory=/, "") || ".", invocation.cwd, world)),
+    ...texts.map((text) => absolutePath(text.replace(/^-[Cd]|^--directory=/, "") || ".", invocation.cwd, host)),
   ];
-  return into.filter((path) => path === world.userHome);
+  return into.filter((path) => path === host.userHome);
 }
 
 const some = (list: readonly string[]): readonly string[] | null => (list.length > 0 ? [...new Set(list)] : null);
@@ -238,20 +238,20 @@ export const PLACE_RULES: readonly ShellRule[] = [
     category: "durable",
     level: "dangerous",
     reason: "may change Hermes' own files",
-    match: (invocation, world) => some(homeChanged(invocation, world)),
+    match: (invocation, host) => some(homeChanged(invocation, host)),
   },
   {
     id: "guest_home",
     category: "credentials",
     level: "hardline",
     reason: "reads what belongs to the owner of this Hermes",
-    match: (invocation, world) => {
-      if (!world.guest) return null;
+    match: (invocation, host) => {
+      if (!host.guest) return null;
       const all = [...argTexts(invocation), ...redirectTexts(invocation, true), invocation.cwd];
-      const named = namedPlaces(all, invocation, world);
-      const homes = { hermesHome: world.hermesHome, realHome: world.hermesHome };
+      const named = namedPlaces(all, invocation, host);
+      const homes = { hermesHome: host.hermesHome, realHome: host.hermesHome };
       const home = named.home.filter((path) => isForbidden(path, homes));
-      return some([...home, ...named.secrets, ...treesAbove(invocation, world)]);
+      return some([...home, ...named.secrets, ...treesAbove(invocation, host)]);
     },
   },
   {
@@ -259,26 +259,26 @@ export const PLACE_RULES: readonly ShellRule[] = [
     category: "credentials",
     level: "dangerous",
     reason: "reads keys or passwords",
-    match: (invocation, world) => some(secretsRead(invocation, world)),
+    match: (invocation, host) => some(secretsRead(invocation, host)),
   },
   {
     id: "write_startup",
     category: "protected_file",
     level: "dangerous",
     reason: "changes a start-up file or what programs run by name",
-    match: (invocation, world) => {
+    match: (invocation, host) => {
       // Plain writes have a rule of their own, under which people keep approvals.
-      if (writeTargets(invocation, world).some((path) => isGuardedFile(path, world))) return null;
-      return some([...startupChanged(invocation, world), ...unpackedHome(invocation, world)]);
+      if (writeTargets(invocation, host).some((path) => isGuardedFile(path, host))) return null;
+      return some([...startupChanged(invocation, host), ...unpackedHome(invocation, host)]);
     },
   },
 ];
 
 /** `cat $(ls ~/.ssh/id_rsa)`: one command finds the name of a key, another gets it as an unknown word. */
-export function indirectReads(invocations: readonly Invocation[], world: ShellEnvironment): Effect[] {
+export function indirectReads(invocations: readonly Invocation[], host: ShellEnvironment): Effect[] {
   const finds = invocations.some(
     (invocation) =>
-      namesOnly(invocation) && programOf(invocation) !== "cd" && argumentPlaces(invocation, world).secrets.length > 0,
+      namesOnly(invocation) && programOf(invocation) !== "cd" && argumentPlaces(invocation, host).secrets.length > 0,
   );
   if (!finds) return [];
   const users = invocations.filter(
@@ -300,7 +300,7 @@ const STARTUP_NAME =
 const CHANGES = /["'](?:[awx]b?\+?|r\+)["']|write|append|symlink|link\(|rename|copy|move|truncate|chmod|>>?/i;
 
 /** Protected places that a program text names, also when the name is put together from literals. */
-export function codePlaces(code: string, world: ShellEnvironment): Effect[] {
+export function codePlaces(code: string, host: ShellEnvironment): Effect[] {
   const joined = code
     .slice(0, 200_000)
     .replace(/["'`]\s*\+\s*[rbfuRBFU]{0,2}["'`]/g, "")
@@ -308,10 +308,10 @@ export function codePlaces(code: string, world: ShellEnvironment): Effect[] {
     .replace(/["']\s+[rbfu]?["']/g, "");
   const both = [code, joined];
   const names = (pattern: RegExp) => both.some((text) => pattern.test(text));
-  const home = names(HOME_NAME) || both.some((text) => text.toLowerCase().includes(world.hermesHome.toLowerCase()));
+  const home = names(HOME_NAME) || both.some((text) => text.toLowerCase().includes(host.hermesHome.toLowerCase()));
   return [
     ...(home ? [effect("hermes_home", "durable", "names Hermes' own files in a program")] : []),
-    ...(home && world.guest
+    ...(home && host.guest
       ? [
           {
             ...effect("guest_home", "credentials", "reads what belongs to the owner of this Hermes"),

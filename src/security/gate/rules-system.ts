@@ -192,13 +192,13 @@ export const SYSTEM_RULES: readonly ShellRule[] = [
     reason: "copies raw data",
     legacy: ["disk copy"],
     programs: ["dd"],
-    match: (invocation, world) =>
+    match: (invocation, host) =>
       paths(
         operands(invocation)
           .filter((word) => word.text.startsWith("of="))
           .map((word) => ({ ...word, text: word.text.slice(3) })),
         invocation,
-        world,
+        host,
       ),
   },
   {

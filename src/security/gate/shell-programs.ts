@@ -93,7 +93,7 @@ function found(roots: readonly Word[]): Word[] {
 
 /** What a remote or contained shell would run; judged as if it ran here. */
 function sshInner(invocation: Invocation): Inner {
-  const values = new Set([..."bcDEeFIiJLlmOopQRSWw"].map((letter) => `-${letter}`));
+  const values = new Set([..."bcDEeFIiJLlmOopQRSWw"].map((email) => `-${email}`));
   let at = 0;
   while (at < invocation.args.length) {
     const text = invocation.args[at]?.text ?? "";

@@ -74,7 +74,7 @@ export function hasFlag(invocation: Invocation, letters: string, ...long: string
     if (text.startsWith("--")) {
       const name = text.split("=")[0] ?? text;
       if (long.some((flag) => flag === name || (name.length > 4 && flag.startsWith(name)))) return true;
-    } else if (/^-[A-Za-z0-9]/.test(text) && [...letters].some((letter) => text.slice(1).includes(letter))) return true;
+    } else if (/^-[A-Za-z0-9]/.test(text) && [...letters].some((email) => text.slice(1).includes(email))) return true;
   }
   return false;
 }

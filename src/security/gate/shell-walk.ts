@@ -22,7 +22,7 @@ export interface WalkResult {
 
 export class ShellWalk {
   readonly result: WalkResult = { invocations: [], broken: false, exceeded: false, forkBomb: false };
-  readonly #world: ShellEnvironment;
+  readonly #host: ShellEnvironment;
   readonly #parse: ParseShell;
   readonly #variables: Map<string, string | undefined>;
   readonly #functions = new Map<string, ShellNode>();
@@ -37,16 +37,16 @@ export class ShellWalk {
   };
 
   constructor(
-    world: ShellEnvironment,
+    host: ShellEnvironment,
     parse: ParseShell,
     variables: ReadonlyMap<string, string | undefined> = new Map(),
     deadline = Number.POSITIVE_INFINITY,
   ) {
     this.#deadline = deadline;
-    this.#world = world;
+    this.#host = host;
     this.#parse = parse;
     this.#variables = new Map(variables);
-    this.#cwd = world.cwd;
+    this.#cwd = host.cwd;
   }
 
   /** Variables known at the end, for scripts inside this one. */
@@ -66,8 +66,8 @@ export class ShellWalk {
 
   #variable(name: string): string | undefined {
     if (this.#variables.has(name)) return this.#variables.get(name);
-    if (name === "HOME") return this.#world.userHome;
-    if (name === "HERMES_HOME") return this.#world.hermesHome;
+    if (name === "HOME") return this.#host.userHome;
+    if (name === "HERMES_HOME") return this.#host.hermesHome;
     if (name === "PWD") return this.#cwd;
     if (name === "IFS") return " ";
     if (name === "PATH") return "/usr/local/bin:/usr/bin:/bin";
@@ -247,8 +247,8 @@ export class ShellWalk {
     const first = invocation.args.find((word) => !word.text.startsWith("-"));
     if ((program === "cd" || program === "pushd") && !first?.dynamic)
       this.#cwd = first
-        ? resolve(this.#cwd, first.text.replace(/^~(?=\/|$)/, this.#world.userHome))
-        : this.#world.userHome;
+        ? resolve(this.#cwd, first.text.replace(/^~(?=\/|$)/, this.#host.userHome))
+        : this.#host.userHome;
     if (program === "read" || program === "mapfile" || program === "readarray")
       for (const word of invocation.args) this.#variables.set(word.text, undefined);
     if (program === "set" && invocation.args[0]?.text === "--") this.#positional(invocation.args.slice(1));
@@ -376,9 +376,9 @@ function arrayText(node: ShellNode, scope: WordScope): string | undefined {
 }
 
 /** A path word as an absolute path; unknown parts stay in place. */
-export function absolutePath(word: string, cwd: string, world: ShellEnvironment): string {
+export function absolutePath(word: string, cwd: string, host: ShellEnvironment): string {
   if (word.startsWith(UNKNOWN)) return word;
-  if (word === "~" || word.startsWith("~/")) return join(world.userHome, word.slice(1));
+  if (word === "~" || word.startsWith("~/")) return join(host.userHome, word.slice(1));
   const clean = word.replace(/^file:\/\//, "");
   const path = resolve(cwd, clean.replace(/^\/proc\/(?:self|\d+)\/root(?=\/|$)/, "") || "/");
   return path;

@@ -16,7 +16,7 @@ export interface WordScope {
   output(node: ShellNode): string | undefined;
 }
 
-const ANSI_ESCAPES: { readonly [letter: string]: string } = {
+const ANSI_ESCAPES: { readonly [email: string]: string } = {
   a: "\x07",
   b: "\b",
   e: "\x1b",
@@ -37,12 +37,12 @@ export function decodeAnsiC(body: string): string {
   return body.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|([\s\S]))/g,
     (...match) => {
-      const [hex, short, long, octal, control, letter] = match.slice(1) as (string | undefined)[];
+      const [hex, short, long, octal, control, email] = match.slice(1) as (string | undefined)[];
       const code = hex ?? short ?? long;
       if (code !== undefined) return codePoint(Number.parseInt(code, 16));
       if (octal !== undefined) return codePoint(Number.parseInt(octal, 8) & 255);
       if (control !== undefined) return codePoint(control.charCodeAt(0) & 31);
-      return ANSI_ESCAPES[letter ?? ""] ?? `\\${letter}`;
+      return ANSI_ESCAPES[email ?? ""] ?? `\\${email}`;
     },
   );
 }

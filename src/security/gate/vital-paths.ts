@@ -60,19 +60,19 @@ function matchesMost(name: string): boolean {
 }
 
 /** The root, a top-level system folder, the person's home, or everything inside one of them. */
-export function isVital(word: string, cwd: string, world: ShellEnvironment): boolean {
+export function isVital(word: string, cwd: string, host: ShellEnvironment): boolean {
   if (word.startsWith(UNKNOWN)) return false;
-  let path = absolutePath(word === "" ? "." : word, cwd, world).replace(/(?<=.)\/+$/, "");
+  let path = absolutePath(word === "" ? "." : word, cwd, host).replace(/(?<=.)\/+$/, "");
   while (EVERYTHING.test(path) || matchesMost(path.slice(path.lastIndexOf("/") + 1)))
     path = path.slice(0, path.lastIndexOf("/")) || "/";
   path = path.replace(/\/+$/, "") || "/";
-  if (path === "/" || path === world.userHome || VITAL_INSIDE.test(path)) return true;
+  if (path === "/" || path === host.userHome || VITAL_INSIDE.test(path)) return true;
   const parts = path.split("/").slice(1);
   const [first = ""] = parts;
-  const homes = [join("/home", "x"), world.userHome].some((home) => home.split("/").length - 1 === parts.length);
+  const homes = [join("/home", "x"), host.userHome].some((home) => home.split("/").length - 1 === parts.length);
   if (parts.length === 1) return VITAL.some((name) => globMatches(first, name));
   // `/home/*` was cut to `/home` above; `/ho*/me` still reaches a home by pattern.
-  return homes && /[*?[]/.test(path) && globMatches(path, world.userHome);
+  return homes && /[*?[]/.test(path) && globMatches(path, host.userHome);
 }
 
 const SYSTEM = [
@@ -98,8 +98,8 @@ const STARTUP =
   /^\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|netrc|pgpass|npmrc|pypirc|git-credentials|gitconfig|config\/(?:fish|autostart|systemd|gh|git)(?:\/|$)|ssh(?:\/|$)|aws(?:\/|$)|gnupg(?:\/|$)|kube(?:\/|$)|docker\/|azure(?:\/|$)|local\/share\/systemd|local\/bin\/|vimrc$|vim\/(?:vimrc|plugin|autoload)|gvimrc$|exrc$|inputrc$|xprofile$|xinitrc$|xsession|pam_environment$|config\/(?:environment\.d|nvim)(?:\/|$)|tmux\.conf$|emacs|pythonrc|gdbinit$|lldbinit$|psqlrc$|sqliterc$)|^bin\/|^Library\/Launch(?:Agents|Daemons)/;
 
 /** Start-up files, credentials and the files of Hermes itself: what a tool may not quietly change. */
-export function isGuardedFile(path: string, world: ShellEnvironment): boolean {
-  const own = inside(world.hermesHome, path);
+export function isGuardedFile(path: string, host: ShellEnvironment): boolean {
+  const own = inside(host.hermesHome, path);
   if (own !== null)
     return (
       /^(?:config\.yaml|\.env|auth\.json|state\.db|runtime\.db|skills|hooks|plugins|scripts|bin|cron|shell-hooks|profiles)/.test(
@@ -107,7 +107,7 @@ export function isGuardedFile(path: string, world: ShellEnvironment): boolean {
       ) || own === ""
     );
   if (/\/\.git\/(?:hooks\/.|config$|config\.worktree$)/.test(path)) return true;
-  const home = inside(world.userHome, path);
+  const home = inside(host.userHome, path);
   return home !== null && STARTUP.test(home);
 }
 
@@ -115,11 +115,11 @@ const CREDENTIALS =
   /^\.(?:ssh\/(?:id_[^/.]*|identity|.*_(?:rsa|ed25519|ecdsa|dsa)|.*\.pem)$|ssh\/?$|ssh\/\*|netrc$|pgpass$|git-credentials$|aws\/credentials|aws\/?$|gnupg|kube\/config$|docker\/config\.json$|config\/gh\/hosts\.yml|azure\/|npmrc$|pypirc$|config\/gcloud)/;
 
 /** Files that hold keys. */
-export function isCredentialFile(path: string, world: ShellEnvironment): boolean {
+export function isCredentialFile(path: string, host: ShellEnvironment): boolean {
   if (/^\/etc\/(?:shadow|gshadow|sudoers)/.test(path) || /^\/proc\/[^/]+\/environ$/.test(path)) return true;
-  const own = inside(world.hermesHome, path);
+  const own = inside(host.hermesHome, path);
   if (own !== null) return /^(?:\.env|auth\.json|mcp-tokens)/.test(own);
-  const home = inside(world.userHome, path);
+  const home = inside(host.userHome, path);
   return home !== null && CREDENTIALS.test(home);
 }
 
@@ -136,7 +136,7 @@ export function isScratch(path: string): boolean {
 }
 
 /** True for a path outside the folder of the conversation where files may matter to the person. */
-export function isOutside(path: string, world: ShellEnvironment): boolean {
-  const folder = (world.workspace ?? world.cwd).replace(/\/$/, "");
+export function isOutside(path: string, host: ShellEnvironment): boolean {
+  const folder = (host.workspace ?? host.cwd).replace(/\/$/, "");
   return path !== folder && !path.startsWith(`${folder}/`) && !path.startsWith(UNKNOWN) && !isScratch(path);
 }

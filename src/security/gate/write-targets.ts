@@ -95,12 +95,12 @@ const WRITERS: { readonly [program: string]: (invocation: Invocation) => string[
 };
 
 /** Absolute paths that the command writes, appends to or replaces. */
-export function writeTargets(invocation: Invocation, world: ShellEnvironment): string[] {
+export function writeTargets(invocation: Invocation, host: ShellEnvironment): string[] {
   const redirected = invocation.redirects.flatMap(({ operator, target }) =>
     operator.includes(">") && !/^(?:\d+|-)$/.test(target.text) ? [target.text] : [],
   );
   const written = WRITERS[programOf(invocation)]?.(invocation) ?? [];
   return [...redirected, ...written]
     .filter((text) => text !== "")
-    .map((text) => absolutePath(text, invocation.cwd, world));
+    .map((text) => absolutePath(text, invocation.cwd, host));
 }

@@ -185,11 +185,11 @@ function stays(program: Program): Hit[] {
     const body = planted.split("\n");
     const calls = body.some((text) => online.some(({ match }) => match.test(text)));
     const harmful = body.some((text) => [...SENDS, ...EVALUATES].some(({ match }) => match.test(text)));
-    const brought = program.lines.some((other) => {
+    const fetched = program.lines.some((other) => {
       const path = downloadedTo(other.text);
       return path !== undefined && path.length > 3 && planted.includes(path);
     });
-    if ((calls && harmful) || brought) hits.push({ ...STAYS_ONLINE, ...line });
+    if ((calls && harmful) || fetched) hits.push({ ...STAYS_ONLINE, ...line });
     else if (!program.inText && first(program, online)) hits.push({ ...STAYS_NEAR, ...line });
   }
   return hits.slice(0, 3);

@@ -29,8 +29,8 @@ function quoteBefore(text: string, at: number): string | undefined {
 export function readsAsMention(passage: string, at: number): boolean {
   const quote = quoteBefore(passage, at);
   if (quote === undefined || !STUDY.test(passage)) return false;
-  const opening = passage[at] === quote ? at : passage.lastIndexOf(quote, at - 1);
-  const before = passage.slice(Math.max(0, opening - 120), opening);
+  const quoteStart = passage[at] === quote ? at : passage.lastIndexOf(quote, at - 1);
+  const before = passage.slice(Math.max(0, quoteStart - 120), quoteStart);
   return (
     !ORDER_BEFORE.test(before.slice(-30)) &&
     !/\b(?:you must|must at once|at once|immediately|right away)\b/i.test(before)

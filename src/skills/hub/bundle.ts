@@ -143,12 +143,12 @@ export function skillFolder(files: readonly BundleFile[], wanted?: string): Bund
     .map((file) => file.path.slice(0, -"SKILL.md".length));
   const depth = (folder: string) => folder.split("/").length;
   const nearest = Math.min(...folders.map(depth));
-  const wish = wanted?.replaceAll(/^\/+|\/+$/g, "");
-  const matching = wish
-    ? folders.filter((folder) => folder === `${wish}/` || folder.endsWith(`/${wish}/`))
+  const options = wanted?.replaceAll(/^\/+|\/+$/g, "");
+  const matching = options
+    ? folders.filter((folder) => folder === `${options}/` || folder.endsWith(`/${options}/`))
     : folders.filter((folder) => depth(folder) === nearest);
   const [folder] = matching;
-  if (folder === undefined) throw new HubRefusal(`there is no SKILL.md in it${wish ? ` below "${wish}"` : ""}`);
+  if (folder === undefined) throw new HubRefusal(`there is no SKILL.md in it${options ? ` below "${options}"` : ""}`);
   if (matching.length > 1)
     throw new HubRefusal(
       `there are several skills in it: ${matching.map((name) => name.slice(0, -1)).join(", ")}`,

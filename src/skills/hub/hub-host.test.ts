@@ -11,7 +11,7 @@ const never: WebFetch = (url, request) =>
   });
 
 test("a source that never answers is given up", async () => {
-  const world: HubHost = {
+  const host: HubHost = {
     skillsDir: "/nonexistent",
     optional: null,
     fetch: never,
@@ -21,11 +21,9 @@ test("a source that never answers is given up", async () => {
     version: "test",
     now: () => new Date(0),
   };
-  const hub = new Hub(withDeadline(world, 50));
+  const hub = new Hub(withDeadline(host, 50));
   const { githubSource } = await import("./sources/github.ts");
-  await expect(githubSource(hub.world).fetch("owner/repo/skill")).rejects.toThrow(
-    /cannot be reached: it took too long/,
-  );
+  await expect(githubSource(hub.host).fetch("owner/repo/skill")).rejects.toThrow(/cannot be reached: it took too long/);
 });
 
 test("a search needs every word, in the name, the description or the tags", () => {

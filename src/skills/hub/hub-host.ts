@@ -40,13 +40,13 @@ export interface HubSource {
 }
 
 /** The same world whose requests all end together: a source that drips cannot hold the person for long. */
-export function withDeadline(world: HubHost, ms: number): HubHost {
+export function withDeadline(host: HubHost, ms: number): HubHost {
   const signal = AbortSignal.timeout(ms);
   const bounded =
     (fetch: WebFetch): WebFetch =>
     (url, request = {}) =>
       fetch(url, { ...request, signal });
-  return { ...world, fetch: bounded(world.fetch), service: bounded(world.service) };
+  return { ...host, fetch: bounded(host.fetch), service: bounded(host.service) };
 }
 
 /** Every word of the query in the name, the description or the tags. */

@@ -43,12 +43,12 @@ export interface AuditRow {
 }
 
 export class Hub {
-  readonly world: HubHost;
+  readonly host: HubHost;
   readonly #lock: HubLock;
 
-  constructor(world: HubHost) {
-    this.world = world;
-    this.#lock = new HubLock(world.skillsDir);
+  constructor(host: HubHost) {
+    this.host = host;
+    this.#lock = new HubLock(host.skillsDir);
   }
 
   search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found> {
@@ -56,7 +56,7 @@ export class Hub {
   }
 
   #bounded(): HubHost {
-    return withDeadline(this.world, LIMITS.fetchMs);
+    return withDeadline(this.host, LIMITS.fetchMs);
   }
 
   installed(): Promise<ReadonlyMap<string, LockEntry>> {
@@ -75,7 +75,7 @@ export class Hub {
   }
 
   #note(line: AuditLine): Promise<void> {
-    return noteAudit(this.world.skillsDir, this.world.now(), line);
+    return noteAudit(this.host.skillsDir, this.host.now(), line);
   }
 
   #noteBlocked(bundle: Pick<Bundle, "name" | "source" | "trust">, verdict: string, extra: string): Promise<void> {
@@ -84,20 +84,20 @@ export class Hub {
   }
 
   /** Fetches and judges; nothing is installed. The caller hands the result to `install` or `discard`. */
-  async stage(given: string, wish: StageOptions = {}): Promise<Staged> {
+  async stage(given: string, options: StageOptions = {}): Promise<Staged> {
     const identifier = /[/:]/.test(given) ? given : await resolveName(this.#bounded(), given);
     const source = sourceFor(this.#bounded(), identifier);
     let bundle: Bundle | undefined;
     try {
       bundle = await source.fetch(identifier);
-      const staged = await stage(this.world, bundle, wish);
+      const staged = await stage(this.host, bundle, options);
       if (staged.decision.action !== "allow")
         await this.#noteBlocked({ ...bundle, name: staged.name }, staged.report.verdict, staged.decision.reason);
       return staged;
     } catch (error) {
       if (error instanceof HubRefusal)
         await this.#noteBlocked(
-          bundle ?? { name: wish.name ?? identifier, source: source.id, trust: trustOf(identifier) },
+          bundle ?? { name: options.name ?? identifier, source: source.id, trust: trustOf(identifier) },
           "refused",
           error.message,
         );
@@ -106,7 +106,7 @@ export class Hub {
   }
 
   async install(staged: Staged, options: PutOptions): Promise<Put> {
-    const put = await putInPlace(this.world, staged, options);
+    const put = await putInPlace(this.host, staged, options);
     await this.#note({
       action: put.updated ? "UPDATE" : "INSTALL",
       name: put.name,
@@ -126,12 +126,12 @@ export class Hub {
   /** What a staged skill would change in the installed one. */
   async changes(staged: Staged): Promise<readonly FileChange[]> {
     const entry = (await this.#lock.read()).get(staged.name);
-    const local = entry ? localState(this.world.skillsDir, staged.name, entry) : undefined;
+    const local = entry ? localState(this.host.skillsDir, staged.name, entry) : undefined;
     return changesBetween(local?.dir ? readFolder(local.dir) : [], staged.bundle.files);
   }
 
   local(name: string, entry: LockEntry): LocalState {
-    return localState(this.world.skillsDir, name, entry);
+    return localState(this.host.skillsDir, name, entry);
   }
 
   /** Asks each source again and compares with what was pinned. */
@@ -175,7 +175,7 @@ export class Hub {
     const [found] = await this.#entries(name);
     if (!found) throw new Error(`${name} is not in the lock file`);
     const [key, entry] = found;
-    const { hub, quarantine } = await hubFolders(this.world.skillsDir);
+    const { hub, quarantine } = await hubFolders(this.host.skillsDir);
     return withFileLock(join(hub, "changes"), async () => {
       const local = this.local(key, entry);
       if (!options.forget && local.state === "misplaced")
@@ -206,7 +206,7 @@ export class Hub {
     await rename(dir, grave);
     await rm(grave, { recursive: true, force: true });
     const category = dirname(dir);
-    const root = await realSkillsDir(this.world.skillsDir);
+    const root = await realSkillsDir(this.host.skillsDir);
     if (category !== root && existsSync(category) && readdirSync(category).length === 0) await rmdir(category);
   }
 }

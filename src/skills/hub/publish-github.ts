@@ -40,18 +40,18 @@ async function commit(where: Where, publication: Publication, title: string): Pr
   });
   const base = (tree as { sha?: unknown } | undefined)?.sha;
   const made = await client.post(`/repos/${repo}/git/trees`, { base_tree: base, tree: entries }, repo);
-  const wish = { message: title, tree: made.sha, parents: [parent] };
-  const { sha } = await client.post(`/repos/${repo}/git/commits`, wish, repo);
+  const options = { message: title, tree: made.sha, parents: [parent] };
+  const { sha } = await client.post(`/repos/${repo}/git/commits`, options, repo);
   return String(sha);
 }
 
 /** The address of the pull request. */
-export async function publishToGitHub(world: HubHost, repo: string, publication: Publication): Promise<string> {
-  if (!world.github.token)
+export async function publishToGitHub(host: HubHost, repo: string, publication: Publication): Promise<string> {
+  if (!host.github.token)
     throw new UserError("publishing to GitHub needs a token", {
       hint: "Set GITHUB_TOKEN to one that may write contents and pull requests: hermes config set GITHUB_TOKEN VALUE. Or lay the skill out with --to folder --dir DIR and push it yourself.",
     });
-  const client = new GitHubClient(world);
+  const client = new GitHubClient(host);
   const about = await client.get(`/repos/${repo}`, repo);
   const base = typeof about.default_branch === "string" ? about.default_branch : "main";
   const mine = (about.permissions as { push?: unknown } | undefined)?.push === true;

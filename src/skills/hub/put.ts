@@ -47,10 +47,10 @@ interface Target {
   readonly edited: boolean;
 }
 
-async function targetFor(world: HubHost, staged: Staged, options: PutOptions): Promise<Target> {
+async function targetFor(host: HubHost, staged: Staged, options: PutOptions): Promise<Target> {
   const { name, category } = staged;
-  const before = (await new HubLock(world.skillsDir).read()).get(name);
-  const local = before ? localState(world.skillsDir, name, before) : undefined;
+  const before = (await new HubLock(host.skillsDir).read()).get(name);
+  const local = before ? localState(host.skillsDir, name, before) : undefined;
   if (local?.state === "clean" || local?.state === "edited") {
     if (!options.replace)
       throw new UserError(`${name} is installed already`, {
@@ -61,8 +61,8 @@ async function targetFor(world: HubHost, staged: Staged, options: PutOptions): P
       throw new UserError(`${name} was edited here`, { hint: "Replace your edits with --overwrite; a copy is kept." });
     return { dir: local.dir ?? "", before, edited };
   }
-  const dir = await newPlace(world.skillsDir, name, category);
-  const others = sameNamed(world.skillsDir, name);
+  const dir = await newPlace(host.skillsDir, name, category);
+  const others = sameNamed(host.skillsDir, name);
   if (others.length > 0 || existsSync(dir))
     throw new UserError(`there is another skill of this name: ${others[0] ?? dir}`, {
       hint: "Install it under another name with --name.",
@@ -81,10 +81,10 @@ async function swap(draft: string, target: string, aside: string | undefined): P
   }
 }
 
-async function entryFor(world: HubHost, staged: Staged, target: Target): Promise<LockEntry> {
+async function entryFor(host: HubHost, staged: Staged, target: Target): Promise<LockEntry> {
   const { bundle, print, report } = staged;
-  const now = world.now().toISOString();
-  const root = await realSkillsDir(world.skillsDir);
+  const now = host.now().toISOString();
+  const root = await realSkillsDir(host.skillsDir);
   const metadata: JsonObject = { sha256: print.pin, file_hashes: print.files, origin: bundle.origin };
   return {
     source: bundle.source,
@@ -101,13 +101,13 @@ async function entryFor(world: HubHost, staged: Staged, target: Target): Promise
 }
 
 /** The bytes that were scanned are the bytes that are written. A skill that is not allowed is never put anywhere. */
-export async function putInPlace(world: HubHost, staged: Staged, options: PutOptions): Promise<Put> {
+export async function putInPlace(host: HubHost, staged: Staged, options: PutOptions): Promise<Put> {
   if (staged.decision.action !== "allow") throw new HubRefusal(`refused: ${staged.decision.reason}`);
-  const { hub, quarantine } = await hubFolders(world.skillsDir);
+  const { hub, quarantine } = await hubFolders(host.skillsDir);
   return withFileLock(join(hub, "changes"), async () => {
-    const target = await targetFor(world, staged, options);
+    const target = await targetFor(host, staged, options);
     const replaces = existsSync(target.dir);
-    const stamp = world.now().toISOString().replaceAll(/[:.]/g, "-");
+    const stamp = host.now().toISOString().replaceAll(/[:.]/g, "-");
     const shelf = join(hub, target.edited ? "replaced" : "quarantine");
     await mkdir(shelf, { recursive: true, mode: 0o700 });
     const aside = replaces ? join(shelf, `${staged.name}-${stamp}`) : undefined;
@@ -117,7 +117,7 @@ export async function putInPlace(world: HubHost, staged: Staged, options: PutOpt
     } finally {
       await rm(draft, { recursive: true, force: true });
     }
-    await new HubLock(world.skillsDir).put(staged.name, await entryFor(world, staged, target));
+    await new HubLock(host.skillsDir).put(staged.name, await entryFor(host, staged, target));
     if (aside !== undefined && !target.edited) await rm(aside, { recursive: true, force: true });
     const kept = target.edited && aside !== undefined ? { kept: aside } : {};
     return { name: staged.name, dir: target.dir, updated: replaces, ...kept };

@@ -23,20 +23,20 @@ export interface Found {
 }
 
 /** In the order in which they are asked whose an identifier is. */
-export function hubSources(world: HubHost): readonly HubSource[] {
+export function hubSources(host: HubHost): readonly HubSource[] {
   return [
-    officialSource(world),
-    skillsShSource(world),
-    wellKnownSource(world),
-    githubPages(world),
-    urlSource(world),
-    githubSource(world),
+    officialSource(host),
+    skillsShSource(host),
+    wellKnownSource(host),
+    githubPages(host),
+    urlSource(host),
+    githubSource(host),
   ];
 }
 
 /** Addresses on github.com mean the repository, not the page. */
-function githubPages(world: HubHost): HubSource {
-  const github = githubSource(world);
+function githubPages(host: HubHost): HubSource {
+  const github = githubSource(host);
   return {
     ...github,
     accepts: (identifier) => /^https?:\/\/(?:www\.)?github\.com\//.test(identifier) && github.accepts(identifier),
@@ -44,8 +44,8 @@ function githubPages(world: HubHost): HubSource {
   };
 }
 
-export function sourceFor(world: HubHost, identifier: string): HubSource {
-  const found = hubSources(world).find((source) => source.accepts(identifier));
+export function sourceFor(host: HubHost, identifier: string): HubSource {
+  const found = hubSources(host).find((source) => source.accepts(identifier));
   if (found) return found;
   throw new UserError(`"${identifier}" is no skill identifier`, {
     hint: "Give a name, official/CATEGORY/NAME, owner/repo/path, skills-sh/owner/repo/skill or an address.",
@@ -58,8 +58,8 @@ function byTrust(a: HubListing, b: HubListing): number {
   return RANK[a.trust] - RANK[b.trust] || official || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 }
 
-function chosenSources(world: HubHost, wanted: string | undefined): readonly HubSource[] {
-  const all = hubSources(world);
+function chosenSources(host: HubHost, wanted: string | undefined): readonly HubSource[] {
+  const all = hubSources(host);
   if (wanted === undefined || wanted === "all") return all;
   const named = all.filter((source) => source.id === wanted);
   if (named.length > 0) return named;
@@ -72,16 +72,16 @@ function chosenSources(world: HubHost, wanted: string | undefined): readonly Hub
 
 /** One listing per name and place; sources that fail are named and do not stop the others. */
 export async function searchHub(
-  world: HubHost,
+  host: HubHost,
   query: string,
   options: { readonly source?: string; readonly limit: number },
 ): Promise<Found> {
   const { source, limit } = options;
   if (source !== undefined && /^https?:\/\//.test(source)) {
-    const listed = await wellKnownSource(world).list(source);
+    const listed = await wellKnownSource(host).list(source);
     return { listings: listed.filter((entry) => entry.name.includes(query)).slice(0, limit), notes: [] };
   }
-  const sources = chosenSources(world, source);
+  const sources = chosenSources(host, source);
   const settled = await Promise.allSettled(sources.map((each) => each.search(query, limit)));
   const notes = settled.flatMap((result, index) =>
     result.status === "rejected" ? [`${sources[index]?.id}: ${String((result.reason as Error).message)}`] : [],
@@ -95,11 +95,11 @@ export async function searchHub(
 }
 
 /** A bare name must mean one skill: the official one, else the only one found anywhere. */
-export async function resolveName(world: HubHost, name: string): Promise<string> {
-  const official = await officialSource(world).search("", 1_000);
+export async function resolveName(host: HubHost, name: string): Promise<string> {
+  const official = await officialSource(host).search("", 1_000);
   const shipped = official.find((listing) => listing.name === name);
   if (shipped) return shipped.identifier;
-  const { listings, notes } = await searchHub(world, name, { limit: 200 });
+  const { listings, notes } = await searchHub(host, name, { limit: 200 });
   const same = listings.filter((listing) => listing.name.toLowerCase() === name.toLowerCase());
   const [only] = same;
   if (only && same.length === 1) return only.identifier;

@@ -22,7 +22,7 @@ export interface SnapshotFile {
 }
 
 export async function exportSnapshot(hub: Hub): Promise<SnapshotFile> {
-  const { world } = hub;
+  const { host } = hub;
   const skills = [...(await hub.installed())].map(([name, entry]): SnapshotSkill => {
     const parts = entry.install_path.split("/");
     const { sha256 } = entry.metadata;
@@ -35,8 +35,8 @@ export async function exportSnapshot(hub: Hub): Promise<SnapshotFile> {
       ...(typeof sha256 === "string" ? { sha256 } : {}),
     };
   });
-  const taps = await new Taps(world.skillsDir).own();
-  return { hermes_version: world.version, exported_at: world.now().toISOString(), skills, taps };
+  const taps = await new Taps(host.skillsDir).own();
+  return { hermes_version: host.version, exported_at: host.now().toISOString(), skills, taps };
 }
 
 type Raw = { readonly [key: string]: unknown };

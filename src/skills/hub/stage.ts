@@ -67,8 +67,8 @@ async function sweep(quarantine: string): Promise<void> {
   }
 }
 
-async function layOut(world: HubHost, name: string, bundle: Bundle): Promise<string> {
-  const { quarantine } = await hubFolders(world.skillsDir);
+async function layOut(host: HubHost, name: string, bundle: Bundle): Promise<string> {
+  const { quarantine } = await hubFolders(host.skillsDir);
   await sweep(quarantine);
   const folder = await mkdtemp(join(quarantine, `${name}-`));
   for (const { path, bytes } of bundle.files) {
@@ -80,17 +80,17 @@ async function layOut(world: HubHost, name: string, bundle: Bundle): Promise<str
 }
 
 /** Throws HubRefusal for what is no well-formed skill; a blocked one is returned with its decision. */
-export async function stage(world: HubHost, bundle: Bundle, wish: StageOptions = {}): Promise<Staged> {
+export async function stage(host: HubHost, bundle: Bundle, options: StageOptions = {}): Promise<Staged> {
   const header = await headerOf(bundle);
-  const name = wish.name ?? bundle.name;
+  const name = options.name ?? bundle.name;
   if (name === "") throw new HubRefusal("the skill has no name of its own", "Give it one with --name.");
-  const category = wish.category ?? categoryOf(bundle, header);
+  const category = options.category ?? categoryOf(bundle, header);
   checkNames(name, category);
   const report = scanSkill(
     bundle.files.map(({ path, bytes, mode }) => ({ path, content: bytes, ...(mode === undefined ? {} : { mode }) })),
   );
-  const decision = decide(report, bundle.trust, { force: wish.force ?? false });
-  const folder = await layOut(world, name, bundle);
+  const decision = decide(report, bundle.trust, { force: options.force ?? false });
+  const folder = await layOut(host, name, bundle);
   return { bundle, name, category, header, report, decision, print: fingerprint(bundle.files), folder };
 }
 

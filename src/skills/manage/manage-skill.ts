@@ -104,7 +104,7 @@ async function carryOut(keeping: Keeping, plan: Plan, author: Author): Promise<A
   const report: GuardReport =
     plan.action === "delete" ? { verdict: "safe", findings: [], files: 0, bytes: 0 } : newFindings(plan);
   const decision = decide(report, "agent-created");
-  const strict = keeping.library.world.settings().strictGuard && report.verdict === "caution";
+  const strict = keeping.library.host.settings().strictGuard && report.verdict === "caution";
   if (decision.action !== "allow" || strict)
     return setAside(keeping, plan, report, { sessionId: author.gate.sessionId });
   await applyPlan(plan, root);
@@ -120,7 +120,7 @@ export async function manageSkill(keeping: Keeping, args: ManageArgs, author: Au
   const { plan } = planned;
   if (plan.action === "delete" && (await usage.isPinned(plan.name)))
     return failure(`"${plan.name}" is pinned by the person and cannot be deleted`);
-  const verdict = await library.world.gate.check(
+  const verdict = await library.host.gate.check(
     { kind: "durable", what: "skill", summary: summaryOf(plan) },
     author.gate,
   );

@@ -242,7 +242,7 @@ it("asks the gate before anything becomes durable, and a denial writes nothing",
         : { allowed: true, how: "harmless" };
     },
   };
-  const guarded = skillHome({ world: { gate } });
+  const guarded = skillHome({ host: { gate } });
   const { json } = await manage({ action: "create", name: "release", content: GOOD }, { home: guarded, tainted: true });
   expect(json.error).toBe("not after reading that");
   expect(asked).toEqual([{ kind: "durable", what: "skill", summary: "create release (SKILL.md)" }]);

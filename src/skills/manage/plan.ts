@@ -90,7 +90,7 @@ async function patch(library: Library, args: ManageArgs, dir: string): Promise<P
   if (!existsSync(inside.path))
     return { error: `${file} is not in the skill`, extra: { available_files: linkedFiles(dir) } };
   const before = readFileSync(inside.path, "utf8");
-  const change = await library.world.replace(before, {
+  const change = await library.host.replace(before, {
     oldText: args.old_string,
     newText: args.new_string,
     all: args.replace_all ?? false,

@@ -191,7 +191,7 @@ function tickerCalls(db: () => Database, retry: Retry) {
     beat: async (sign) => {
       const sql = `INSERT INTO cron_tickers(owner, started_at, ticked_at, trouble) VALUES (?, ?, ?, ?)
         ON CONFLICT (owner) DO UPDATE SET ticked_at = excluded.ticked_at, trouble = excluded.trouble`;
-      await retry(() => db().prepare(sql).run(sign.owner, sign.startedAt, sign.tickedAt, sign.trouble));
+      await retry(() => db().prepare(sql).run(sign.owner, sign.startedAt, sign.tickedAt, sign.failure));
     },
     unbeat: async (owner) => {
       await retry(() => db().prepare("DELETE FROM cron_tickers WHERE owner = ?").run(owner));
@@ -200,7 +200,7 @@ function tickerCalls(db: () => Database, retry: Retry) {
       retry(() =>
         db()
           .prepare<TickerSign>(
-            `SELECT owner, started_at AS startedAt, ticked_at AS tickedAt, trouble FROM cron_tickers
+            `SELECT owner, started_at AS startedAt, ticked_at AS tickedAt, trouble AS failure FROM cron_tickers
              ORDER BY ticked_at DESC`,
           )
           .all(),
@@ -211,15 +211,15 @@ function tickerCalls(db: () => Database, retry: Retry) {
 /** `open` is called at first use, so that a program that never asks never opens the file. */
 export function createCronLedger(open: () => Database): JobLedger {
   let opened: Database | undefined;
-  let contention: LockRetry | undefined;
+  let lockRetry: LockRetry | undefined;
   const db = () => {
     opened ??= open();
     return opened;
   };
   const retry: Retry = async (body) => {
-    contention ??= new LockRetry(db().path);
+    lockRetry ??= new LockRetry(db().path);
     try {
-      return await contention.retry(body);
+      return await lockRetry.retry(body);
     } catch (error) {
       if (!sqliteCode(error)?.startsWith("SQLITE_READONLY")) throw error;
       throw new UserError("This home is read-only: jobs can be looked at, but not run.", {

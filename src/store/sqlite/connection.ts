@@ -41,7 +41,7 @@ interface WaitingWrite {
 export class Connection {
   readonly path: string;
   readonly #options: ConnectionOptions;
-  readonly #contention: LockRetry;
+  readonly #lockRetry: LockRetry;
   readonly #now = risingClock();
   readonly #notice: (text: string) => void;
   #context: StoreContext;
@@ -55,9 +55,9 @@ export class Connection {
   /** Size and time of a read-only file, to notice that somebody changed it after all. */
   #fingerprint = "";
 
-  private constructor(options: ConnectionOptions, db: Database, contention: LockRetry) {
+  private constructor(options: ConnectionOptions, db: Database, lockRetry: LockRetry) {
     this.path = options.path;
-    this.#contention = contention;
+    this.#lockRetry = lockRetry;
     this.#options = options;
     this.#notice = options.notice ?? (() => undefined);
     this.#context = this.#contextFor(db);
@@ -67,8 +67,8 @@ export class Connection {
 
   /** Locks met while opening are retried like those of writes. */
   static async open(options: ConnectionOptions): Promise<Connection> {
-    const contention = new LockRetry(options.path);
-    return new Connection(options, await contention.retry(() => openAttempt(options)), contention);
+    const lockRetry = new LockRetry(options.path);
+    return new Connection(options, await lockRetry.retry(() => openAttempt(options)), lockRetry);
   }
 
   get volume(): VolumeState {
@@ -85,7 +85,7 @@ export class Connection {
 
   /** At once, beside waiting writes. */
   async read<T>(body: (context: StoreContext) => T): Promise<T> {
-    return this.#contention.retry(() => {
+    return this.#lockRetry.retry(() => {
       if (this.#closed) throw closedError(this.path);
       this.#refreshReadOnly();
       return body(this.#context);
@@ -159,7 +159,7 @@ export class Connection {
 
   /** Looks again whether a read-only volume has become writable. */
   async recheckVolume(): Promise<VolumeState> {
-    if (this.#volume === "read_only" && !this.#closed) await this.#contention.retry(() => this.#recover());
+    if (this.#volume === "read_only" && !this.#closed) await this.#lockRetry.retry(() => this.#recover());
     return this.#volume;
   }
 
@@ -179,9 +179,9 @@ export class Connection {
   }
 
   async #attempt<T>(body: () => T): Promise<T> {
-    await this.#contention.yieldToOthers();
+    await this.#lockRetry.yieldToOthers();
     try {
-      return await this.#contention.retry(() => {
+      return await this.#lockRetry.retry(() => {
         if (this.#volume === "read_only" && !this.#recover()) throw this.#readOnlyError();
         return body();
       });

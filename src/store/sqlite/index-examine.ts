@@ -47,12 +47,12 @@ export function examineIndex(db: Database, lines: readonly string[]): string[] {
   if (plan && plan.recreate.length > 0) return [];
   const named = lines.filter((line) => line.includes("messages_fts"));
   const trees = treesNamed(db, lines).filter((name) => name.startsWith("messages_fts"));
-  const troubles = [...named, ...trees.map((name) => `${name} is damaged`)];
-  if (troubles.length === 0)
-    for (const table of FTS_TABLES) troubles.push(...[ownCheck(db, table)].filter((text) => text !== undefined));
-  if (troubles.length > 0) {
-    disableIndex(db, troubles[0]);
-    return troubles;
+  const failures = [...named, ...trees.map((name) => `${name} is damaged`)];
+  if (failures.length === 0)
+    for (const table of FTS_TABLES) failures.push(...[ownCheck(db, table)].filter((text) => text !== undefined));
+  if (failures.length > 0) {
+    disableIndex(db, failures[0]);
+    return failures;
   }
   if (plan) return [];
   const gaps = FTS_TABLES.map((table) => rowProblem(db, table)).filter((text) => text !== undefined);

@@ -92,9 +92,9 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
     const out: Buffer[] = [];
     let size = 0;
     let errors = "";
-    let trouble: string | undefined;
+    let failure: string | undefined;
     const stop = (why: string) => {
-      trouble ??= why;
+      failure ??= why;
       endGroup(child.pid);
     };
     const timer = setTimeout(() => stop(`git ${args[0]} took longer than ${call.timeoutMs / 1000} s`), call.timeoutMs);
@@ -122,7 +122,7 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
     });
     child.once("close", (code) => {
       finish();
-      if (trouble !== undefined) reject(new GitError(trouble));
+      if (failure !== undefined) reject(new GitError(failure));
       else resolve({ code: code ?? 137, out: Buffer.concat(out).toString("utf8"), errors: errors.trim() });
     });
   });

@@ -146,7 +146,7 @@ function serve(
   run: { context: ToolContext; clock: PausableClock; signal: AbortSignal; taint: { seen: boolean; origin?: string } },
 ): Promise<ToolServer> {
   const { context, taint } = run;
-  const human = run.clock.patient(context.human);
+  const human = run.clock.untimed(context.human);
   return ToolServer.listen({
     socketPath: scratch.socketPath,
     token: scratch.token,

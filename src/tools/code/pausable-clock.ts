@@ -42,7 +42,7 @@ export class PausableClock {
   }
 
   /** The same person, asked while the clock stands still. */
-  patient(human: Human): Human {
+  untimed(human: Human): Human {
     return {
       ...presenceOf(human),
       approve: (request, signal) => this.#while(() => human.approve(request, signal)),

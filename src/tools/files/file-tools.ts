@@ -56,9 +56,9 @@ export async function located<A>(
   args: A,
   context: ToolContext,
 ): Promise<[FileToolParts, A, ToolContext]> {
-  const opening = parts.placeOf?.(context);
-  if (!opening) return [parts, args, context];
-  const { files, search, home, cwd, remote } = await opening;
+  const place = parts.placeOf?.(context);
+  if (!place) return [parts, args, context];
+  const { files, search, home, cwd, remote } = await place;
   const { beforeChange, ...rest } = parts;
   const here: FileToolParts = {
     ...rest,

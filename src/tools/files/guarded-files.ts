@@ -17,14 +17,14 @@ function realPlace(path: string): string {
 /** `permit` asks the person; a refusal is thrown with words for the model. */
 export function guardedFiles(
   limits: SandboxLimits,
-  permit: (wish: PathRequest) => Promise<"once" | "session" | "deny">,
+  permit: (options: PathRequest) => Promise<"once" | "session" | "deny">,
 ): FileAccess {
   const need = async (access: PathRequest["access"], path: string): Promise<void> => {
     const place = realPlace(path);
     if (access === "write" ? limits.canWrite(place) : limits.canRead(place)) return;
-    const wish = { access, path: place };
-    const answer = await permit(wish);
-    if (answer === "session") limits.allow(wish);
+    const options = { access, path: place };
+    const answer = await permit(options);
+    if (answer === "session") limits.allow(options);
     if (answer === "deny")
       throw new Error(
         `the sandbox keeps ${place} closed (${access}). Do not work around it; the person can add it to terminal.sandbox_writable`,

@@ -23,15 +23,15 @@ class PageCollector {
   #line = 1;
   #current = "";
   #length = 0;
-  readonly #wish: PageRequest;
+  readonly #options: PageRequest;
 
-  constructor(wish: PageRequest) {
-    this.#wish = wish;
+  constructor(options: PageRequest) {
+    this.#options = options;
   }
 
   /** Lines outside the page are counted, not kept. */
   get #wanted(): boolean {
-    return this.#line >= this.#wish.offset && this.#line < this.#wish.offset + this.#wish.limit;
+    return this.#line >= this.#options.offset && this.#line < this.#options.offset + this.#options.limit;
   }
 
   push(text: string): void {
@@ -46,16 +46,16 @@ class PageCollector {
 
   #extend(piece: string): void {
     this.#length += piece.length;
-    if (this.#wanted && this.#current.length <= this.#wish.maxLineChars) this.#current += piece;
+    if (this.#wanted && this.#current.length <= this.#options.maxLineChars) this.#current += piece;
   }
 
   #finish(): void {
     if (this.#wanted) {
       const whole = this.#current.endsWith("\r") ? this.#current.slice(0, -1) : this.#current;
-      const cut = whole.length > this.#wish.maxLineChars;
+      const cut = whole.length > this.#options.maxLineChars;
       if (cut) this.cutLines++;
       this.lines.push(
-        cut ? `${whole.slice(0, this.#wish.maxLineChars)}… [line cut: ${this.#length} characters]` : whole,
+        cut ? `${whole.slice(0, this.#options.maxLineChars)}… [line cut: ${this.#length} characters]` : whole,
       );
     }
     this.#line++;
@@ -82,9 +82,9 @@ function textDecoder(encoding: Encoding): { write(chunk: Uint8Array): string; en
   };
 }
 
-export async function readPage(chunks: AsyncIterable<Uint8Array>, wish: PageRequest): Promise<LinePage> {
-  const collector = new PageCollector(wish);
-  const decoder = textDecoder(wish.encoding);
+export async function readPage(chunks: AsyncIterable<Uint8Array>, options: PageRequest): Promise<LinePage> {
+  const collector = new PageCollector(options);
+  const decoder = textDecoder(options.encoding);
   let first = true;
   for await (const chunk of chunks) {
     let text = decoder.write(chunk);

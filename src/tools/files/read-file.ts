@@ -71,25 +71,25 @@ async function page(
   parts: FileToolParts,
   path: string,
   info: FileInfo,
-  wish: { offset: number; limit: number },
+  options: { offset: number; limit: number },
 ): Promise<JsonObject | ToolResult> {
   const head = await parts.files.head(path, HEAD_BYTES);
   // A multi-byte character cut at the end of the sample must not make the file look like Latin-1.
   const sample = info.size > HEAD_BYTES ? head.subarray(0, head.lastIndexOf(0x0a) + 1 || head.length) : head;
   const { form } = decodeText(sample);
   const found = await readPage(parts.files.stream(path), {
-    ...wish,
+    ...options,
     maxLineChars: parts.limits.maxLineChars,
     encoding: form.encoding,
   });
-  const content = found.lines.map((text, index) => `${String(wish.offset + index).padStart(6)}|${text}`).join("\n");
+  const content = found.lines.map((text, index) => `${String(options.offset + index).padStart(6)}|${text}`).join("\n");
   if (content.length > parts.limits.maxReadChars) {
     return toolError(`this page has ${content.length} characters, more than ${parts.limits.maxReadChars}`, {
       total_lines: found.totalLines,
       hint: "Ask for fewer lines with limit, or search_files for what you need",
     });
   }
-  const last = wish.offset + found.lines.length - 1;
+  const last = options.offset + found.lines.length - 1;
   const truncated = last < found.totalLines;
   return {
     content: parts.redactor.redact(content, { code: true, env: isEnvFile(path) }),
@@ -97,12 +97,12 @@ async function page(
     file_size: info.size,
     truncated,
     ...(truncated
-      ? { hint: `Lines ${wish.offset}–${last} of ${found.totalLines}; go on with offset ${last + 1}` }
+      ? { hint: `Lines ${options.offset}–${last} of ${found.totalLines}; go on with offset ${last + 1}` }
       : {}),
     ...(found.lines.length === 0 && found.totalLines > 0
       ? { hint: `The file has only ${found.totalLines} lines` }
       : {}),
-    ...(info.size > LARGE_FILE && wish.limit > 200
+    ...(info.size > LARGE_FILE && options.limit > 200
       ? { _hint: "A large file: read the part you need, or search it" }
       : {}),
     ...(form.encoding === "utf-8" ? {} : { encoding: form.encoding }),
@@ -121,12 +121,12 @@ async function run(
   if (!info) return notFound(parts, path);
   const problem = await unreadable(parts, path, info);
   if (problem) return problem;
-  const wish = { offset: args.offset ?? 1, limit: Math.min(args.limit ?? DEFAULT_LINES, parts.limits.maxLines) };
-  const verdict = parts.memory.checkPage(context.conversationId, `${path}\0${wish.offset}\0${wish.limit}`, info);
+  const options = { offset: args.offset ?? 1, limit: Math.min(args.limit ?? DEFAULT_LINES, parts.limits.maxLines) };
+  const verdict = parts.memory.checkPage(context.conversationId, `${path}\0${options.offset}\0${options.limit}`, info);
   if (verdict !== "fresh") return repeatAnswer(verdict, path);
-  const result = await page(parts, path, info, wish);
+  const result = await page(parts, path, info, options);
   if ("failed" in result && result.failed) return result as ToolResult;
-  const whole = wish.offset === 1 && (result as JsonObject).truncated === false;
+  const whole = options.offset === 1 && (result as JsonObject).truncated === false;
   parts.memory.sawFile(context.conversationId, path, info, whole);
   return { ...jsonResult(result as JsonObject), ...(await trustOf(parts, path, context)) };
 }

@@ -36,7 +36,7 @@ function nextDoor(home: string): RemoteChannel {
 
 beforeEach(async () => {
   folder = tempFolder();
-  backend = new RemoteBackend({ door: nextDoor(folder.path), cwd: folder.path, values: {} });
+  backend = new RemoteBackend({ channel: nextDoor(folder.path), cwd: folder.path, values: {} });
   await backend.start();
   const shell = backendShell(backend);
   files = remoteFiles(shell);
@@ -178,8 +178,8 @@ describe("files in a sandbox", () => {
     symlinkSync(at("out"), at("in", "link"));
     const asked: string[] = [];
     const guarded = (answer: "session" | "deny") =>
-      guardedFiles(limits, async (wish) => {
-        asked.push(`${wish.access} ${wish.path}`);
+      guardedFiles(limits, async (options) => {
+        asked.push(`${options.access} ${options.path}`);
         return answer;
       });
     await guarded("deny").write(at("in", "a"), Buffer.from("x"));

@@ -12,9 +12,9 @@ export interface ReplaceOptions {
 }
 
 /** Backslash quotes that the model added and the file does not have: a sign of one escaping too many. */
-function escapeDrift(text: string, wish: ReplaceOptions): boolean {
+function escapeDrift(text: string, options: ReplaceOptions): boolean {
   return ["\\'", '\\"', "\\`"].some(
-    (quote) => wish.newText.includes(quote) && wish.oldText.includes(quote) && !text.includes(quote),
+    (quote) => options.newText.includes(quote) && options.oldText.includes(quote) && !text.includes(quote),
   );
 }
 
@@ -23,13 +23,13 @@ function indentOf(text: string): string {
 }
 
 /** A forgiving match may stand deeper than the model wrote: the new lines move along. */
-function reindented(found: Found, passage: string, wish: ReplaceOptions): string {
+function reindented(found: Found, passage: string, options: ReplaceOptions): string {
   if (found.strategy === "exact" || found.strategy === "escape_normalized" || found.strategy === "trimmed_boundary")
-    return wish.newText;
-  const from = indentOf(wish.oldText);
+    return options.newText;
+  const from = indentOf(options.oldText);
   const to = indentOf(passage);
-  if (from === to) return wish.newText;
-  return wish.newText
+  if (from === to) return options.newText;
+  return options.newText
     .split("\n")
     .map((line) => {
       if (line.trim() === "") return line;
@@ -49,21 +49,21 @@ function apply(text: string, matches: readonly Match[], replacement: (passage: s
   return result + text.slice(from);
 }
 
-export function replaceIn(text: string, wish: ReplaceOptions): Replacement {
-  if (wish.oldText === "") return { ok: false, error: "old_string is empty; use write_file to make a file" };
-  if (wish.oldText === wish.newText) return { ok: false, error: "old_string and new_string are the same" };
-  const found = findPassage(text, wish.oldText);
+export function replaceIn(text: string, options: ReplaceOptions): Replacement {
+  if (options.oldText === "") return { ok: false, error: "old_string is empty; use write_file to make a file" };
+  if (options.oldText === options.newText) return { ok: false, error: "old_string and new_string are the same" };
+  const found = findPassage(text, options.oldText);
   if (!found) {
-    const suggestions = closestRegions(text, wish.oldText);
+    const suggestions = closestRegions(text, options.oldText);
     return { ok: false, error: "old_string was not found", ...(suggestions.length > 0 ? { suggestions } : {}) };
   }
-  if (found.matches.length > 1 && !wish.all) {
+  if (found.matches.length > 1 && !options.all) {
     return {
       ok: false,
       error: `old_string is there ${found.matches.length} times; add lines around it to make it unique, or set replace_all`,
     };
   }
-  if (found.strategy !== "exact" && escapeDrift(text, wish)) {
+  if (found.strategy !== "exact" && escapeDrift(text, options)) {
     return {
       ok: false,
       error: "the new text has backslash-quotes that the file does not have; send it without the extra escaping",
@@ -71,7 +71,7 @@ export function replaceIn(text: string, wish: ReplaceOptions): Replacement {
   }
   return {
     ok: true,
-    text: apply(text, found.matches, (passage) => reindented(found, passage, wish)),
+    text: apply(text, found.matches, (passage) => reindented(found, passage, options)),
     strategy: found.strategy,
     count: found.matches.length,
   };

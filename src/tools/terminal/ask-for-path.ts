@@ -3,16 +3,16 @@ import type { ToolContext } from "../../core/tool.ts";
 import type { PathRequest } from "./backend.ts";
 
 export async function askForPath(
-  wish: PathRequest,
+  options: PathRequest,
   context: ToolContext,
   what: { readonly toolName: string; readonly purpose: string },
 ): Promise<"once" | "session" | "deny"> {
   if (!context.human.present) return "deny";
   const answer = await context.human.approve(
     {
-      action: `${wish.access} ${wish.path}\nfor: ${what.purpose}`,
+      action: `${options.access} ${options.path}\nfor: ${what.purpose}`,
       reason: "the sandbox stopped this path; when you allow it, the work goes on with it",
-      intent: `sandbox ${wish.access} ${wish.path}`,
+      intent: `sandbox ${options.access} ${options.path}`,
       choices: ["once", "session", "deny"],
       toolName: what.toolName,
     },

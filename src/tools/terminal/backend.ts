@@ -15,7 +15,7 @@ export interface ExecRequest {
   /** Neither begins with the state of the last command nor leaves one: for the file tools' own commands. */
   readonly stateless?: boolean;
   /** Asked when a sandbox stops a path; without it the path stays closed. */
-  permit?(wish: PathRequest): Promise<"once" | "session" | "deny">;
+  permit?(options: PathRequest): Promise<"once" | "session" | "deny">;
 }
 
 /** The one permission that a command lacked. */
@@ -29,7 +29,7 @@ export interface SandboxLimits {
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
   /** Opens a path for the rest of the conversation. */
-  allow(wish: PathRequest): void;
+  allow(options: PathRequest): void;
 }
 
 export interface ExecResult {

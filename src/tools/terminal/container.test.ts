@@ -32,7 +32,7 @@ esac
 const calls = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
 const runLine = () => calls().find((line) => line.startsWith("run ")) ?? "";
 
-function door(options: Partial<ContainerOptions> = {}): ContainerChannel {
+function registrar(options: Partial<ContainerOptions> = {}): ContainerChannel {
   return new ContainerChannel({
     image: "some/image:1",
     env: { PATH: `${bin}:/usr/bin:/bin` },
@@ -52,7 +52,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 async function started(options: Partial<ContainerOptions> = {}): Promise<string> {
-  const opened = door(options);
+  const opened = registrar(options);
   await opened.open();
   await opened.close();
   return runLine();
@@ -127,7 +127,7 @@ describe("containers", () => {
 
   it("get variables on the line to them, never in arguments", async () => {
     fakeEngine("docker");
-    const backend = new RemoteBackend({ door: door(), cwd: "", values: { API_TOKEN: "open sesame" } });
+    const backend = new RemoteBackend({ channel: registrar(), cwd: "", values: { API_TOKEN: "open sesame" } });
     const output = new OutputCapture({ limit: 1_000, spillPath: join(folder.path, "spill") });
     const signal = new AbortController().signal;
     await backend.run({ command: "cd /usr && export B=2", timeoutMs: 10_000, signal, output });
@@ -140,25 +140,28 @@ describe("containers", () => {
   it("use docker, else podman, or the program that was named; and say why they cannot be used", async () => {
     const env = { PATH: bin };
     expect(findEngine(env)).toBeUndefined();
-    expect(await door({ env }).available()).toMatchObject({ reason: "neither docker nor podman is installed" });
+    expect(await registrar({ env }).available()).toMatchObject({ reason: "neither docker nor podman is installed" });
     fakeEngine("podman");
     expect(findEngine(env)).toBe(join(bin, "podman"));
-    expect(door({ env }).name).toBe("podman");
+    expect(registrar({ env }).name).toBe("podman");
     fakeEngine("docker", { answers: false });
     expect(findEngine(env)).toBe(join(bin, "docker"));
-    expect(await door().available()).toMatchObject({ ok: false, reason: expect.stringContaining("Cannot connect") });
+    expect(await registrar().available()).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining("Cannot connect"),
+    });
     expect(findEngine(env, "podman")).toBe(join(bin, "podman"));
-    expect(await door({ env, binary: "/no/engine" }).available()).toMatchObject({
+    expect(await registrar({ env, binary: "/no/engine" }).available()).toMatchObject({
       reason: expect.stringContaining("HERMES_DOCKER_BINARY"),
     });
     fakeEngine("docker", { starts: false });
-    await expect(door().open()).rejects.toThrow(/did not start: no such image/);
+    await expect(registrar().open()).rejects.toThrow(/did not start: no such image/);
   });
 });
 
 it("shares one container between conversations, until the last one leaves", async () => {
   fakeEngine("docker");
-  const shared = new SharedChannel(door());
+  const shared = new SharedChannel(registrar());
   const [first, second] = [shared.handle(), shared.handle()];
   await Promise.all([first.open(), second.open(), first.open()]);
   expect(calls().filter((line) => line.startsWith("run "))).toHaveLength(1);
@@ -188,7 +191,7 @@ it.skipIf(reason !== undefined)(
   async () => {
     const image = "nikolaik/python-nodejs:python3.11-nodejs20";
     const backend = new RemoteBackend({
-      door: new ContainerChannel({
+      channel: new ContainerChannel({
         image,
         env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
         cpus: 1,

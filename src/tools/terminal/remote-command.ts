@@ -40,13 +40,13 @@ export class RunningCommand {
   readonly ended: Promise<RemoteEnd>;
 
   constructor(
-    door: RemoteChannel,
-    wish: Omit<RemoteCommand, "token">,
+    channel: RemoteChannel,
+    options: Omit<RemoteCommand, "token">,
     onOutput: (chunk: Buffer) => ReturnType<ExecRequest["output"]["push"]>,
   ) {
     const token = `hermes-${randomBytes(8).toString("hex")}`;
-    const [program = "", ...args] = door.argv(remoteScript({ ...wish, token }));
-    const child = spawn(program, args, { env: door.clientEnv, detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    const [program = "", ...args] = channel.argv(remoteScript({ ...options, token }));
+    const child = spawn(program, args, { env: channel.clientEnv, detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child = child;
     child.stdin?.on("error", () => undefined);
     child.stderr?.on("data", (chunk: Buffer) => {

@@ -18,17 +18,17 @@ export interface RemoteCommand {
 /** Every exported variable but those of the shell itself, as a script that sets them again. */
 export const EXPORTS = "(export -n SHLVL PWD OLDPWD _; export -p)";
 
-function body(wish: RemoteCommand): string {
-  const quoted = shellQuote(wish.command);
-  const run = wish.pty
+function body(options: RemoteCommand): string {
+  const quoted = shellQuote(options.command);
+  const run = options.pty
     ? `if command -v script >/dev/null; then script -qefc ${quoted} /dev/null; else eval ${quoted}; fi`
     : `eval ${quoted}`;
   const restore =
-    wish.state === "none"
+    options.state === "none"
       ? ""
       : '[ -r "$__h_d/state" ] && . "$__h_d/state" 2>/dev/null; [ -r "$__h_d/own" ] && . "$__h_d/own" 2>/dev/null\n';
-  const go = wish.cwd === "" ? "" : `cd -- ${shellQuote(wish.cwd)} || exit 126\n`;
-  if (wish.state !== "keep") return `${restore}${go}${run}`;
+  const go = options.cwd === "" ? "" : `cd -- ${shellQuote(options.cwd)} || exit 126\n`;
+  if (options.state !== "keep") return `${restore}${go}${run}`;
   return `${restore}${go}${run}\n__h_c=$?; pwd -P > "$__h_d/cwd.$$"; ${EXPORTS} > "$__h_d/new.$$"; exit $__h_c`;
 }
 
@@ -36,21 +36,21 @@ function body(wish: RemoteCommand): string {
  * Commands arrive on standard input, one a line: `w<base64>` is input for the command, `c` ends that input, `k` stops
  * the group. The end of the line means that our program is gone, and stops it too.
  */
-export function remoteScript(wish: RemoteCommand): string {
+export function remoteScript(options: RemoteCommand): string {
   const lines = [
-    `printf '\\036%s:begin\\036' ${wish.token}`,
-    `__h_t=${wish.token}; __h_d=${shellQuote(wish.folder)}; umask 077; [ -d "$__h_d" ] || mkdir "$__h_d" || exit 126`,
+    `printf '\\036%s:begin\\036' ${options.token}`,
+    `__h_t=${options.token}; __h_d=${shellQuote(options.folder)}; umask 077; [ -d "$__h_d" ] || mkdir "$__h_d" || exit 126`,
     "umask 022; exec 9<&0 </dev/null 2>&1",
-    wish.input
+    options.input
       ? // The command reads from a nameless pipe: opening /dev/stdin again would wait for ever on a named one.
         'mkfifo -m 600 "$__h_d/in.$$" && exec 8<>"$__h_d/in.$$" 6<"$__h_d/in.$$" 7< <(exec cat <&6 8>&- 9<&-) 6<&-; rm -f "$__h_d/in.$$"'
       : "exec 7</dev/null 8>/dev/null",
-    `set -m\n{ set +m\n${body(wish)}\n} <&7 7<&- 8>&- 9<&- &\n__h_p=$!; set +m; exec 7<&-`,
+    `set -m\n{ set +m\n${body(options)}\n} <&7 7<&- 8>&- 9<&- &\n__h_p=$!; set +m; exec 7<&-`,
     `printf '\\036%s:pid:%s\\036' "$__h_t" "$__h_p"`,
     `{ while IFS= read -r -u 9 __h_l; do case $__h_l in w*) printf %s "\${__h_l#w}" | base64 -d >&8;; c) exec 8>&-;; k) break;; esac; done`,
     "exec 8>&-; kill -TERM -- -$__h_p; sleep 1; kill -KILL -- -$__h_p; } >/dev/null 2>&1 &",
     "__h_w=$!; exec 8>&- 9<&- 2>/dev/null; wait $__h_p; __h_c=$?; kill -KILL -- -$__h_p; kill -KILL $__h_w; __h_n=",
-    wish.state === "keep"
+    options.state === "keep"
       ? '[ -s "$__h_d/new.$$" ] && mv -f "$__h_d/new.$$" "$__h_d/state" && IFS= read -r __h_n < "$__h_d/cwd.$$"; rm -f "$__h_d/cwd.$$"'
       : ":",
     `printf '\\036%s:end:%s:%s\\036' "$__h_t" "$__h_c" "$__h_n"; exit 0`,

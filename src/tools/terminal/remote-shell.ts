@@ -11,7 +11,7 @@ import { shellQuote } from "./shell-state.ts";
 const START_MS = 30_000;
 
 export interface RemoteOptions {
-  readonly door: RemoteChannel;
+  readonly channel: RemoteChannel;
   /** Where to begin; empty for the home there. */
   readonly cwd: string;
   /** Variables handed over on purpose. They travel on the line, never in arguments. */
@@ -37,7 +37,7 @@ export class RemoteBackend implements Backend {
   }
 
   get name(): string {
-    return this.#options.door.name;
+    return this.#options.channel.name;
   }
 
   get cwd(): string {
@@ -53,7 +53,7 @@ export class RemoteBackend implements Backend {
   }
 
   available(): Promise<Availability> {
-    return this.#options.door.available();
+    return this.#options.channel.available();
   }
 
   /** Connects and learns where it is. A failure is told, and the next call tries again. */
@@ -66,10 +66,10 @@ export class RemoteBackend implements Backend {
   }
 
   async #start(): Promise<void> {
-    const { door, values, cwd } = this.#options;
-    const usable = await door.available();
-    if (!usable.ok) throw new UserError(`the ${door.name} terminal cannot be used: ${usable.reason}`);
-    await door.open();
+    const { channel, values, cwd } = this.#options;
+    const usable = await channel.available();
+    if (!usable.ok) throw new UserError(`the ${channel.name} terminal cannot be used: ${usable.reason}`);
+    await channel.open();
     const exports = Object.entries(values).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`);
     const command = [
       '. /dev/stdin; bash -l -c \'printf "%s\\n" "$HOME" > "$0/home"; ',
@@ -88,18 +88,21 @@ export class RemoteBackend implements Backend {
     clearTimeout(timer);
     const [start, home] = output.trimEnd().split("\n").slice(-2);
     if (end.exitCode === undefined || !start?.startsWith("/"))
-      throw new UserError(`${door.place} did not answer: ${(end.clientError || output).trim() || "no shell there"}`, {
-        hint: "Check that bash is installed there and that the settings under terminal are right",
-      });
+      throw new UserError(
+        `${channel.place} did not answer: ${(end.clientError || output).trim() || "no shell there"}`,
+        {
+          hint: "Check that bash is installed there and that the settings under terminal are right",
+        },
+      );
     this.#cwd = start;
     this.#home = home?.startsWith("/") ? home : start;
   }
 
   #launch(
-    wish: Omit<ConstructorParameters<typeof RunningCommand>[1], "folder">,
+    options: Omit<ConstructorParameters<typeof RunningCommand>[1], "folder">,
     onOutput: ConstructorParameters<typeof RunningCommand>[2],
   ): RunningCommand {
-    const running = new RunningCommand(this.#options.door, { ...wish, folder: this.#folder }, onOutput);
+    const running = new RunningCommand(this.#options.channel, { ...options, folder: this.#folder }, onOutput);
     this.#live.add(running);
     void running.ended.then(() => this.#live.delete(running));
     return running;
@@ -118,7 +121,7 @@ export class RemoteBackend implements Backend {
     });
     return missing.length === 0
       ? ""
-      : `[not brought to ${this.#options.door.place}, it is too large or something is in its place there: ${missing.join(", ")}]\n`;
+      : `[not brought to ${this.#options.channel.place}, it is too large or something is in its place there: ${missing.join(", ")}]\n`;
   }
 
   async run(request: ExecRequest): Promise<ExecResult> {
@@ -164,7 +167,7 @@ export class RemoteBackend implements Backend {
   }
 
   #broken(end: RemoteEnd): string {
-    return `\n[the line to ${this.#options.door.place} broke: ${end.clientError || "no reason given"}]\n`;
+    return `\n[the line to ${this.#options.channel.place} broke: ${end.clientError || "no reason given"}]\n`;
   }
 
   async spawn(request: SpawnRequest): Promise<RunningProcess> {
@@ -211,6 +214,6 @@ export class RemoteBackend implements Backend {
       await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 3_000).unref())]);
     }
     this.#starting = undefined;
-    await this.#options.door.close();
+    await this.#options.channel.close();
   }
 }

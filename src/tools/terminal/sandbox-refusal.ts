@@ -36,8 +36,8 @@ export function refusedPath(output: string, folders: readonly string[], limits: 
   for (const pattern of PATTERNS) {
     for (const match of output.matchAll(pattern)) {
       for (const folder of folders) {
-        const wish = judge(resolve(folder, (match[1] ?? "").trim()), match[0], limits);
-        if (wish) return wish;
+        const options = judge(resolve(folder, (match[1] ?? "").trim()), match[0], limits);
+        if (options) return options;
       }
     }
   }

@@ -88,7 +88,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
 
   #grants() {
     const once = (access: PathRequest["access"]) =>
-      this.#once.filter((wish) => wish.access === access).map((wish) => wish.path);
+      this.#once.filter((options) => options.access === access).map((options) => options.path);
     return { read: [...this.#read, ...once("read")], write: [...this.#write, ...once("write")] };
   }
 
@@ -103,8 +103,8 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   }
 
   /** Opens a path for the rest of the conversation. */
-  allow(wish: PathRequest): void {
-    (wish.access === "read" ? this.#read : this.#write).add(wish.path);
+  allow(options: PathRequest): void {
+    (options.access === "read" ? this.#read : this.#write).add(options.path);
   }
 
   /** Runs, and when a path was refused and the person allows it, runs again with that path. */
@@ -121,13 +121,13 @@ export class SandboxedBackend implements Backend, SandboxLimits {
         },
       });
       if (result.exitCode === 0 || result.timedOut || result.interrupted) return result;
-      const wish = refusedPath(seen, [request.cwd ?? before, this.cwd], this);
-      if (!wish) return result;
-      const answer = permissions < MAX_PERMISSIONS ? ((await request.permit?.(wish)) ?? "deny") : "deny";
-      if (answer === "deny") return { ...result, note: refusal(wish) };
-      if (answer === "session") this.allow(wish);
-      else this.#once.push(wish);
-      request.output.push(Buffer.from(`[allowed: ${wish.access} ${wish.path}; the command runs again]\n`));
+      const options = refusedPath(seen, [request.cwd ?? before, this.cwd], this);
+      if (!options) return result;
+      const answer = permissions < MAX_PERMISSIONS ? ((await request.permit?.(options)) ?? "deny") : "deny";
+      if (answer === "deny") return { ...result, note: refusal(options) };
+      if (answer === "session") this.allow(options);
+      else this.#once.push(options);
+      request.output.push(Buffer.from(`[allowed: ${options.access} ${options.path}; the command runs again]\n`));
     }
   }
 
@@ -142,7 +142,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   }
 }
 
-function refusal(wish: PathRequest): string {
-  const what = wish.access === "write" ? "is read-only in the sandbox" : "is hidden in the sandbox";
-  return `${wish.path} ${what}. Do not work around it. The person can open it: add it to terminal.sandbox_writable, or set terminal.sandbox to none.`;
+function refusal(options: PathRequest): string {
+  const what = options.access === "write" ? "is read-only in the sandbox" : "is hidden in the sandbox";
+  return `${options.path} ${what}. Do not work around it. The person can open it: add it to terminal.sandbox_writable, or set terminal.sandbox to none.`;
 }

@@ -2,13 +2,13 @@
 import type { RemoteChannel } from "./remote-command.ts";
 
 export class SharedChannel {
-  readonly #door: RemoteChannel;
+  readonly #channel: RemoteChannel;
   #users = 0;
   #opening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(door: RemoteChannel) {
-    this.#door = door;
+  constructor(channel: RemoteChannel) {
+    this.#channel = channel;
   }
 
   /** Counted before the first wait: who is on the way in keeps the door open. */
@@ -16,7 +16,7 @@ export class SharedChannel {
     this.#users++;
     try {
       await this.#closing;
-      this.#opening ??= this.#door.open();
+      this.#opening ??= this.#channel.open();
       await this.#opening;
     } catch (error) {
       this.#users--;
@@ -28,20 +28,20 @@ export class SharedChannel {
   async #leave(): Promise<void> {
     if (--this.#users > 0) return;
     this.#opening = undefined;
-    this.#closing = this.#door.close();
+    this.#closing = this.#channel.close();
     await this.#closing;
   }
 
   /** For one conversation. */
   handle(): RemoteChannel {
-    const door = this.#door;
+    const channel = this.#channel;
     let entering: Promise<void> | undefined;
     return {
-      name: door.name,
-      place: door.place,
-      clientEnv: door.clientEnv,
-      available: () => door.available(),
-      argv: (script) => door.argv(script),
+      name: channel.name,
+      place: channel.place,
+      clientEnv: channel.clientEnv,
+      available: () => channel.available(),
+      argv: (script) => channel.argv(script),
       open: () => {
         entering ??= this.#enter().catch((error) => {
           entering = undefined;

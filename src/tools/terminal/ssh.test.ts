@@ -27,7 +27,7 @@ function open(
   overrides: { port?: number; values?: { [name: string]: string }; belongings?: () => RemoteFiles } = {},
 ): RemoteBackend {
   return new RemoteBackend({
-    door: new SshChannel({
+    channel: new SshChannel({
       host: "127.0.0.1",
       user: server.user,
       port: overrides.port ?? server.port,
@@ -223,10 +223,13 @@ describe.skipIf(missing !== undefined)("ssh", () => {
 
 describe("availability of ssh", () => {
   it("names what is missing", async () => {
-    const door = (host: string, path = clientEnv.PATH) => new SshChannel({ host, env: { PATH: path } }).available();
-    expect(await door("")).toMatchObject({ ok: false, reason: expect.stringContaining("terminal.ssh_host") });
-    expect(await door("-oProxyCommand=evil")).toMatchObject({ ok: false });
-    expect(await door("example.org", "/nowhere")).toMatchObject({ ok: false, reason: expect.stringContaining("ssh") });
+    const channel = (host: string, path = clientEnv.PATH) => new SshChannel({ host, env: { PATH: path } }).available();
+    expect(await channel("")).toMatchObject({ ok: false, reason: expect.stringContaining("terminal.ssh_host") });
+    expect(await channel("-oProxyCommand=evil")).toMatchObject({ ok: false });
+    expect(await channel("example.org", "/nowhere")).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining("ssh"),
+    });
   });
 });
 

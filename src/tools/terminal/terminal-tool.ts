@@ -148,7 +148,7 @@ async function foreground(
     signal: context.signal,
     output: capture,
     onOutput: lastLineProgress(context),
-    permit: (wish) => askForPath(wish, context, { toolName: "terminal", purpose: args.command }),
+    permit: (options) => askForPath(options, context, { toolName: "terminal", purpose: args.command }),
   });
   const { text, spill } = await capture.finish();
   const output = await transformed(parts, (text + cleaner.end()).trimEnd(), {

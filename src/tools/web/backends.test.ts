@@ -24,11 +24,11 @@ const PROVIDERS = [
   provider("firecrawl", both, false),
 ];
 
-function open(settings: Partial<BackendSettings> = {}, brought: WebProvider[] = []) {
+function open(settings: Partial<BackendSettings> = {}, fromPlugin: WebProvider[] = []) {
   const full = { backend: "", searchBackend: "", extractBackend: "", ...settings };
   return new WebBackends(full, PROVIDERS, {
-    names: () => brought.map((entry) => entry.name),
-    find: async (name) => brought.find((entry) => entry.name === name),
+    names: () => fromPlugin.map((entry) => entry.name),
+    find: async (name) => fromPlugin.find((entry) => entry.name === name),
   });
 }
 

@@ -39,12 +39,12 @@ function canonical(name: string): string {
 export class WebBackends {
   readonly #providers = new Map<string, WebProvider>();
   readonly #settings: BackendSettings;
-  readonly #brought: PluginWebProviders | undefined;
+  readonly #fromPlugins: PluginWebProviders | undefined;
   #ready: Promise<void> | undefined;
 
-  constructor(settings: BackendSettings, providers: readonly WebProvider[], brought?: PluginWebProviders) {
+  constructor(settings: BackendSettings, providers: readonly WebProvider[], fromPlugin?: PluginWebProviders) {
     this.#settings = settings;
-    this.#brought = brought;
+    this.#fromPlugins = fromPlugin;
     for (const provider of providers) this.register(provider);
   }
 
@@ -62,12 +62,12 @@ export class WebBackends {
   async #load(): Promise<void> {
     const { backend, searchBackend, extractBackend } = this.#settings;
     const configured = [backend, searchBackend, extractBackend].filter((name) => name.trim() !== "");
-    const brought = this.#brought?.names() ?? [];
-    const wanted = brought.filter(
+    const fromPlugin = this.#fromPlugins?.names() ?? [];
+    const wanted = fromPlugin.filter(
       (name) => configured.length === 0 || configured.some((own) => canonical(own) === canonical(name)),
     );
     for (const name of wanted) {
-      const provider = await this.#brought?.find(name);
+      const provider = await this.#fromPlugins?.find(name);
       if (provider) this.register(provider);
     }
   }

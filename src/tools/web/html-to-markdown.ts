@@ -35,8 +35,8 @@ function resolved(href: string, base: string | undefined): string | null {
   return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
 }
 
-function children(scribe: MarkdownContext, node: HtmlElement): void {
-  for (const child of node.children) write(scribe, child);
+function children(context: MarkdownContext, node: HtmlElement): void {
+  for (const child of node.children) write(context, child);
 }
 
 /** The white space at both ends of `inner` around something else. */
@@ -45,18 +45,18 @@ function spaced(inner: string, core: string): string {
 }
 
 /** Puts marks around running text, leaving the white space outside of them. */
-function wrapped(scribe: MarkdownContext, node: HtmlElement, mark: string): void {
-  if (scribe.marks.has(mark) || (node.holdsBlocks && !scribe.cell)) {
-    children(scribe, node);
+function wrapped(context: MarkdownContext, node: HtmlElement, mark: string): void {
+  if (context.marks.has(mark) || (node.holdsBlocks && !context.cell)) {
+    children(context, node);
     return;
   }
-  scribe.marks.add(mark);
-  const from = scribe.writer.mark;
-  children(scribe, node);
-  const inner = scribe.writer.take(from);
-  scribe.marks.delete(mark);
+  context.marks.add(mark);
+  const from = context.writer.mark;
+  children(context, node);
+  const inner = context.writer.take(from);
+  context.marks.delete(mark);
   const body = inner.trim();
-  scribe.writer.raw(body === "" ? inner : spaced(inner, `${mark}${body}${mark}`));
+  context.writer.raw(body === "" ? inner : spaced(inner, `${mark}${body}${mark}`));
 }
 
 /** The little sign beside a heading that links to the heading itself. */
@@ -65,34 +65,34 @@ function isAnchorMark(node: HtmlElement): boolean {
   return /^(?:[#¶§]|🔗|link|permalink)$/i.test(plainText(node));
 }
 
-function link(scribe: MarkdownContext, node: HtmlElement): void {
-  const { writer } = scribe;
+function link(context: MarkdownContext, node: HtmlElement): void {
+  const { writer } = context;
   if (isAnchorMark(node)) return;
-  const href = resolved(node.attributes.get("href") ?? "", scribe.base);
-  if (href === null || scribe.marks.has("link")) {
-    children(scribe, node);
+  const href = resolved(node.attributes.get("href") ?? "", context.base);
+  if (href === null || context.marks.has("link")) {
+    children(context, node);
     return;
   }
-  scribe.marks.add("link");
-  if (node.holdsBlocks && !scribe.cell) {
+  context.marks.add("link");
+  if (node.holdsBlocks && !context.cell) {
     writer.flush();
     const outer = writer.linkNextBlock(href);
-    children(scribe, node);
+    children(context, node);
     writer.flush();
     writer.linkNextBlock(outer);
   } else {
     const from = writer.mark;
-    children(scribe, node);
+    children(context, node);
     const inner = writer.take(from);
     const body = inner.trim().replace(/\s*\n\s*/g, " ");
     const text = body.replace(/[[\]]/g, "\\$&");
     writer.raw(body === "" ? inner : spaced(inner, `[${text}](${href})`));
   }
-  scribe.marks.delete("link");
+  context.marks.delete("link");
 }
 
-function list(scribe: MarkdownContext, node: HtmlElement): void {
-  const { writer } = scribe;
+function list(context: MarkdownContext, node: HtmlElement): void {
+  const { writer } = context;
   const ordered = node.name === "ol";
   const nested = node.parent?.name === "li";
   let number = Number.parseInt(node.attributes.get("start") ?? "1", 10) || 1;
@@ -106,33 +106,33 @@ function list(scribe: MarkdownContext, node: HtmlElement): void {
     const marker = ordered ? `${number++}. ` : "- ";
     writer.flush();
     writer.within({ first: marker, rest: " ".repeat(marker.length) }, () => {
-      if (child.name === "li") children(scribe, child);
-      else write(scribe, child);
+      if (child.name === "li") children(context, child);
+      else write(context, child);
     });
     writer.endTight();
   }
   if (!nested) writer.endBlock();
 }
 
-function cellText(scribe: MarkdownContext, cell: HtmlElement): string {
-  const { writer } = scribe;
+function cellText(context: MarkdownContext, cell: HtmlElement): string {
+  const { writer } = context;
   const from = writer.mark;
-  const outside = scribe.cell;
-  scribe.cell = true;
-  children(scribe, cell);
-  scribe.cell = outside;
+  const outside = context.cell;
+  context.cell = true;
+  children(context, cell);
+  context.cell = outside;
   return writer.take(from).replace(/\s+/g, " ").trim().replaceAll("|", "\\|");
 }
 
-function table(scribe: MarkdownContext, node: HtmlElement): void {
-  const { writer } = scribe;
-  if (scribe.cell) {
+function table(context: MarkdownContext, node: HtmlElement): void {
+  const { writer } = context;
+  if (context.cell) {
     // A table inside a cell becomes a run of its texts.
     for (const row of tableRows(node)) {
       writer.raw(" ");
       writer.raw(
         row.cells
-          .map((cell) => cellText(scribe, cell))
+          .map((cell) => cellText(context, cell))
           .filter(Boolean)
           .join(", "),
       );
@@ -144,57 +144,57 @@ function table(scribe: MarkdownContext, node: HtmlElement): void {
   const rows = tableRows(node);
   if (isLayoutTable(node, rows)) {
     for (const cell of rows.flatMap((row) => row.cells)) {
-      children(scribe, cell);
+      children(context, cell);
       writer.endBlock();
     }
     return;
   }
   for (const child of node.children)
     if (typeof child === "object" && child.name === "caption") {
-      writer.raw(cellText(scribe, child).replaceAll("\\|", "|"));
+      writer.raw(cellText(context, child).replaceAll("\\|", "|"));
       writer.endBlock();
     }
-  const spoken = (row: TableRow) => row.cells.map((cell) => ({ text: cellText(scribe, cell), cell }));
+  const spoken = (row: TableRow) => row.cells.map((cell) => ({ text: cellText(context, cell), cell }));
   writer.verbatim(tableLines(rows.map((row) => ({ heading: row.heading, cells: spoken(row) }))));
 }
 
-function superscript(scribe: MarkdownContext, node: HtmlElement): void {
+function superscript(context: MarkdownContext, node: HtmlElement): void {
   const text = plainText(node);
   const plain = node.children.every((child) => typeof child === "string");
-  if (plain && /^[\w+−-]{1,12}$/.test(text)) scribe.writer.raw(`^${text}`);
-  else children(scribe, node);
+  if (plain && /^[\w+−-]{1,12}$/.test(text)) context.writer.raw(`^${text}`);
+  else children(context, node);
 }
 
-type Rule = (scribe: MarkdownContext, node: HtmlElement) => void;
+type Rule = (context: MarkdownContext, node: HtmlElement) => void;
 
 const nothing: Rule = () => undefined;
-const bold: Rule = (scribe, node) => wrapped(scribe, node, "**");
-const italic: Rule = (scribe, node) => wrapped(scribe, node, "*");
-const struck: Rule = (scribe, node) => wrapped(scribe, node, "~~");
+const bold: Rule = (context, node) => wrapped(context, node, "**");
+const italic: Rule = (context, node) => wrapped(context, node, "*");
+const struck: Rule = (context, node) => wrapped(context, node, "~~");
 
-const quote: Rule = (scribe, node) => {
-  scribe.writer.endBlock();
-  scribe.writer.within({ rest: "> " }, () => children(scribe, node));
-  scribe.writer.endBlock();
+const quote: Rule = (context, node) => {
+  context.writer.endBlock();
+  context.writer.within({ rest: "> " }, () => children(context, node));
+  context.writer.endBlock();
 };
 
 const heading =
   (level: number): Rule =>
-  (scribe, node) => {
-    scribe.writer.endBlock();
-    const from = scribe.writer.mark;
-    const outside = scribe.cell;
-    scribe.cell = true;
-    children(scribe, node);
-    scribe.cell = outside;
-    const text = scribe.writer.take(from).replace(/\s+/g, " ").trim();
-    scribe.writer.raw(text.replace(/^\*\*([^*]+)\*\*$/, "$1"));
-    scribe.writer.endBlock(`${"#".repeat(level)} `);
+  (context, node) => {
+    context.writer.endBlock();
+    const from = context.writer.mark;
+    const outside = context.cell;
+    context.cell = true;
+    children(context, node);
+    context.cell = outside;
+    const text = context.writer.take(from).replace(/\s+/g, " ").trim();
+    context.writer.raw(text.replace(/^\*\*([^*]+)\*\*$/, "$1"));
+    context.writer.endBlock(`${"#".repeat(level)} `);
   };
 
-const pre: Rule = (scribe, node) => {
+const pre: Rule = (context, node) => {
   const block = codeBlock(node);
-  if (block.length > 0) scribe.writer.verbatim(block);
+  if (block.length > 0) context.writer.verbatim(block);
 };
 
 const RULES: { readonly [name: string]: Rule } = {
@@ -233,35 +233,35 @@ const RULES: { readonly [name: string]: Rule } = {
   kbd: ({ writer }, node) => writer.raw(codeSpan(plainText(node))),
   samp: ({ writer }, node) => writer.raw(codeSpan(plainText(node))),
   tt: ({ writer }, node) => writer.raw(codeSpan(plainText(node))),
-  q: (scribe, node) => {
-    scribe.writer.raw("“");
-    children(scribe, node);
-    scribe.writer.raw("”");
+  q: (context, node) => {
+    context.writer.raw("“");
+    children(context, node);
+    context.writer.raw("”");
   },
-  rt: (scribe, node) => {
-    scribe.writer.raw("(");
-    children(scribe, node);
-    scribe.writer.raw(")");
+  rt: (context, node) => {
+    context.writer.raw("(");
+    children(context, node);
+    context.writer.raw(")");
   },
   img: ({ writer }, node) => {
     const alt = (node.attributes.get("alt") ?? "").replace(/\s+/g, " ").trim();
     if (alt !== "") writer.text(`[image: ${alt.slice(0, 300)}]`);
   },
   input: ({ writer }, node) => writer.raw(node.attributes.has("checked") ? "[x] " : "[ ] "),
-  math: (scribe, node) => {
+  math: (context, node) => {
     const tex = node.attributes.get("alttext");
-    if (tex) scribe.writer.text(`$${tex}$`);
-    else children(scribe, node);
+    if (tex) context.writer.text(`$${tex}$`);
+    else children(context, node);
   },
-  dt: (scribe, node) => {
-    scribe.writer.endBlock();
-    wrapped(scribe, node, "**");
-    scribe.writer.endTight();
+  dt: (context, node) => {
+    context.writer.endBlock();
+    wrapped(context, node, "**");
+    context.writer.endTight();
   },
-  dd: (scribe, node) => {
-    scribe.writer.flush();
-    scribe.writer.within({ first: ": ", rest: "  " }, () => children(scribe, node));
-    scribe.writer.endBlock();
+  dd: (context, node) => {
+    context.writer.flush();
+    context.writer.within({ first: ": ", rest: "  " }, () => children(context, node));
+    context.writer.endBlock();
   },
 };
 
@@ -272,21 +272,21 @@ const IN_CELL = new Set(
   ),
 );
 
-function write(scribe: MarkdownContext, node: HtmlNode): void {
-  const { writer } = scribe;
+function write(context: MarkdownContext, node: HtmlNode): void {
+  const { writer } = context;
   if (writer.size > MOST_CHARS) return;
   if (typeof node === "string") {
     writer.text(node);
     return;
   }
   const rule = RULES[node.name];
-  if (rule && (!scribe.cell || IN_CELL.has(node.name))) rule(scribe, node);
-  else if (!BLOCKS.has(node.name)) children(scribe, node);
+  if (rule && (!context.cell || IN_CELL.has(node.name))) rule(context, node);
+  else if (!BLOCKS.has(node.name)) children(context, node);
   else {
     // Items of a list that has no list around it, and cells of no table, are blocks like any other.
-    const end = () => (scribe.cell ? writer.text(" ") : writer.endBlock());
+    const end = () => (context.cell ? writer.text(" ") : writer.endBlock());
     end();
-    children(scribe, node);
+    children(context, node);
     end();
   }
 }
@@ -301,15 +301,15 @@ function baseOf(root: HtmlElement, address: string | undefined): string | undefi
 }
 
 /** Writes boxes child by child, so that the work can pause in between; what is written is the same as by `write`. */
-function* writeInPortions(scribe: MarkdownContext, node: HtmlNode): Generator<undefined> {
+function* writeInPortions(context: MarkdownContext, node: HtmlNode): Generator<undefined> {
   if (typeof node === "string" || RULES[node.name] || !(BLOCKS.has(node.name) || node.name === "#root")) {
-    write(scribe, node);
+    write(context, node);
     yield;
     return;
   }
-  const end = () => (BLOCKS.has(node.name) ? scribe.writer.endBlock() : undefined);
+  const end = () => (BLOCKS.has(node.name) ? context.writer.endBlock() : undefined);
   end();
-  for (const child of node.children) yield* writeInPortions(scribe, child);
+  for (const child of node.children) yield* writeInPortions(context, child);
   end();
 }
 

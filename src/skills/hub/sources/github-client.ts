@@ -60,14 +60,14 @@ function listedFrom(value: unknown): TreeEntry[] {
 }
 
 export class GitHubClient {
-  readonly #world: HubHost;
+  readonly #host: HubHost;
 
-  constructor(world: HubHost) {
-    this.#world = world;
+  constructor(host: HubHost) {
+    this.#host = host;
   }
 
   get #headers(): { [name: string]: string } {
-    const { token } = this.#world.github;
+    const { token } = this.#host.github;
     return {
       accept: "application/vnd.github+json",
       "x-github-api-version": "2022-11-28",
@@ -76,20 +76,18 @@ export class GitHubClient {
   }
 
   async #api(path: string, what: string, json?: unknown): Promise<unknown> {
-    const { api } = this.#world.github;
+    const { api } = this.#host.github;
     const headers = { ...this.#headers, ...(json === undefined ? {} : { "content-type": "application/json" }) };
-    const answer = await ask(this.#world.service, `${api}${path}`, { headers, maxBytes: 16 * MIB, json });
+    const answer = await ask(this.#host.service, `${api}${path}`, { headers, maxBytes: 16 * MIB, json });
     if (answer.status >= 200 && answer.status < 300) return jsonOf(answer);
-    throw this.#trouble(answer, what);
+    throw this.#lastError(answer, what);
   }
 
-  #trouble(answer: Answer, what: string): UserError {
+  #lastError(answer: Answer, what: string): UserError {
     const limited = answer.status === 429 || (answer.status === 403 && answer.headers["x-ratelimit-remaining"] === "0");
     if (limited)
       return new UserError("GitHub allows no more requests for now", {
-        hint: this.#world.github.token
-          ? "Try again later."
-          : "Set GITHUB_TOKEN for a higher limit, or try again later.",
+        hint: this.#host.github.token ? "Try again later." : "Set GITHUB_TOKEN for a higher limit, or try again later.",
       });
     if (answer.status === 404)
       return new UserError(`${what} is not on GitHub, or it is private`, {
@@ -145,11 +143,11 @@ export class GitHubClient {
   async file(tree: Tree, entry: TreeEntry): Promise<Uint8Array> {
     if (entry.size > LIMITS.file)
       throw new HubRefusal(`refused: ${entry.path} has ${entry.size} bytes; at most ${LIMITS.file}`);
-    const { raw, token } = this.#world.github;
+    const { raw, token } = this.#host.github;
     const url = `${raw}/${tree.repo}/${encoded(tree.ref)}/${encoded(entry.path)}`;
     const headers = token ? { authorization: `Bearer ${token}` } : {};
-    const answer = await ask(this.#world.service, url, { headers });
-    if (answer.status !== 200) throw this.#trouble(answer, `${tree.repo}/${entry.path}`);
+    const answer = await ask(this.#host.service, url, { headers });
+    if (answer.status !== 200) throw this.#lastError(answer, `${tree.repo}/${entry.path}`);
     const hash = createHash("sha1").update(`blob ${answer.body.length}\0`).update(answer.body).digest("hex");
     if (hash !== entry.sha)
       throw new HubRefusal(

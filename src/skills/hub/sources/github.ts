@@ -30,8 +30,8 @@ export function parseRepoIdentifier(identifier: string): RepoIdentifier | undefi
   return { repo: name, path, ...(ref === undefined ? {} : { ref }) };
 }
 
-async function listTap(world: HubHost, tap: Tap): Promise<HubListing[]> {
-  const client = new GitHubClient(world);
+async function listTap(host: HubHost, tap: Tap): Promise<HubListing[]> {
+  const client = new GitHubClient(host);
   const tree = await client.tree({ repo: tap.repo });
   const folders = skillFolders(tree)
     .filter((folder) => `${folder}/`.startsWith(tap.path) && !/^[._]/.test(folder.split("/").at(-1) ?? ""))
@@ -49,16 +49,16 @@ async function listTap(world: HubHost, tap: Tap): Promise<HubListing[]> {
   return listings.flat();
 }
 
-export function githubSource(world: HubHost): HubSource & { list(tap: Tap): Promise<readonly HubListing[]> } {
+export function githubSource(host: HubHost): HubSource & { list(tap: Tap): Promise<readonly HubListing[]> } {
   const list = (tap: Tap) =>
-    cachedListing(world.skillsDir, `${world.github.api} ${tap.repo} ${tap.path}`, () => listTap(world, tap));
+    cachedListing(host.skillsDir, `${host.github.api} ${tap.repo} ${tap.path}`, () => listTap(host, tap));
   return {
     id: "github",
     summary: "owner/repo/path on GitHub, and taps",
     list,
     accepts: (identifier) => identifier.includes("/") && parseRepoIdentifier(identifier) !== undefined,
     search: async (query, limit) => {
-      const taps = await new Taps(world.skillsDir).all();
+      const taps = await new Taps(host.skillsDir).all();
       const settled = await Promise.allSettled(taps.map(list));
       const failed = settled.find((result) => result.status === "rejected");
       const found = settled.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
@@ -68,7 +68,7 @@ export function githubSource(world: HubHost): HubSource & { list(tap: Tap): Prom
     fetch: async (identifier): Promise<Bundle> => {
       const where = parseRepoIdentifier(identifier);
       if (!where) throw new Error(`${identifier} is no repository`);
-      const { tree, folder, files } = await fetchRepoSkill(world, where, where.path);
+      const { tree, folder, files } = await fetchRepoSkill(host, where, where.path);
       const found = folder === "" ? where.repo : `${where.repo}/${folder}`;
       return {
         name: (folder.split("/").at(-1) || where.repo.split("/")[1] || "").toLowerCase(),

@@ -16,8 +16,8 @@ function folders(root: string | null): string[] {
     .map((file) => file.rel.slice(0, -"/SKILL.md".length));
 }
 
-export function officialSource(world: HubHost): HubSource {
-  const root = world.optional;
+export function officialSource(host: HubHost): HubSource {
+  const root = host.optional;
   return {
     id: "official",
     summary: "optional skills that come with Hermes",
@@ -54,7 +54,7 @@ export function officialSource(world: HubHost): HubSource {
         trust: "official",
         ...(parts[0] !== undefined && parts.length > 1 ? { category: parts[0] } : {}),
         files: checkedFiles(entriesBelow(join(root, folder))),
-        origin: { version: world.version },
+        origin: { version: host.version },
       };
     },
   };

@@ -72,10 +72,10 @@ async function entriesOf(client: GitHubClient, tree: Tree, folder: string): Prom
   });
 }
 
-export async function fetchRepoSkill(world: HubHost, where: RepoRef, wanted: string): Promise<RepoSkill> {
+export async function fetchRepoSkill(host: HubHost, where: RepoRef, wanted: string): Promise<RepoSkill> {
   if (wanted !== "" && pathMistake(wanted))
     throw new HubRefusal(`refused: the path "${wanted}" ${pathMistake(wanted)}`);
-  const client = new GitHubClient(world);
+  const client = new GitHubClient(host);
   const tree = await client.tree(where);
   const folder = await findFolder(client, tree, wanted);
   const entries = await entriesOf(client, tree, folder);

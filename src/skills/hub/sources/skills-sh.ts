@@ -36,7 +36,7 @@ function listingFrom(value: unknown): HubListing[] {
   ];
 }
 
-export function skillsShSource(world: HubHost): HubSource {
+export function skillsShSource(host: HubHost): HubSource {
   return {
     id: "skills-sh",
     summary: "the skills.sh directory",
@@ -45,7 +45,7 @@ export function skillsShSource(world: HubHost): HubSource {
       // The directory answers searches only; it has no list of everything.
       if (query.trim().length < 2) return [];
       const parameters = new URLSearchParams({ q: query, limit: String(limit) });
-      const answer = await download(world.service, `${world.skillsSh}/api/search?${parameters}`, { maxBytes: 2 * MIB });
+      const answer = await download(host.service, `${host.skillsSh}/api/search?${parameters}`, { maxBytes: 2 * MIB });
       const { skills } = jsonOf(answer) as Raw;
       return Array.isArray(skills) ? skills.flatMap(listingFrom).slice(0, limit) : [];
     },
@@ -56,7 +56,7 @@ export function skillsShSource(world: HubHost): HubSource {
           hint: "It has the form skills-sh/OWNER/REPO/SKILL.",
           exitCode: 2,
         });
-      const { tree, folder, files } = await fetchRepoSkill(world, { repo: wanted.repo }, wanted.skill);
+      const { tree, folder, files } = await fetchRepoSkill(host, { repo: wanted.repo }, wanted.skill);
       const id = `skills-sh/${wanted.repo}/${wanted.skill}`;
       return {
         name: (wanted.skill.split("/").at(-1) ?? "").toLowerCase(),

@@ -18,7 +18,7 @@ async function nameFor(text: string, url: URL): Promise<string> {
   return candidates.find((name) => !NO_NAMES.has(name) && /^[a-z][a-z0-9._-]*$/.test(name)) ?? "";
 }
 
-export function urlSource(world: HubHost): HubSource {
+export function urlSource(host: HubHost): HubSource {
   return {
     id: "url",
     summary: "the address of a SKILL.md, zip or tar.gz",
@@ -32,7 +32,7 @@ export function urlSource(world: HubHost): HubSource {
         throw new UserError("the address has a user name or password in it", {
           hint: "Leave it out: it would be stored.",
         });
-      const { body, url: from } = await download(world.fetch, url.href, { maxBytes: LIMITS.download });
+      const { body, url: from } = await download(host.fetch, url.href, { maxBytes: LIMITS.download });
       const unpacked = await filesFromArchive(body, url.href);
       if (!unpacked && !/\.(?:md|markdown)$/i.test(url.pathname))
         throw new UserError(`${url.href} is no SKILL.md and no zip or tar.gz`, { exitCode: 2 });

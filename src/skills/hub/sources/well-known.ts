@@ -67,10 +67,10 @@ function publishedFrom(value: unknown): Published[] {
   ];
 }
 
-async function readIndex(world: HubHost, place: Place): Promise<{ base: string; skills: Published[] }> {
+async function readIndex(host: HubHost, place: Place): Promise<{ base: string; skills: Published[] }> {
   const bases = place.base ? [place.base] : FOLDERS.map((folder) => `${place.site}${folder}`);
   for (const base of bases) {
-    const answer = await ask(world.fetch, `${base}index.json`, { maxBytes: 2 * MIB });
+    const answer = await ask(host.fetch, `${base}index.json`, { maxBytes: 2 * MIB });
     if (answer.status !== 200) continue;
     const { skills } = jsonOf(answer) as Raw;
     // After a redirect the files are where the index was found.
@@ -80,7 +80,7 @@ async function readIndex(world: HubHost, place: Place): Promise<{ base: string; 
   throw new UserError(`${place.site} publishes no skills`, { hint: `Looked for ${bases[0]}index.json` });
 }
 
-async function listedFiles(world: HubHost, base: string, skill: Published): Promise<BundleFile[]> {
+async function listedFiles(host: HubHost, base: string, skill: Published): Promise<BundleFile[]> {
   const names = skill.files.length > 0 ? skill.files : ["SKILL.md"];
   if (names.length > LIMITS.files) throw new HubRefusal(`refused: more than ${LIMITS.files} files`);
   for (const name of names) {
@@ -90,7 +90,7 @@ async function listedFiles(world: HubHost, base: string, skill: Published): Prom
   let total = 0;
   const entries = await inParallel(names, WIDTH, async (name) => {
     const path = [skill.name, ...plainPath(name).split("/")].map(encodeURIComponent).join("/");
-    const { body } = await download(world.fetch, `${base}${path}`);
+    const { body } = await download(host.fetch, `${base}${path}`);
     total += body.length;
     if (total > LIMITS.total) throw new HubRefusal(`refused: more than ${LIMITS.total} bytes in all`);
     return { path: name, kind: "file" as const, bytes: body };
@@ -98,9 +98,9 @@ async function listedFiles(world: HubHost, base: string, skill: Published): Prom
   return checkedFiles(entries);
 }
 
-async function artefact(world: HubHost, base: string, skill: Published): Promise<BundleFile[]> {
+async function artefact(host: HubHost, base: string, skill: Published): Promise<BundleFile[]> {
   const url = new URL(skill.url ?? "", base).href;
-  const { body } = await download(world.fetch, url, { maxBytes: LIMITS.download });
+  const { body } = await download(host.fetch, url, { maxBytes: LIMITS.download });
   const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
   if (skill.digest !== undefined && skill.digest.toLowerCase() !== digest)
     throw new HubRefusal(`refused: ${url} does not have the digest that the index promises`);
@@ -108,11 +108,11 @@ async function artefact(world: HubHost, base: string, skill: Published): Promise
   return unpacked ? skillFolder(unpacked) : checkedFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
 }
 
-export function wellKnownSource(world: HubHost): HubSource & { list(site: string): Promise<readonly HubListing[]> } {
+export function wellKnownSource(host: HubHost): HubSource & { list(site: string): Promise<readonly HubListing[]> } {
   const list = async (site: string): Promise<HubListing[]> => {
     const place = parse(site);
     if (!place) throw new UserError(`"${site}" is no address`, { exitCode: 2 });
-    const { base, skills } = await readIndex(world, place);
+    const { base, skills } = await readIndex(host, place);
     return skills.map(({ name, description }) => {
       const identifier = `well-known:${base}${name}`;
       return { name, description, source: "well-known", identifier, trust: "community" as const };
@@ -131,15 +131,14 @@ export function wellKnownSource(world: HubHost): HubSource & { list(site: string
     fetch: async (identifier): Promise<Bundle> => {
       const place = parse(identifier);
       if (!place) throw new UserError(`"${identifier}" is no address`, { exitCode: 2 });
-      const { base, skills } = await readIndex(world, place);
+      const { base, skills } = await readIndex(host, place);
       const names = skills.map((skill) => skill.name).join(", ");
       const name = place.name ?? (skills.length === 1 ? skills[0]?.name : undefined);
       if (name === undefined)
         throw new UserError(`${place.site} publishes several skills`, { hint: `Add #NAME to the address: ${names}` });
       const skill = skills.find((candidate) => candidate.name === name);
       if (!skill) throw new UserError(`${place.site} has no skill "${name}"`, { hint: `It has: ${names}` });
-      const files =
-        skill.url === undefined ? await listedFiles(world, base, skill) : await artefact(world, base, skill);
+      const files = skill.url === undefined ? await listedFiles(host, base, skill) : await artefact(host, base, skill);
       const id = `well-known:${base}${name}`;
       return {
         name: name.toLowerCase(),
