@@ -130,9 +130,9 @@ describe("the frozen examples", () => {
     fromFrozen("greeter");
     const rows = JSON.parse((await hermes(["plugins", "list", "--all", "--json"])).stdout) as {
       key: string;
-      brings?: { tools: { name: string }[]; commands: { name: string }[]; modelProviders: { name: string }[] };
+      registrations?: { tools: { name: string }[]; commands: { name: string }[]; modelProviders: { name: string }[] };
     }[];
-    const own = rows.find((row) => row.key === "builtins")?.brings;
+    const own = rows.find((row) => row.key === "builtins")?.registrations;
     expect(own?.tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining(["read_file", "memory", "delegate_task"]),
     );

@@ -102,7 +102,7 @@ describe("which plugins run", () => {
     writeFileSync(join(folder, "plugins", "package.json"), JSON.stringify({ dependencies: { one: "2.0.0" } }));
     const { host: opened } = await host({ plugins: { enabled: ["one"] } });
     const rows = opened.rows().filter((row) => row.source === "npm");
-    expect(rows).toMatchObject([{ key: "one", version: "2.0.0", standing: "enabled" }]);
+    expect(rows).toMatchObject([{ key: "one", version: "2.0.0", status: "enabled" }]);
   });
 
   it("says what is odd about a manifest, and calls Python plugins by their name", async () => {
