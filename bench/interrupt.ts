@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openApp } from "../src/app/compose.ts";
-import { openHome } from "../src/app/home.ts";
 import type { Conversation } from "../src/core/conversation.ts";
 import type { AgentEvent } from "../src/core/event.ts";
 import { nobody } from "../src/core/human.ts";
+import { openHome } from "../src/home/home.ts";
 import { calls, type FakeLlm, hang, startFakeLlm, status, text, usage } from "../test/fake-llm.ts";
 import type { Reply } from "../test/fake-llm-replies.ts";
 import { tempHome } from "../test/temp-home.ts";

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { openHome } from "../src/app/home.ts";
-import { PluginHost } from "../src/app/plugin-host.ts";
-import { Registry } from "../src/app/registry.ts";
-import { openSettings } from "../src/app/settings.ts";
+import { openSettings } from "../src/config/settings.ts";
+import { Registry } from "../src/core/tool-registry.ts";
+import { openHome } from "../src/home/home.ts";
+import { PluginHost } from "../src/plugins/plugin-host.ts";
 import { type Line, printTable } from "./table.ts";
 
 const { values } = parseArgs({

@@ -1,9 +1,9 @@
 // The gateway of the soak: the real one with its workers, in a process whose scheduler runs on a clock of its own.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { openHome } from "../src/app/home.ts";
 import { openGateway } from "../src/app/open-gateway.ts";
-import { Gateway } from "../src/gateway/gateway.ts";
+import { Gateway } from "../src/gateway/control/gateway.ts";
+import { openHome } from "../src/home/home.ts";
 
 export interface Sample {
   readonly heap: number;

@@ -1,10 +1,10 @@
 // Builds the benchmark's databases once per run: the same messages under each index layout.
 import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, immediate, openDatabase } from "../src/store/sqlite/driver.ts";
-import { beginLayoutSwitch, ensureIndex } from "../src/store/sqlite/index-health.ts";
-import { dropTriggers, FTS_TABLES, type IndexLayout } from "../src/store/sqlite/index-layout.ts";
-import { fullPlan, rebuildStep, writePlan } from "../src/store/sqlite/index-rebuild.ts";
+import { type Database, immediate, openDatabase } from "../src/store/sqlite/connection/driver.ts";
+import { beginLayoutSwitch, ensureIndex } from "../src/store/sqlite/index/health.ts";
+import { dropTriggers, FTS_TABLES, type IndexLayout } from "../src/store/sqlite/index/layout.ts";
+import { fullPlan, rebuildStep, writePlan } from "../src/store/sqlite/index/rebuild.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { Dice, messageAt } from "./corpus.ts";
 

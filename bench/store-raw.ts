@@ -1,5 +1,5 @@
 // The yardstick: the plain statements of the schema on node:sqlite's API, without any of our code around them.
-import { type DatabaseSync, sqliteModule } from "../src/store/sqlite/sqlite-module.ts";
+import { type DatabaseSync, sqliteModule } from "../src/store/sqlite/connection/sqlite-module.ts";
 
 export interface Raw {
   append(session: string, text: string): void;

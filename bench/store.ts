@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { IndexLayout } from "../src/store/sqlite/index-layout.ts";
+import type { IndexLayout } from "../src/store/sqlite/index/layout.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { Dice, messageAt } from "./corpus.ts";
 import { type BenchFiles, buildFiles, MESSAGES_PER_SESSION, megabytes, sessionName } from "./store-files.ts";

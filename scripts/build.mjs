@@ -40,7 +40,7 @@ const entries = {
 function buildModules() {
   return build({
     ...bundled,
-    entryPoints: { plugin: "src/plugin.ts", "plugin-module-hooks": "src/app/plugin-module-hooks.ts" },
+    entryPoints: { plugin: "src/plugin.ts", "plugin-module-hooks": "src/plugins/module-hooks.ts" },
     outdir,
     format: "esm",
     banner: {

@@ -1,8 +1,8 @@
 // docs/reference/configuration.md, made from the configuration schema.
 import { describeAllowed } from "../src/config/describe.ts";
 import { envBindings } from "../src/config/env-layer.ts";
-import { chapters } from "../src/config/schema/config.ts";
-import type { Keys, Node } from "../src/config/schema/fields.ts";
+import { chapters } from "../src/core/config/config.ts";
+import type { Keys, Node } from "../src/core/config/fields.ts";
 
 interface Row {
   readonly path: string;

@@ -1,6 +1,5 @@
 // The library: what `import … from "hermes-ts"` gives.
 
-export type { Jobs } from "./app/job-service.ts";
 export { createHermes, type Hermes, type HermesOptions, type LibraryConversationOptions } from "./app/library.ts";
 export type { Conversation, OpenedConversation } from "./core/conversation.ts";
 export type { AgentEvent, TurnEnd } from "./core/event.ts";
@@ -11,3 +10,4 @@ export type { JobInput } from "./core/job-service.ts";
 export type { Content, ContentPart, Message, ToolCall } from "./core/message.ts";
 export type { SearchAnswer, SearchHit, SessionRow, SessionStore, SessionSummary } from "./core/session.ts";
 export type { Cost, Usage, UsageLedger } from "./core/usage.ts";
+export type { Jobs } from "./cron/job-service.ts";

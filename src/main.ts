@@ -33,7 +33,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const { dispatch } = await import("./cli/dispatch.ts");
   return dispatch(argv, {
-    gateway: async (home, options) => (await import("./gateway/run.ts")).runGateway(home, options),
+    gateway: async (home, options) => (await import("./gateway/control/run.ts")).runGateway(home, options),
   });
 }
 

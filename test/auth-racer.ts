@@ -1,5 +1,5 @@
 // A child process for the race test of the key file: adds a key of its own, then counts uses of a shared one.
-import { Credentials } from "../src/providers/credentials.ts";
+import { Credentials } from "../src/providers/keys/credentials.ts";
 
 const [path = "", name = "", sharedId = "", rounds = "0"] = process.argv.slice(2);
 const credentials = new Credentials({ path, strategies: {} });

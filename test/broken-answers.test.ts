@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDatabase } from "../src/store/sqlite/driver.ts";
+import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { runHermes } from "./hermes.ts";
 import {
   API_MODE,

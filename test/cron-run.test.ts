@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { upcomingRuns } from "../src/app/cron-actions.ts";
+import { upcomingRuns } from "../src/cron/api.ts";
 import { CronWorld } from "./cron-world.ts";
 import { calls, type FakeLlm, startFakeLlm, status, text } from "./fake-llm.ts";
 

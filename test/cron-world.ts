@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import type { App } from "../src/app/app.ts";
 import { openApp } from "../src/app/compose.ts";
-import { openHome } from "../src/app/home.ts";
 import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../src/core/job.ts";
+import { openHome } from "../src/home/home.ts";
 import { type FakeLlm, startFakeLlm } from "./fake-llm.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 

@@ -1,9 +1,9 @@
 // A gateway with a home of its own, a scripted model and a Bot API server on loopback.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openHome } from "../src/app/home.ts";
 import { type OpenedGateway, openGateway } from "../src/app/open-gateway.ts";
-import { Gateway } from "../src/gateway/gateway.ts";
+import { Gateway } from "../src/gateway/control/gateway.ts";
+import { openHome } from "../src/home/home.ts";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import { FakeTelegram, type FakeTelegramOptions } from "./fake-telegram.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect } from "vitest";
-import { openHome } from "../src/app/home.ts";
-import { type Consent, type HubActions, openHubActions } from "../src/app/hub-actions.ts";
+import { openHome } from "../src/home/home.ts";
+import { type Consent, type HubActions, openHubActions } from "../src/skills/hub/api.ts";
 import { FakeHub } from "./fake-hub.ts";
 
 export const skill = (name: string, body = "Write the notes down, then read them again."): string =>

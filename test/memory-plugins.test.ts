@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openHome } from "../src/app/home.ts";
-import { openMemoryActions } from "../src/app/memory-actions.ts";
-import { PluginHost } from "../src/app/plugin-host.ts";
-import { openSettings } from "../src/app/settings.ts";
+import { openSettings } from "../src/config/settings.ts";
 import type { MemoryProvider } from "../src/core/memory.ts";
 import type { JsonObject } from "../src/core/message.ts";
-import { openDatabase } from "../src/store/sqlite/driver.ts";
+import { openHome } from "../src/home/home.ts";
+import { openMemoryActions } from "../src/memory/api.ts";
+import { PluginHost } from "../src/plugins/plugin-host.ts";
+import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { type FakeMem0, startFakeMem0 } from "./fake-mem0.ts";
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { judgeSummary, summaryPrompt } from "../src/context/summary-prompt.ts";
+import { judgeSummary, summaryPrompt } from "../src/context/compaction/summary-prompt.ts";
 import { type Message, textOf } from "../src/core/message.ts";
 import type { Tool } from "../src/core/tool.ts";
 import { offline } from "../src/providers/transports/offline.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
-import { openHome } from "../src/app/home.ts";
 import { HOOK_NAMES, type HookName } from "../src/core/hook.ts";
 import type { ApprovalAnswer, Human } from "../src/core/human.ts";
 import type { JsonObject } from "../src/core/message.ts";
+import { openHome } from "../src/home/home.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import { runHermes } from "./hermes.ts";
 

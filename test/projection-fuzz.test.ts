@@ -1,7 +1,7 @@
 // Any log prefix × any crash point × any compaction cut becomes a request that the strict validators accept.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Compressor } from "../src/context/compressor.ts";
+import { Compressor } from "../src/context/compaction/compressor.ts";
 import type { Message } from "../src/core/message.ts";
 import { textOf } from "../src/core/message.ts";
 import { projectMessages } from "../src/core/projection.ts";

@@ -3,9 +3,9 @@ import { existsSync, linkSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
-import { openHome } from "../src/app/home.ts";
-import { isProtected } from "../src/app/protected-files.ts";
+import { openHome } from "../src/home/home.ts";
 import { nobody } from "../src/index.ts";
+import { isProtected } from "../src/security/protected-files.ts";
 import { CANARY, GuardedWorld } from "./guarded-world.ts";
 
 let environment: GuardedWorld;

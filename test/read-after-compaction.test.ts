@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
-import { openHome } from "../src/app/home.ts";
 import { nobody } from "../src/core/human.ts";
+import { openHome } from "../src/home/home.ts";
 import { calls, startFakeLlm, text } from "./fake-llm.ts";
 import { tempHome } from "./temp-home.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Compressor } from "../src/context/compressor.ts";
+import { Compressor } from "../src/context/compaction/compressor.ts";
 import { recallContextTool } from "../src/context/recall-context.ts";
 import { nobody } from "../src/core/human.ts";
 import type { Message } from "../src/core/message.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SessionIndex } from "../src/gateway/session-index.ts";
+import { SessionIndex } from "../src/gateway/inbound/session-index.ts";
 import { runHermes } from "./hermes.ts";
 import { findReference, type Reference, resultOf } from "./reference.ts";
 

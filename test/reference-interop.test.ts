@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import type { SearchHit } from "../src/core/session.ts";
-import { type Database, openDatabase } from "../src/store/sqlite/driver.ts";
+import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { runHermes } from "./hermes.ts";
 import { findReference, type Reference, type ReferenceCall, resultOf } from "./reference.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noMemory } from "../src/agent/no-memory.ts";
+import { noMemory } from "../src/agent/delegation/no-memory.ts";
 import type { AgentSettings, ConversationParts } from "../src/agent/parts.ts";
 import type { CompressOutcome, ContextEngine } from "../src/core/context.ts";
 import type { AgentEvent } from "../src/core/event.ts";

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { openConversation } from "../src/agent/conversation.ts";
-import { Compressor } from "../src/context/compressor.ts";
+import { Compressor } from "../src/context/compaction/compressor.ts";
 import { textOf } from "../src/core/message.ts";
 import type { ModelRequest } from "../src/core/provider.ts";
 import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../src/core/tokens.ts";

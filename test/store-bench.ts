@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach } from "vitest";
 import type { SessionStore } from "../src/core/session.ts";
-import { type Database, openDatabase, type SqlValue } from "../src/store/sqlite/driver.ts";
+import { type Database, openDatabase, type SqlValue } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore, type SqliteStoreOptions } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
 import { bundle } from "./bundle.ts";

@@ -1,5 +1,5 @@
 // Writes state.db as an earlier schema version left it: its tables, its index, three messages.
-import { openDatabase } from "../src/store/sqlite/driver.ts";
+import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 
 interface Added {
   readonly version: number;

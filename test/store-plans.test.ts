@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type Database, openDatabase, type Statement } from "../src/store/sqlite/driver.ts";
+import { type Database, openDatabase, type Statement } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 
 /** A connection that writes down every statement it prepares. */

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openDatabase } from "../src/store/sqlite/driver.ts";
+import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { bundle } from "./bundle.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Database, openDatabase } from "../src/store/sqlite/driver.ts";
+import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { writeHistoricalFile } from "./store-historical-file.ts";
 

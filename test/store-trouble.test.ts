@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../src/core/failure.ts";
-import { type Database, openDatabase } from "../src/store/sqlite/driver.ts";
+import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import {
   formatStoreUnavailable,
   getLastInitError,
   recordInitError,
   resetLastInitError,
-} from "../src/store/sqlite/init-error.ts";
-import { applyJournalMode, resetJournalWarnings } from "../src/store/sqlite/journal.ts";
+} from "../src/store/sqlite/connection/init-error.ts";
+import { applyJournalMode, resetJournalWarnings } from "../src/store/sqlite/connection/journal.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
 import { bundle } from "./bundle.ts";

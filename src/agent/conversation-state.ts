@@ -2,9 +2,9 @@
 import { estimateSchemaTokens, estimateTextTokens } from "../core/tokens.ts";
 import { OutsideText } from "./outside-text.ts";
 import type { ConversationParts } from "./parts.ts";
-import type { ResolvedTools } from "./resolved-tools.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { Steering } from "./steering.ts";
+import type { ResolvedTools } from "./tools/resolved-tools.ts";
 
 export class ConversationState {
   parts: ConversationParts;

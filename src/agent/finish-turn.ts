@@ -2,8 +2,8 @@
 import type { AgentEvent } from "../core/event.ts";
 import type { HookName } from "../core/hook.ts";
 import type { Json, JsonObject } from "../core/message.ts";
-import { answerTo, openCalls } from "./open-calls.ts";
-import { INTERRUPTED } from "./tool-errors.ts";
+import { answerTo, openCalls } from "./tools/open-calls.ts";
+import { INTERRUPTED } from "./tools/tool-errors.ts";
 import type { TurnOutcome, TurnScope } from "./turn-scope.ts";
 import { orElse } from "./until-aborted.ts";
 

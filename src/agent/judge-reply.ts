@@ -3,8 +3,8 @@ import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { ModelResponse } from "../core/provider.ts";
-import { type PreparedBatch, prepareCalls, withCalls } from "./prepare-calls.ts";
-import type { ResolvedTools } from "./resolved-tools.ts";
+import { type PreparedBatch, prepareCalls, withCalls } from "./tools/prepare-calls.ts";
+import type { ResolvedTools } from "./tools/resolved-tools.ts";
 
 const EMPTY_TEXT = "(empty)";
 const MOST_CONTINUATIONS = 3;

@@ -4,7 +4,7 @@ import { type Bench, call, collect, openBench, says, scripted, uses } from "../.
 import type { Gate, Intent } from "../core/gate.ts";
 import type { Memory } from "../core/memory.ts";
 import { openConversation } from "./conversation.ts";
-import { noMemory } from "./no-memory.ts";
+import { noMemory } from "./delegation/no-memory.ts";
 
 let bench: Bench;
 beforeEach(async () => {

@@ -9,7 +9,7 @@ import type { Provider, ReasoningEffort, SideModel } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
-import type { GuardSettings } from "./loop-guard.ts";
+import type { GuardSettings } from "./tools/loop-guard.ts";
 
 /** Milliseconds since the epoch. Tests hand in their own. */
 export interface Clock {

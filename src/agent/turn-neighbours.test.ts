@@ -19,7 +19,7 @@ import type { JsonObject } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
-import { noMemory } from "./no-memory.ts";
+import { noMemory } from "./delegation/no-memory.ts";
 
 let bench: Bench;
 beforeEach(async () => {

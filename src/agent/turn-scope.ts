@@ -4,10 +4,10 @@ import type { Failure } from "../core/failure.ts";
 import type { Message, UserMessage } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { ConversationState } from "./conversation-state.ts";
-import { FileChanges } from "./file-changes.ts";
 import { ReplyJudge } from "./judge-reply.ts";
-import { LoopGuard } from "./loop-guard.ts";
 import { Tally } from "./tally.ts";
+import { FileChanges } from "./tools/file-changes.ts";
+import { LoopGuard } from "./tools/loop-guard.ts";
 
 export interface TurnOutcome {
   readonly end: TurnEnd;

@@ -7,7 +7,7 @@ import { compact, compactBeforeTurn } from "./compaction.ts";
 import type { Judgement } from "./judge-reply.ts";
 import { type CallOutcome, callModel } from "./model-call.ts";
 import { isOverflow, shrinkAfterOverflow } from "./overflow.ts";
-import { type BatchScope, runTools } from "./run-tools.ts";
+import { type BatchScope, runTools } from "./tools/run-tools.ts";
 import type { TurnOutcome, TurnScope } from "./turn-scope.ts";
 import { orElse } from "./until-aborted.ts";
 import { wrapUp } from "./wrap-up.ts";

@@ -1,54 +1,18 @@
 // The program behind every surface: open a conversation, look things up, close.
-import type { Config } from "../config/schema/config.ts";
+
 import type { SlashCommand } from "../core/command.ts";
-import type { OpenedConversation } from "../core/conversation.ts";
+import type { Config } from "../core/config/config.ts";
+import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
+import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
-import type { Human } from "../core/human.ts";
-import type { Deliverer, JobOrigin } from "../core/job.ts";
+import type { Deliverer } from "../core/job.ts";
 import type { Platform } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
+import type { Registry, ToolState } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
-import type { Home } from "./home.ts";
-import type { Cron } from "./job-repository.ts";
-import type { Registry, ToolState } from "./registry.ts";
-import type { ProcessNotice } from "./workspaces.ts";
-
-export interface ConversationOptions {
-  readonly human: Human;
-  /** Where the conversation comes from: `cli`, `telegram`, … ; `tool` hides it from lists. */
-  readonly source?: string;
-  /** Whose default toolset applies; `cli` when absent. */
-  readonly platform?: string;
-  readonly userId?: string;
-  /** A session id to go on with. */
-  readonly resume?: string;
-  /** The id for a new session; made when absent. */
-  readonly sessionId?: string;
-  /** Text of the surface for the model: who is here, how to write. Part of the frozen prompt of a new session. */
-  readonly instructions?: string;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly toolsets?: readonly string[];
-  readonly skills?: readonly string[];
-  readonly maxTurns?: number;
-  readonly cwd?: string;
-  /** No project files, no memory, no skills. */
-  readonly ignoreRules?: boolean;
-  readonly passSessionId?: boolean;
-  readonly checkpoints?: boolean;
-  /** The scheduled job that this conversation belongs to. */
-  readonly jobId?: string;
-  readonly baseUrl?: string;
-  /** Toolsets that this conversation must not have, whatever else is chosen. */
-  readonly withoutToolsets?: readonly string[];
-  /** Only tools that this platform has too, whatever else is chosen. */
-  readonly withinPlatform?: string;
-  readonly noMemory?: boolean;
-  readonly noProjectFiles?: boolean;
-  /** The chat that this conversation is in: where jobs made here deliver to. */
-  readonly origin?: JobOrigin;
-}
+import type { Cron } from "../cron/job-repository.ts";
+import type { ProcessNotice } from "../tools/terminal/workspaces.ts";
 
 export interface PreparedInput {
   readonly text: string;

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { openHome } from "../home/home.ts";
 import { CONVERSATION_TOOLS } from "./builtins.ts";
 import { openApp } from "./compose.ts";
-import { openHome } from "./home.ts";
 
 let folder: string;
 

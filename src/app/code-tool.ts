@@ -1,9 +1,9 @@
 // execute_code for one conversation: its scripts call the conversation's own tools, by the same rules as the model.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { argumentProblems } from "../agent/check-arguments.ts";
-import { coerceArguments } from "../agent/coerce-arguments.ts";
-import { thrownResult } from "../agent/tool-errors.ts";
+import { argumentProblems } from "../agent/tools/check-arguments.ts";
+import { coerceArguments } from "../agent/tools/coerce-arguments.ts";
+import { thrownResult } from "../agent/tools/tool-errors.ts";
 import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
 import type { JsonObject } from "../core/message.ts";
 import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";

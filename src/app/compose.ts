@@ -1,23 +1,23 @@
 // Configuration → program: opens the store, the models, the guards and the tools; closes them again.
 
+import { openSettings } from "../config/settings.ts";
+import type { Home } from "../core/home.ts";
+import { Registry } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import { ensureHomeLayout } from "../home/home-layout.ts";
+import { startSpillSweeper } from "../home/spill-sweep.ts";
 import type { Models } from "../providers/connect.ts";
+import { openModels } from "../providers/open-models.ts";
+import { smartJudge } from "../providers/smart-judge.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
-import type { Home } from "./home.ts";
-import { ensureHomeLayout } from "./home-layout.ts";
-import { smartJudge } from "./judge.ts";
 import { LazyCron } from "./lazy-cron.ts";
 import { LazySkills } from "./lazy-skills.ts";
 import { ledgerByConversation, openLedger } from "./ledger.ts";
-import { openModels } from "./models.ts";
 import { openGuards } from "./open-guards.ts";
-import { openExtensions, pluginPlatforms, readyPlugins, withModelProviders } from "./plugin-open.ts";
-import { Registry } from "./registry.ts";
+import { openExtensions, pluginPlatforms, readyPlugins, withModelProviders } from "./open-plugins.ts";
 import type { Services } from "./services.ts";
-import { openSettings } from "./settings.ts";
-import { startSpillSweeper } from "./spill-sweep.ts";
 import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
@@ -58,13 +58,13 @@ function lazyServices(deps: ConversationDeps): LazyServices {
     },
     commands: async () => {
       const { slashCommands } = await import("./slash.ts");
-      const { aboutSkills } = await import("./skills-command.ts");
-      const { cronSlash } = await import("./cron-command.ts");
+      const { aboutSkills } = await import("../commands/skills.ts");
+      const { cronSlash } = await import("../commands/cron.ts");
       const own = [...slashCommands, ...aboutSkills(services), cronSlash(services)];
       return [...own, ...(plugins?.commands(own) ?? [])];
     },
     skillCommands: async (platform) => {
-      const { skillCommands } = await import("./skill-actions.ts");
+      const { skillCommands } = await import("../skills/preload.ts");
       return skillCommands(services, platform);
     },
     skills: () => services.skills.open(),
@@ -84,7 +84,7 @@ function lazyServices(deps: ConversationDeps): LazyServices {
 /** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
 function lazyCron(late: () => { readonly app: App; readonly services: Services }): LazyCron {
   const channel: LazyCron = new LazyCron({
-    deliverer: async () => (await import("./configured-deliverer.ts")).configuredDeliverer(late().app),
+    deliverer: async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(late().app),
     repository: async () => {
       const { home, config } = late().services;
       return (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer: () => channel.deliverer() });

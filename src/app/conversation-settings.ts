@@ -1,13 +1,13 @@
 // From configuration to what the agent, the engine and the tool box want to know.
 import { realpathSync } from "node:fs";
 import type { AgentSettings } from "../agent/parts.ts";
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../core/config/config.ts";
+import type { ConversationOptions } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
 import type { ReasoningEffort } from "../core/provider.ts";
+import type { Registry } from "../core/tool-registry.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ExtraToolsets, isToolset, resolveToolsets, TOOLSETS } from "../tools/toolsets.ts";
-import type { ConversationOptions } from "./app.ts";
-import type { Registry } from "./registry.ts";
 
 const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 

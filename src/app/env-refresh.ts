@@ -1,9 +1,9 @@
 // `.env` while the program runs: a changed key serves the next conversation, without a restart.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { rereadEnv } from "./home.ts";
-import { knownSecrets } from "./known-secrets.ts";
-import type { Registry } from "./registry.ts";
+import type { Registry } from "../core/tool-registry.ts";
+import { rereadEnv } from "../home/home.ts";
+import { knownSecrets } from "../security/known-secrets.ts";
 import type { Services } from "./services.ts";
 
 /** The state of the file that was read last, by home. */

@@ -1,6 +1,6 @@
 // The door to scheduled jobs: their code is loaded at the first use; the gateway puts its deliverer in here.
 import type { Deliverer } from "../core/job.ts";
-import type { Cron, JobRepository } from "./job-repository.ts";
+import type { Cron, JobRepository } from "../cron/job-repository.ts";
 
 export interface CronLoaders {
   /** The deliverer until a surface brings its own. */

@@ -1,8 +1,9 @@
 // The usage ledger of a home: its file is opened at the first question, so that a run without a model call never does.
+
+import type { Home } from "../core/home.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
-import type { Home } from "./home.ts";
-import { privateDatabase } from "./home-layout.ts";
+import { privateDatabase } from "../home/home-layout.ts";
 
 export interface OpenedLedger {
   readonly ledger: UsageLedger;

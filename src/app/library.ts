@@ -1,14 +1,13 @@
 // The library's door: `createHermes({ home })` gives what the surfaces have, as an object to program against.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Conversation, OpenedConversation } from "../core/conversation.ts";
+import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
-import type { ConversationOptions } from "./app.ts";
-import { openHome } from "./home.ts";
-import { type Jobs, openJobs } from "./job-service.ts";
+import { type Jobs, openJobs } from "../cron/job-service.ts";
+import { openHome } from "../home/home.ts";
 
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */

@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import { openConversation } from "../agent/conversation.ts";
 import { freshSessionId } from "../agent/session-log.ts";
-import { Compressor } from "../context/compressor.ts";
+import { Compressor } from "../context/compaction/compressor.ts";
+import { withHints } from "../context/prompt/hinted-tools.ts";
 import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
-import type { OpenedConversation } from "../core/conversation.ts";
+import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Message } from "../core/message.ts";
 import type { ModelLimits, SideModel } from "../core/provider.ts";
@@ -13,20 +14,18 @@ import { estimateSchemaTokens } from "../core/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import { SideModels } from "../providers/side-model.ts";
+import { withCleanArguments } from "../security/clean-arguments.ts";
+import { preloadFor, skillToolsFor, withText } from "../skills/preload.ts";
 import { sessionSearchTool } from "../tools/session-search.ts";
-import type { ConversationOptions } from "./app.ts";
-import { withCleanArguments } from "./clean-arguments.ts";
 import { codeTool } from "./code-tool.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
 import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
-import { withHints } from "./hinted-tools.ts";
 import { cronToolFor } from "./open-cron.ts";
 import { type OpenedMemory, openMemory } from "./open-memory.ts";
 import { messageToolsFor } from "./open-messages.ts";
 import { picturesFor } from "./open-pictures.ts";
 import { type PromptPart, systemPromptFor } from "./open-prompt.ts";
 import { type Services, spillDir } from "./services.ts";
-import { preloadFor, skillToolsFor, withText } from "./skill-actions.ts";
 import { type Parent, subagents } from "./subagents.ts";
 import { turnGate } from "./turn-gate.ts";
 
@@ -47,7 +46,7 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
   };
   const redact = (text: string) => services.redactor.redact(text);
   if (context.engine === "lossless") {
-    const { LosslessEngine } = await import("../context/lossless.ts");
+    const { LosslessEngine } = await import("../context/compaction/lossless.ts");
     const dir = join(services.home.path, "context");
     const { contextLength } = limits;
     return { engine: new LosslessEngine({ contextLength, settings, side, redact, store: services.store, dir }), side };

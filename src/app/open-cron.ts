@@ -1,16 +1,17 @@
 // Opens the scheduled jobs of a home, the means to run them, and the tool by which a conversation reaches them.
 import { join } from "node:path";
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../core/config/config.ts";
+import type { ConversationOptions } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
 import type { Deliverer, JobLedger } from "../core/job.ts";
 import type { Tool } from "../core/tool.ts";
+import type { Cron, JobRepository } from "../cron/job-repository.ts";
 import type { Owners } from "../cron/owner.ts";
+import { privateDatabase } from "../home/home-layout.ts";
 import { nearest } from "../lib/nearest.ts";
-import type { App, ConversationOptions } from "./app.ts";
+import type { App } from "./app.ts";
 import { toolNames } from "./conversation-settings.ts";
-import type { Home } from "./home.ts";
-import { privateDatabase } from "./home-layout.ts";
-import type { Cron, JobRepository } from "./job-repository.ts";
 import type { Services } from "./services.ts";
 
 export interface JobRepositoryOptions {
@@ -138,7 +139,7 @@ export async function openCron(
   const [{ Scheduler }, { CronTicker }, { runJobParts }, { runJob, sendAlert }, { hostile: scan }] = await Promise.all([
     import("../cron/scheduler.ts"),
     import("../cron/ticker.ts"),
-    import("./run-job.ts"),
+    import("../cron/run-agent-job.ts"),
     import("../cron/run-job.ts"),
     scanRules(),
   ]);

@@ -1,17 +1,17 @@
 // What the gateway holds: the program, its durable mailbox, its platforms, and the lock that makes it the only one.
 import { join } from "node:path";
+import type { Home } from "../core/home.ts";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform, PlatformContext } from "../core/platform.ts";
 import type { Role } from "../core/role.ts";
+import { openPairing, type Pairing } from "../delivery/pairing.ts";
+import { readPlatformSettings } from "../delivery/platform-settings.ts";
+import { privateDatabase } from "../home/home-layout.ts";
+import { isProtected } from "../security/protected-files.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
-import type { Home } from "./home.ts";
-import { privateDatabase } from "./home-layout.ts";
-import { openPairing, type Pairing } from "./pairing.ts";
-import { readPlatformSettings } from "./platform-settings.ts";
 import { allPlatforms } from "./platforms.ts";
-import { isProtected } from "./protected-files.ts";
 
 export interface OpenedGateway {
   readonly app: App;
@@ -122,9 +122,9 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       const found = (await import("./open-speech.ts")).textToSpeech(app);
       return found.ok ? undefined : found.reason;
     },
-    runQuickCommand: async (command) => (await import("./quick-command.ts")).runQuickCommand(app, command),
+    runQuickCommand: async (command) => (await import("../commands/quick-command.ts")).runQuickCommand(app, command),
     sweepMedia: async (maxAgeMs) => {
-      const { sweepSpills } = await import("./spill-sweep.ts");
+      const { sweepSpills } = await import("../home/spill-sweep.ts");
       for (const kind of ["images", "audio", "videos", "documents"])
         await sweepSpills(join(home.path, "cache", kind), { maxAgeMs, maxBytes: Number.POSITIVE_INFINITY });
     },

@@ -1,24 +1,24 @@
 // The guards of a program: redaction, the gate, the injection scan, and workspaces whose children get a clean environment.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Config } from "../config/schema/config.ts";
+import { openSettings } from "../config/settings.ts";
+import type { Config } from "../core/config/config.ts";
 import type { Gate } from "../core/gate.ts";
+import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
+import { rememberClean } from "../security/clean-texts.ts";
 import type { Judge } from "../security/gate/consent.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
+import { knownSecrets } from "../security/known-secrets.ts";
 import { createRedactor } from "../security/redact.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
+import { urlPolicy } from "../security/url-policy.ts";
+import { backendOpener } from "../tools/terminal/open-backend.ts";
+import { Workspaces } from "../tools/terminal/workspaces.ts";
 import { buildId } from "./build-id.ts";
-import { rememberClean } from "./clean-texts.ts";
-import type { Home } from "./home.ts";
-import { knownSecrets } from "./known-secrets.ts";
 import type { LazySkills } from "./lazy-skills.ts";
-import { backendOpener } from "./open-backend.ts";
-import { openSettings } from "./settings.ts";
-import { urlPolicy } from "./url-policy.ts";
-import { Workspaces } from "./workspaces.ts";
 
 export interface Guards {
   readonly redactor: Redactor;

@@ -1,11 +1,11 @@
 // The memory of a conversation: the home's notes and, when one is chosen, an external provider.
 import { join } from "node:path";
+import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory, MemoryProvider } from "../core/memory.ts";
 import type { Tool } from "../core/tool.ts";
 import { MemoryService } from "../memory/memory-service.ts";
 import { memoryTool } from "../memory/memory-tool.ts";
 import { Notes } from "../memory/notes.ts";
-import type { ConversationOptions } from "./app.ts";
 import type { Services } from "./services.ts";
 
 export interface OpenedMemory {

@@ -1,9 +1,10 @@
 // The send_message tool of one conversation: which chats it may write to, and how the messages get there.
+
+import type { ConversationOptions } from "../core/conversation.ts";
 import type { Deliverer, DeliveryTarget, JobOrigin, KnownChat } from "../core/job.ts";
 import type { Tool } from "../core/tool.ts";
+import { readPlatformSettings } from "../delivery/platform-settings.ts";
 import type { MessageTarget } from "../tools/send-message.ts";
-import type { ConversationOptions } from "./app.ts";
-import { readPlatformSettings } from "./platform-settings.ts";
 import type { Services } from "./services.ts";
 
 /** The setting without which a chat platform cannot be used: a quick look, without loading any of them. */
@@ -75,7 +76,7 @@ class Reach {
     const deliverer = await this.#deliverer();
     const [platform = "", ...rest] = words.split(":");
     const reference = rest.join(":");
-    const { findChat } = await import("./channel-directory.ts");
+    const { findChat } = await import("../delivery/channel-directory.ts");
     const known = reference === "" ? undefined : findChat((await deliverer.chats?.()) ?? [], platform, reference);
     const found = known ?? (await this.#resolve(words, deliverer));
     if ("error" in found) return found;
@@ -112,7 +113,8 @@ export async function messageToolsFor(services: Services, options: ConversationO
   return [
     sendMessageTool({
       gate: services.gate,
-      isProtected: async (path, role) => (await import("./protected-files.ts")).isProtected(services.home, path, role),
+      isProtected: async (path, role) =>
+        (await import("../security/protected-files.ts")).isProtected(services.home, path, role),
       targets: () => reach.targets(),
       find: (words) => reach.find(words),
       send: async (target, message) => {

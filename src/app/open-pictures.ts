@@ -1,5 +1,5 @@
 // Whether a model sees pictures, and who describes them for one that does not.
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../core/config/config.ts";
 import type { Pictures } from "../core/conversation.ts";
 import type { ModelIdentity, SideModel } from "../core/provider.ts";
 

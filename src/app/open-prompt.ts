@@ -1,11 +1,11 @@
 // The system prompt of a new session, from this home, this machine and this conversation's tools.
 import { release, type } from "node:os";
-import { buildSystemPrompt } from "../context/prompt.ts";
+import { buildSystemPrompt } from "../context/prompt/prompt.ts";
+import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ToolBox } from "../core/tool.ts";
-import type { ConversationOptions } from "./app.ts";
+import { skillsIndexFor } from "../skills/preload.ts";
 import type { Services } from "./services.ts";
-import { skillsIndexFor } from "./skill-actions.ts";
 
 export interface PromptPart {
   readonly name: string;

@@ -3,11 +3,11 @@ import type { AgentApi } from "../core/agent-api.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { ResponseStore } from "../core/response-store.ts";
+import { createJobService } from "../cron/job-service.ts";
+import { readPlatformSettings } from "../delivery/platform-settings.ts";
+import { privateDatabase } from "../home/home-layout.ts";
+import { ensureApiKey } from "../platforms/api-server/api.ts";
 import type { App } from "./app.ts";
-import { privateDatabase } from "./home-layout.ts";
-import { createJobService } from "./job-service.ts";
-import { readPlatformSettings } from "./platform-settings.ts";
-import { ensureApiKey } from "./server-actions.ts";
 
 export interface RunningServer {
   /** `http://127.0.0.1:8642` */

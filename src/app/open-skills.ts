@@ -3,19 +3,19 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { parseEnvFile } from "../config/env-file.ts";
 import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
 import { envPath, setEnvValue } from "../config/env-write.ts";
 import { expandText } from "../config/expand.ts";
 import { getAt, splitPath } from "../config/path.ts";
 import { readText } from "../config/write.ts";
+import { shippedFolder } from "../home/shipped-folder.ts";
+import { parseEnvFile } from "../lib/env-file.ts";
 import { terminalEnv } from "../security/child-env.ts";
 import type { ShellOutcome, SkillHost, SkillSettings } from "../skills/skill-host.ts";
 import { SkillService } from "../skills/skill-service.ts";
+import { commandEnvironment } from "../tools/terminal/open-backend.ts";
 import { buildId } from "./build-id.ts";
-import { commandEnvironment } from "./open-backend.ts";
 import type { Services } from "./services.ts";
-import { shippedFolder } from "./shipped-folder.ts";
 
 const MAX_SNIPPET_OUTPUT = 64 * 1024;
 

@@ -99,8 +99,8 @@ export async function listen(app: App, path: string): Promise<Transcript & { rea
   if (!found.ok) return { ...found, unset: true };
   const [{ transcribe }, { runProgram }, { commandEnvironment }] = await Promise.all([
     import("../tools/media/transcribe.ts"),
-    import("./hooks-process.ts"),
-    import("./open-backend.ts"),
+    import("../lib/process/run-program.ts"),
+    import("../tools/terminal/open-backend.ts"),
   ]);
   const env = commandEnvironment(app.home, app.config);
   const result = await transcribe(path, found.by, (argv, timeoutMs) =>

@@ -1,5 +1,5 @@
 // Every chat platform of the product: one line each, its code imported only when the gateway starts.
-import { CHAT_COMMANDS, type ChatCommand, NOT_IN_CHATS } from "../core/chat-commands.ts";
+import { CHAT_COMMANDS, type ChatCommand, NOT_IN_CHATS } from "../commands/chat-only.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { App } from "./app.ts";

@@ -38,7 +38,7 @@ export async function prepareInput(
   opened: OpenedConversation,
 ): Promise<PreparedInput> {
   if (!text.includes("@")) return { text, warnings: [], untrusted: false };
-  const { expandReferences } = await import("../context/references.ts");
+  const { expandReferences } = await import("../context/prompt/references.ts");
   const { home, workspaces } = services;
   return expandReferences(text, {
     cwd: workspaces.cwd(opened.conversation.conversationId, home.cwd),

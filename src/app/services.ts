@@ -1,19 +1,19 @@
 // What one running program holds for all its conversations: opened once, handed to the builtins, closed together.
 import { join } from "node:path";
-import type { Config } from "../config/schema/config.ts";
+import type { Config } from "../core/config/config.ts";
+import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import type { PluginHost } from "../plugins/plugin-host.ts";
 import type { Models } from "../providers/connect.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
-import type { Home } from "./home.ts";
+import type { Workspaces } from "../tools/terminal/workspaces.ts";
 import type { LazyCron } from "./lazy-cron.ts";
 import type { LazySkills } from "./lazy-skills.ts";
 import type { AppGate } from "./open-guards.ts";
-import type { PluginHost } from "./plugin-host.ts";
-import type { Workspaces } from "./workspaces.ts";
 
 export interface Services {
   readonly home: Home;

@@ -1,9 +1,9 @@
 // Every slash command of the product, in the order of /help; registered as a plugin's commands are.
-import { sessionCommands } from "../commands/session-commands.ts";
-import { turnCommands } from "../commands/turn-commands.ts";
+import { sessionCommands } from "../commands/sessions.ts";
+import { turnCommands } from "../commands/turns.ts";
 import type { SlashCommand } from "../core/command.ts";
-import { createRegistrar, type RegisteredItems, registerCommand } from "./plugin-registrar.ts";
-import { BUILTINS } from "./registry.ts";
+import { BUILTINS } from "../core/tool-registry.ts";
+import { createRegistrar, type RegisteredItems, registerCommand } from "../plugins/registrar.ts";
 
 function builtinCommands(): SlashCommand[] {
   const entered: RegisteredItems = { tools: [], commands: [] };

@@ -1,8 +1,8 @@
 // The session store of a home, opened with that home's settings.
 import { join } from "node:path";
+import type { Home } from "../core/home.ts";
 import type { SessionStore } from "../core/session.ts";
-import type { Home } from "./home.ts";
-import { privateDatabase } from "./home-layout.ts";
+import { privateDatabase } from "../home/home-layout.ts";
 
 export interface OpenStoreOptions {
   /** `worker` for long-running processes: their event loop never waits for the disk. */
@@ -14,7 +14,7 @@ export interface OpenStoreOptions {
 }
 
 async function indexLayout(home: Home): Promise<"inline" | "compact"> {
-  const { openSettings } = await import("./settings.ts");
+  const { openSettings } = await import("../config/settings.ts");
   return (await openSettings(home).look()).config.sessions.index;
 }
 

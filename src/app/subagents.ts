@@ -1,14 +1,14 @@
 // How a conversation opens its subagents: the same model and tools, a prompt of their own, nobody to ask.
 
-import type { ChildSpec } from "../agent/child-run.ts";
-import type { DelegationParts } from "../agent/delegate-tool.ts";
+import type { ChildSpec } from "../agent/delegation/child-run.ts";
+import type { DelegationParts } from "../agent/delegation/delegate-tool.ts";
 import type { AgentSettings } from "../agent/parts.ts";
+import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ModelLimits, SideModel } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import { resolveToolsets } from "../tools/toolsets.ts";
-import type { ConversationOptions } from "./app.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
 import { agentSettings } from "./conversation-settings.ts";
 import { type Services, spillDir } from "./services.ts";
@@ -31,8 +31,8 @@ async function openChild(parent: Parent, spec: ChildSpec) {
   const { services, registry } = deps;
   const [{ openConversation }, { noMemory }, { Compressor }] = await Promise.all([
     import("../agent/conversation.ts"),
-    import("../agent/no-memory.ts"),
-    import("../context/compressor.ts"),
+    import("../agent/delegation/no-memory.ts"),
+    import("../context/compaction/compressor.ts"),
   ]);
   const { delegation } = services.config;
   const ask = {
@@ -96,7 +96,7 @@ export async function delegation(
   services: Services,
   parts: Pick<DelegationParts, "memory" | "model" | "openChild">,
 ): Promise<Tool> {
-  const { delegateTool } = await import("../agent/delegate-tool.ts");
+  const { delegateTool } = await import("../agent/delegation/delegate-tool.ts");
   const { delegation } = services.config;
   return delegateTool({
     store: services.store,

@@ -1,11 +1,11 @@
 // Every tool that a conversation could have, with its availability: what is registered, and what each one gets made.
 import { nobody } from "../core/human.ts";
 import type { Tool } from "../core/tool.ts";
+import type { ToolState } from "../core/tool-registry.ts";
 import { codeTool } from "./code-tool.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
 import { ownTools } from "./open-conversation.ts";
 import { openMemory } from "./open-memory.ts";
-import type { ToolState } from "./registry.ts";
 import { delegation } from "./subagents.ts";
 
 const NO_CHILD = () => Promise.reject(new Error("this tool is only shown, not run"));

@@ -1,8 +1,8 @@
 // `hermes api`: the OpenAI-compatible server, its key, and whether it answers.
 import { openApp } from "../app/compose.ts";
-import { rereadEnv } from "../app/home.ts";
 import { openServer } from "../app/open-server.ts";
-import { ensureApiKey, serverState } from "../app/server-actions.ts";
+import { rereadEnv } from "../home/home.ts";
+import { ensureApiKey, serverState } from "../platforms/api-server/api.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
 
 const WHERE = {

@@ -1,6 +1,7 @@
 // `hermes auth`: the keys of providers. Secrets are read without echo or from a pipe, and never printed.
-import { type KeyList, openAuth } from "../app/auth-actions.ts";
+
 import { UserError } from "../core/failure.ts";
+import { type KeyList, openAuth } from "../providers/api/auth.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 

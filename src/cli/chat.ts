@@ -1,17 +1,17 @@
 // `hermes chat`: one question, a script's call, or the interactive conversation.
 import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import type { App, ConversationOptions } from "../app/app.ts";
+import type { App } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
-import type { OpenedConversation } from "../core/conversation.ts";
+import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { ContentPart } from "../core/message.ts";
 import { showControlCharacters } from "../lib/visible-text.ts";
+import { EventPrinter } from "../terminal/event-printer.ts";
 import { type ChatArgs, chatOptions, joinNames, parseChatArgs, parseSkills, parseToolsets } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";
-import { EventPrinter } from "./event-printer.ts";
 import { sessionToResume } from "./resume.ts";
 
 const MEDIA_TYPES: { readonly [extension: string]: string } = {
@@ -162,7 +162,7 @@ async function run(context: CliContext): Promise<number> {
     if (options.mode !== "oneshot")
       for (const warning of app.warnings) context.terminal.err(`warning: ${context.terminal.forErr(warning)}`);
     if (interactive) {
-      const { interact } = await import("./interactive.ts");
+      const { interact } = await import("../terminal/interactive.ts");
       return await interact(context, app, (human) => conversationOptions(context, app, human, options.maxTurns));
     }
     const opened = await app.openConversation(await conversationOptions(context, app, nobody, options.maxTurns));

@@ -1,4 +1,6 @@
 // `hermes checkpoints`: look at snapshots of projects, go back to one, and keep them small.
+
+import { UserError } from "../core/failure.ts";
 import {
   checkpointStatus,
   clearCheckpoints,
@@ -7,8 +9,7 @@ import {
   listCheckpoints,
   pruneCheckpoints,
   restoreCheckpoint,
-} from "../app/checkpoint-actions.ts";
-import { UserError } from "../core/failure.ts";
+} from "../tools/checkpoints/api.ts";
 import { formatBytes, relativeTime, renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 

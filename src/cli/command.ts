@@ -1,7 +1,7 @@
 // A command line command as one value: name, help, options, action. Parsing and help text are made from it.
 import { parseArgs } from "node:util";
-import type { Home } from "../app/home.ts";
 import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
 import { nearest } from "../lib/nearest.ts";
 import { wrapWords } from "../lib/wrap-words.ts";
 import type { Terminal } from "./terminal.ts";

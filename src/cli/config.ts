@@ -1,7 +1,8 @@
 // `hermes config`: show, look up, change, edit, check and migrate the settings of a home.
-import type { Home } from "../app/home.ts";
-import { openSettings, type SettingRow, type Settings } from "../app/settings.ts";
+
+import { openSettings, type SettingRow, type Settings } from "../config/settings.ts";
 import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,6 +1,7 @@
 // How jobs and their runs look in the terminal.
-import type { CronStatus, UpcomingRun } from "../app/cron-actions.ts";
+
 import type { Job, JobRun } from "../core/job.ts";
+import type { CronStatus, UpcomingRun } from "../cron/api.ts";
 import { oneLine } from "../lib/one-line.ts";
 import { paintedWidth } from "../lib/wrap-words.ts";
 import { type Column, renderTable } from "./columns.ts";

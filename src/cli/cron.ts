@@ -1,8 +1,9 @@
 // `hermes cron`: scheduled jobs from the command line.
-import { cronStatus, startInGateway, upcomingRuns, withCron, withJobs } from "../app/cron-actions.ts";
-import type { JobRepository } from "../app/job-repository.ts";
+
 import { UserError } from "../core/failure.ts";
 import type { Job, JobRun } from "../core/job.ts";
+import { cronStatus, startInGateway, upcomingRuns, withCron, withJobs } from "../cron/api.ts";
+import type { JobRepository } from "../cron/job-repository.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 import { historyTable, jobDetails, jobTable, receipt, statusText, upcomingTable } from "./cron-view.ts";
 

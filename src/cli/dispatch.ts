@@ -1,6 +1,8 @@
 // Opens the home, finds the command, runs it, and turns every failure into a message with its hint.
-import { type Home, openHome } from "../app/home.ts";
+
 import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
+import { openHome } from "../home/home.ts";
 import { nearest } from "../lib/nearest.ts";
 import { runCommand, type Surfaces } from "./command.ts";
 import { commands } from "./table.ts";
@@ -10,7 +12,7 @@ const DEFAULT_COMMAND = "chat";
 
 async function report(terminal: Terminal, error: unknown, home: string): Promise<number> {
   const explained =
-    error instanceof UserError ? error : (await import("../app/system-error.ts")).explainSystemError(error, home);
+    error instanceof UserError ? error : (await import("./system-error.ts")).explainSystemError(error, home);
   if (explained) {
     terminal.err(
       `${terminal.style("red", "error:")} ${explained.message}${explained.hint ? `\n${explained.hint}` : ""}`,
@@ -24,7 +26,7 @@ async function report(terminal: Terminal, error: unknown, home: string): Promise
 
 /** A plugin's own command; undefined when there is none of this name. */
 async function runForeign(home: Home, terminal: Terminal, argv: readonly string[]): Promise<number | undefined> {
-  const { runPluginCommand } = await import("../app/plugin-cli.ts");
+  const { runPluginCommand } = await import("../plugins/plugin-commands.ts");
   const [word = "", ...rest] = argv;
   return runPluginCommand(home, word, {
     argv: rest,

@@ -1,12 +1,13 @@
 // `hermes gateway setup`: choose a platform, give what it needs, prove it by signing in, hear what comes next.
+
+import { UserError } from "../core/failure.ts";
 import {
   checkPlatform,
   type PlatformCheck,
   type PlatformState,
   platformStates,
   savePlatformSettings,
-} from "../app/platform-setup.ts";
-import { UserError } from "../core/failure.ts";
+} from "../delivery/platform-setup.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { CliContext } from "./command.ts";
 

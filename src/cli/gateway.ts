@@ -1,4 +1,8 @@
 // `hermes gateway`: run it here, start and stop it in the background, ask how it is doing, install it as a service.
+
+import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
+import type { JsonObject } from "../core/message.ts";
 import {
   askGateway,
   askToStop,
@@ -9,17 +13,14 @@ import {
   startDetached,
   stopSeconds,
   waitUntilStopped,
-} from "../app/gateway-actions.ts";
+} from "../gateway-control/gateway-process.ts";
 import {
   installedService,
   installService,
   notifyService,
   type Service,
   uninstallService,
-} from "../app/gateway-service.ts";
-import type { Home } from "../app/home.ts";
-import { UserError } from "../core/failure.ts";
-import type { JsonObject } from "../core/message.ts";
+} from "../gateway-control/service-files.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
 import { setupPlatform } from "./gateway-setup.ts";

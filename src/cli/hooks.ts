@@ -1,10 +1,10 @@
 // `hermes hooks`: programs that run at events, who allowed them, and whether they work.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type HookTrial, openHooks } from "../app/hook-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
 import { parseJson } from "../lib/parse-json.ts";
+import { type HookTrial, openHooks } from "../plugins/hooks/api.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 

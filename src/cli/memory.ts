@@ -1,7 +1,8 @@
 // `hermes memory`: the built-in notes and the external provider beside them.
-import { type MemorySetup, openMemoryActions } from "../app/memory-actions.ts";
+
 import { UserError } from "../core/failure.ts";
 import type { ConfigField } from "../core/memory.ts";
+import { type MemorySetup, openMemoryActions } from "../memory/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 async function status(context: CliContext): Promise<number> {

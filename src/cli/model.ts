@@ -1,6 +1,7 @@
 // `hermes model`: which models there are, which one is used, and whether it answers.
-import { listProviders, type ModelView, setModel, showModel, testModel } from "../app/model-actions.ts";
+
 import { UserError } from "../core/failure.ts";
+import { listProviders, type ModelView, setModel, showModel, testModel } from "../providers/api/models.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
 

@@ -1,6 +1,7 @@
 // `hermes pairing`: who asked to be let in, and who was.
-import { openPairing } from "../app/pairing.ts";
+
 import { UserError } from "../core/failure.ts";
+import { openPairing } from "../delivery/pairing.ts";
 import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
 
 async function list({ home, terminal, values }: CliContext): Promise<number> {

@@ -1,6 +1,6 @@
 // `hermes plugins` in a terminal: arrow keys and Enter switch plugins; nothing is written before the person says so.
-import { openPlugins } from "../app/plugin-actions.ts";
-import type { PluginRow } from "../app/plugin-rows.ts";
+import { openPlugins } from "../plugins/api.ts";
+import type { PluginRow } from "../plugins/plugin-rows.ts";
 import type { CliContext } from "./command.ts";
 import { pick } from "./picker.ts";
 

@@ -1,9 +1,9 @@
 // `hermes plugins`: what extends the program, where it comes from, what it costs.
 import { join } from "node:path";
-import { openPlugins } from "../app/plugin-actions.ts";
-import type { PluginRow } from "../app/plugin-rows.ts";
 import { UserError } from "../core/failure.ts";
 import type { PluginVariable } from "../core/plugin.ts";
+import { openPlugins } from "../plugins/api.ts";
+import type { PluginRow } from "../plugins/plugin-rows.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
 

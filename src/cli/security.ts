@@ -1,5 +1,5 @@
 // `hermes security`: what is open, what is allowed, which files have wrong modes.
-import { type AuditFinding, securityAudit } from "../app/security-audit.ts";
+import { type AuditFinding, securityAudit } from "../security/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
 

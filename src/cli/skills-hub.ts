@@ -1,8 +1,8 @@
 // `hermes skills`, the part that reaches out: browse, search, inspect, install, check, update, audit, uninstall, taps.
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Consent, type HubActions, type InstallPlan, openHubActions } from "../app/hub-actions.ts";
 import { UserError } from "../core/failure.ts";
+import { type Consent, type HubActions, type InstallPlan, openHubActions } from "../skills/hub/api.ts";
 import { renderTable } from "./columns.ts";
 import { type CliContext, integerOption, textOption } from "./command.ts";
 import { findingLines, plain, showPlan, verdictText } from "./skills-print.ts";

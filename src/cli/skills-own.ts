@@ -1,6 +1,7 @@
 // `hermes skills`, the part about what is here: list, config, reset, and changes of the agent that wait for a person.
-import { type OwnSkills, openOwnSkills, type SkillRow } from "../app/own-skill-actions.ts";
+
 import { UserError } from "../core/failure.ts";
+import { type OwnSkills, openOwnSkills, type SkillRow } from "../skills/api.ts";
 import { type Column, renderTable } from "./columns.ts";
 import { type CliContext, textOption } from "./command.ts";
 import { plain } from "./skills-print.ts";

@@ -1,4 +1,6 @@
 // `hermes tools`: which tools there are, whether they can be used, and which a platform offers.
+
+import { UserError } from "../core/failure.ts";
 import {
   listToolsets,
   showTool,
@@ -7,8 +9,7 @@ import {
   type ToolsetChange,
   type ToolsetRow,
   type ToolView,
-} from "../app/tool-actions.ts";
-import { UserError } from "../core/failure.ts";
+} from "../tools/api.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
 import { pick } from "./picker.ts";

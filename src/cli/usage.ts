@@ -1,7 +1,8 @@
 // `hermes usage`: what the models used and cost.
-import { type UsageGrouping, type UsageReport, usageReport } from "../app/usage-actions.ts";
+
 import { UserError } from "../core/failure.ts";
 import { inDollars, promptTokens, type UsageGroup } from "../core/usage.ts";
+import { type UsageGrouping, type UsageReport, usageReport } from "../providers/api/usage.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
 

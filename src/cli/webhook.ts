@@ -1,4 +1,6 @@
 // `hermes webhook`: routes by which other programs reach the agent.
+
+import { UserError } from "../core/failure.ts";
 import {
   deliveryProblem,
   listWebhooks,
@@ -6,8 +8,7 @@ import {
   subscribeWebhook,
   testWebhook,
   webhookRoot,
-} from "../app/webhook-actions.ts";
-import { UserError } from "../core/failure.ts";
+} from "../platforms/webhook/api.ts";
 import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 

@@ -1,11 +1,12 @@
 // A value against the schema: what is right is kept, what is wrong is reported and replaced by the default.
+
+import { findNode, schema } from "../core/config/config.ts";
+import type { Field, Keys, NamedMap, Node, Section } from "../core/config/fields.ts";
 import { nearest } from "../lib/nearest.ts";
 import { coerceForField } from "./coerce.ts";
 import { describeAllowed, describeFound } from "./describe.ts";
 import { type Env, expandText, expandTree, unsetReferences } from "./expand.ts";
 import { isSecretKey } from "./mask.ts";
-import { findNode, schema } from "./schema/config.ts";
-import type { Field, Keys, NamedMap, Node, Section } from "./schema/fields.ts";
 import type { ConfigWarning } from "./warning.ts";
 
 export type Path = readonly string[];

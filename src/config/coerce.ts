@@ -1,5 +1,5 @@
 // Text from a command line or an environment variable, turned into the value that a key wants.
-import type { Field, Node } from "./schema/fields.ts";
+import type { Field, Node } from "../core/config/fields.ts";
 
 const YES = ["true", "yes", "on"];
 const NO = ["false", "no", "off"];

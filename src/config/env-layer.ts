@@ -1,9 +1,10 @@
 // The environment as a layer of the configuration: variables that set a key.
+
+import { findNode, schema } from "../core/config/config.ts";
 import { fieldProblem, isMap } from "./check.ts";
 import { coerceForField } from "./coerce.ts";
 import type { Env } from "./expand.ts";
 import { getAt } from "./path.ts";
-import { findNode, schema } from "./schema/config.ts";
 import type { ConfigWarning } from "./warning.ts";
 
 interface Binding {

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
+import { decodeEnvFile, isEnvName, withEnvValue, withoutEnvValue } from "../lib/env-file.ts";
 import { withFileLock } from "../lib/file-lock.ts";
-import { decodeEnvFile, isEnvName, withEnvValue, withoutEnvValue } from "./env-file.ts";
 import { refuseWhenManaged, type WritableHome } from "./write.ts";
 
 export function envPath(home: { readonly path: string }): string {

@@ -1,12 +1,12 @@
 // The effective configuration: runtime overrides > environment > config.yaml > defaults.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Config } from "../core/config/config.ts";
 import { checkTree, suggestKey } from "./check.ts";
 import { envLayer } from "./env-layer.ts";
 import type { Env } from "./expand.ts";
 import { liftLegacy } from "./legacy.ts";
 import { mergeTrees, withAt } from "./path.ts";
-import type { Config } from "./schema/config.ts";
 import { isGraveMistake } from "./security-paths.ts";
 import { structureWarnings } from "./structure.ts";
 import { keepTree, keptTree, stampOf, type Tree } from "./tree-cache.ts";

@@ -1,5 +1,5 @@
 // Checks that look at more than one key.
-import type { Config } from "./schema/config.ts";
+import type { Config } from "../core/config/config.ts";
 import type { ConfigWarning } from "./warning.ts";
 
 function isUrl(text: string): boolean {

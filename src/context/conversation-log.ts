@@ -2,7 +2,7 @@
 import type { Content, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { MessageRow, SessionStore } from "../core/session.ts";
-import { findSummary, isCarriedNote } from "./summary-message.ts";
+import { findSummary, isCarriedNote } from "./compaction/summary-message.ts";
 
 /** What recall needs of the store. */
 export type LogStore = Pick<SessionStore, "ancestors" | "getSession" | "getMessages" | "searchMessages">;

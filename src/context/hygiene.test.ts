@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { workingSummariser } from "../../test/summarisers.ts";
 import type { Message } from "../core/message.ts";
-import { Compressor } from "./compressor.ts";
+import { Compressor } from "./compaction/compressor.ts";
 import { needsHygiene, runHygiene } from "./hygiene.ts";
 
 const talk = (count: number): Message[] =>

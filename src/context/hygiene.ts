@@ -2,7 +2,7 @@
 import type { CompressOptions, CompressOutcome, ContextEngine } from "../core/context.ts";
 import type { Message } from "../core/message.ts";
 import { estimateMessagesTokens } from "../core/tokens.ts";
-import { DEFAULT_COMPRESSION } from "./budget.ts";
+import { DEFAULT_COMPRESSION } from "./compaction/budget.ts";
 
 const HYGIENE_SHARE = 0.85;
 const WARN_SHARE = 0.95;

@@ -4,7 +4,7 @@ import { workingSummariser } from "../../test/summarisers.ts";
 import { nobody } from "../core/human.ts";
 import type { Message } from "../core/message.ts";
 import type { ToolContext } from "../core/tool.ts";
-import { Compressor } from "./compressor.ts";
+import { Compressor } from "./compaction/compressor.ts";
 import { recallContextTool } from "./recall-context.ts";
 
 function context(sessionId: string): ToolContext {

@@ -1,5 +1,7 @@
 // A conversation as a surface holds it: send a message, watch events, steer, stop.
 import type { AgentEvent } from "./event.ts";
+import type { Human } from "./human.ts";
+import type { JobOrigin } from "./job.ts";
 import type { ContentPart } from "./message.ts";
 import type { ModelIdentity } from "./provider.ts";
 
@@ -59,4 +61,40 @@ export interface OpenedConversation {
   readonly modelNotices: readonly string[];
   /** The fixed prompt by part, in tokens. */
   readonly promptParts: readonly { readonly name: string; readonly tokens: number }[];
+}
+
+export interface ConversationOptions {
+  readonly human: Human;
+  /** Where the conversation comes from: `cli`, `telegram`, … ; `tool` hides it from lists. */
+  readonly source?: string;
+  /** Whose default toolset applies; `cli` when absent. */
+  readonly platform?: string;
+  readonly userId?: string;
+  /** A session id to go on with. */
+  readonly resume?: string;
+  /** The id for a new session; made when absent. */
+  readonly sessionId?: string;
+  /** Text of the surface for the model: who is here, how to write. Part of the frozen prompt of a new session. */
+  readonly instructions?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly toolsets?: readonly string[];
+  readonly skills?: readonly string[];
+  readonly maxTurns?: number;
+  readonly cwd?: string;
+  /** No project files, no memory, no skills. */
+  readonly ignoreRules?: boolean;
+  readonly passSessionId?: boolean;
+  readonly checkpoints?: boolean;
+  /** The scheduled job that this conversation belongs to. */
+  readonly jobId?: string;
+  readonly baseUrl?: string;
+  /** Toolsets that this conversation must not have, whatever else is chosen. */
+  readonly withoutToolsets?: readonly string[];
+  /** Only tools that this platform has too, whatever else is chosen. */
+  readonly withinPlatform?: string;
+  readonly noMemory?: boolean;
+  readonly noProjectFiles?: boolean;
+  /** The chat that this conversation is in: where jobs made here deliver to. */
+  readonly origin?: JobOrigin;
 }

@@ -1,6 +1,6 @@
 // Which wire dialect a model is spoken to in: explicit setting, then rules per model, then rules per URL.
 import type { TransportName } from "../core/provider.ts";
-import { hostOf } from "./key-hosts.ts";
+import { hostOf } from "./keys/key-hosts.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 
 /** The model's own name without its maker: `openai/gpt-5` → `gpt-5`. */

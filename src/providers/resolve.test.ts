@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../core/message.ts";
 import { CATALOG, providerByAlias, providerById } from "./catalog.ts";
-import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./key-hosts.ts";
+import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./keys/key-hosts.ts";
 import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
 import { readProviderSettings } from "./settings.ts";
 

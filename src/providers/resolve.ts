@@ -4,6 +4,7 @@ import type { TransportName } from "../core/provider.ts";
 import { apiMode } from "./api-mode.ts";
 import { CATALOG, nearestProvider, providerByAlias, providerById } from "./catalog.ts";
 import type { Endpoint, EndpointKeys, VariableKey } from "./endpoint.ts";
+import { ATTRIBUTION, openRouterExtras } from "./gateway-extras.ts";
 import {
   givenKey,
   type KeySources,
@@ -14,11 +15,10 @@ import {
   pooledAt,
   unusableAutoKey,
   variableKeys,
-} from "./endpoint-keys.ts";
-import { ATTRIBUTION, openRouterExtras } from "./gateway-extras.ts";
-import { hostOf, isLocalUrl, type Place, providerKeysMayGo, sameOrigin } from "./key-hosts.ts";
+} from "./keys/endpoint-keys.ts";
+import { hostOf, isLocalUrl, type Place, providerKeysMayGo, sameOrigin } from "./keys/key-hosts.ts";
+import { endpointReady, pluginKeys } from "./keys/plugin-keys.ts";
 import { nativeName } from "./native-name.ts";
-import { endpointReady, pluginKeys } from "./plugin-keys.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 import { type CustomEndpoint, type ModelChoice, type ProviderSettings, slugOf } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 // Finishes an unfinished search index, in small steps between other writes.
-import type { Connection } from "./sqlite/connection.ts";
-import { readPlan, rebuildStep, type StepResult } from "./sqlite/index-rebuild.ts";
+import type { Connection } from "./sqlite/connection/connection.ts";
+import { readPlan, rebuildStep, type StepResult } from "./sqlite/index/rebuild.ts";
 
 const BREATH_MS = 15;
 const RETRY_MS = 5000;

@@ -1,10 +1,10 @@
 // Clean-up that takes several transactions: pruning, ghosts, the automatic run, vacuum.
 import type { MaintenanceResult, OnProgress } from "../core/session.ts";
 import { isMaintenanceDue, markMaintenance } from "./sqlite/auto-maintenance.ts";
-import type { Connection } from "./sqlite/connection.ts";
+import type { Connection } from "./sqlite/connection/connection.ts";
+import { textOfError } from "./sqlite/connection/journal.ts";
 import { chunks } from "./sqlite/context.ts";
 import { deleteSessions, findPrunable, stillEnded } from "./sqlite/delete.ts";
-import { textOfError } from "./sqlite/journal.ts";
 import { findGhostSessions } from "./sqlite/sessions.ts";
 import { removeTranscriptFiles } from "./transcript-files.ts";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createCjkIndex } from "./runtime/cjk-index.ts";
 import { createUsageLedger } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
-import { type Database, openDatabase } from "./sqlite/driver.ts";
+import { type Database, openDatabase } from "./sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "./sqlite-session-store.ts";
 
 let folder: string;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { ResponseStore, StoredResponse } from "../core/response-store.ts";
 import { openResponseStore } from "./response-store.ts";
-import { openDatabase } from "./sqlite/driver.ts";
+import { openDatabase } from "./sqlite/connection/driver.ts";
 
 let dir: string;
 let path: string;

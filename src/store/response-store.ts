@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JsonObject, Message } from "../core/message.ts";
 import type { ResponseStore, StoredResponse, StoredThread } from "../core/response-store.ts";
-import { type Database, immediate, openDatabase } from "./sqlite/driver.ts";
+import { type Database, immediate, openDatabase } from "./sqlite/connection/driver.ts";
 
 const MAX_RESPONSES = 100;
 const MAX_THREADS = 1000;

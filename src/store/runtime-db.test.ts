@@ -6,7 +6,7 @@ import type { LedgerEntry } from "../core/usage.ts";
 import { createCjkIndex, gramsOf } from "./runtime/cjk-index.ts";
 import { createUsageLedger } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
-import { type Database, openDatabase } from "./sqlite/driver.ts";
+import { type Database, openDatabase } from "./sqlite/connection/driver.ts";
 import { createBaseSchema } from "./sqlite/schema.ts";
 
 let folder: string;

@@ -2,9 +2,9 @@
 import type { SearchAnswer, SearchOptions } from "../core/session.ts";
 import { type CjkIndex, createCjkIndex } from "./runtime/cjk-index.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
-import type { Connection } from "./sqlite/connection.ts";
-import type { Database } from "./sqlite/driver.ts";
-import { textOfError } from "./sqlite/journal.ts";
+import type { Connection } from "./sqlite/connection/connection.ts";
+import type { Database } from "./sqlite/connection/driver.ts";
+import { textOfError } from "./sqlite/connection/journal.ts";
 import { hasCjk } from "./sqlite/search/parse-query.ts";
 import { searchMessages } from "./sqlite/search/search-messages.ts";
 

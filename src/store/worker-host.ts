@@ -3,8 +3,8 @@ import { Worker } from "node:worker_threads";
 import type { ExportedSession, OnProgress, SessionStore } from "../core/session.ts";
 import { BatchedPort } from "../lib/batched-port.ts";
 import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
+import { recordInitError } from "./sqlite/connection/init-error.ts";
 import type { ExportEntry } from "./sqlite/export.ts";
-import { recordInitError } from "./sqlite/init-error.ts";
 import { type Call, type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
 
 export interface WorkerStoreOptions extends WorkerOptions {

@@ -1,8 +1,8 @@
 // Programs in Python, JavaScript, Perl, Ruby, PHP and awk, read by pattern: what they run, delete, write and hide.
 import type { Category, Effect, Level } from "./effects.ts";
-import { type ShellEnvironment, UNKNOWN } from "./shell-types.ts";
-import { absolutePath } from "./shell-walk.ts";
-import { isCredentialFile, isDisk, isGuardedFile, isSystemPath, isVital } from "./vital-paths.ts";
+import { isCredentialFile, isDisk, isGuardedFile, isSystemPath, isVital } from "./rules/vital-paths.ts";
+import { type ShellEnvironment, UNKNOWN } from "./shell/shell-types.ts";
+import { absolutePath } from "./shell/shell-walk.ts";
 
 export interface CodeFindings {
   readonly effects: Effect[];

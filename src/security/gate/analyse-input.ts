@@ -1,13 +1,13 @@
 // Text for the standard input of a running program: to a shell it is a script, to an interpreter a program.
 import { analyseCommand, analyseText, SHELL_RULES } from "./analyse.ts";
 import type { CodeLanguage } from "./analyse-code.ts";
-import { characterProblem } from "./command-text.ts";
 import type { Analysis, Effect } from "./effects.ts";
-import { applyRules } from "./rule.ts";
-import type { ParseShell } from "./shell-parser.ts";
-import { argTexts, type Invocation, operands, programOf, type ShellEnvironment } from "./shell-types.ts";
-import { codeLanguage, innerOf, SHELLS } from "./shell-unwrap.ts";
-import { ShellWalk } from "./shell-walk.ts";
+import { applyRules } from "./rules/rule.ts";
+import { characterProblem } from "./shell/command-text.ts";
+import type { ParseShell } from "./shell/shell-parser.ts";
+import { argTexts, type Invocation, operands, programOf, type ShellEnvironment } from "./shell/shell-types.ts";
+import { codeLanguage, innerOf, SHELLS } from "./shell/shell-unwrap.ts";
+import { ShellWalk } from "./shell/shell-walk.ts";
 
 export interface ProgramInput {
   /** The command that started the program. */

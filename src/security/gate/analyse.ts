@@ -1,25 +1,25 @@
 // From the text of a command to its effects: parse, unwrap everything that runs something else, apply the rules.
 import { type CodeLanguage, codeEffects, MAX_CODE } from "./analyse-code.ts";
 import { strictFindings } from "./code-strict.ts";
-import { characterProblem, MAX_COMMAND, programNameProblem } from "./command-text.ts";
 import type { Analysis, Effect } from "./effects.ts";
-import { freshRuns } from "./fresh-files.ts";
-import { outsideOfCode } from "./outside-code.ts";
-import { outsideOfCommand } from "./outside-text.ts";
-import { applyRules, type ShellRule } from "./rule.ts";
-import { EXECUTION_RULES } from "./rules-execution.ts";
-import { FILE_RULES } from "./rules-files.ts";
-import { GIT_RULES } from "./rules-git.ts";
-import { HARDLINE_RULES } from "./rules-hardline.ts";
-import { OPTION_RULES } from "./rules-options.ts";
-import { codePlaces, indirectReads, PLACE_RULES } from "./rules-places.ts";
-import { SYSTEM_RULES } from "./rules-system.ts";
-import type { ParseShell } from "./shell-parser.ts";
-import type { InnerScript } from "./shell-programs.ts";
-import type { Invocation, ShellEnvironment } from "./shell-types.ts";
-import { innerOf } from "./shell-unwrap.ts";
-import { ShellWalk } from "./shell-walk.ts";
-import { writeTargets } from "./write-targets.ts";
+import { outsideOfCode } from "./outside/outside-code.ts";
+import { outsideOfCommand } from "./outside/outside-text.ts";
+import { EXECUTION_RULES } from "./rules/execution.ts";
+import { FILE_RULES } from "./rules/files.ts";
+import { freshRuns } from "./rules/fresh-files.ts";
+import { GIT_RULES } from "./rules/git.ts";
+import { HARDLINE_RULES } from "./rules/hardline.ts";
+import { OPTION_RULES } from "./rules/options.ts";
+import { codePlaces, indirectReads, PLACE_RULES } from "./rules/places.ts";
+import { applyRules, type ShellRule } from "./rules/rule.ts";
+import { SYSTEM_RULES } from "./rules/system.ts";
+import { writeTargets } from "./rules/write-targets.ts";
+import { characterProblem, MAX_COMMAND, programNameProblem } from "./shell/command-text.ts";
+import type { ParseShell } from "./shell/shell-parser.ts";
+import type { InnerScript } from "./shell/shell-programs.ts";
+import type { Invocation, ShellEnvironment } from "./shell/shell-types.ts";
+import { innerOf } from "./shell/shell-unwrap.ts";
+import { ShellWalk } from "./shell/shell-walk.ts";
 
 export const SHELL_RULES: readonly ShellRule[] = [
   ...HARDLINE_RULES,

@@ -1,9 +1,9 @@
 // Code given on a command line or typed into an interpreter: what it may do must be plain to see, or it needs consent.
 import type { CodeFindings, CodeLanguage } from "./analyse-code.ts";
 import type { Effect } from "./effects.ts";
-import type { ShellEnvironment } from "./shell-types.ts";
-import { absolutePath } from "./shell-walk.ts";
-import { isCredentialFile, isGuardedFile, isSystemPath, isVital } from "./vital-paths.ts";
+import { isCredentialFile, isGuardedFile, isSystemPath, isVital } from "./rules/vital-paths.ts";
+import type { ShellEnvironment } from "./shell/shell-types.ts";
+import { absolutePath } from "./shell/shell-walk.ts";
 
 /** Names that run, delete, write or hide something, wherever they stand in a program. */
 const RISKY: { readonly [language in Exclude<CodeLanguage, "awk">]: RegExp } = {

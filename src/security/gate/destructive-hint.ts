@@ -1,9 +1,9 @@
 // A quick opinion for checkpoints: would this command change or remove files that are worth a snapshot first?
 import { analyseCommand } from "./analyse.ts";
-import { loadShellParser } from "./shell-parser.ts";
-import { type Invocation, programOf, type ShellEnvironment } from "./shell-types.ts";
-import { innerOf } from "./shell-unwrap.ts";
-import { ShellWalk } from "./shell-walk.ts";
+import { loadShellParser } from "./shell/shell-parser.ts";
+import { type Invocation, programOf, type ShellEnvironment } from "./shell/shell-types.ts";
+import { innerOf } from "./shell/shell-unwrap.ts";
+import { ShellWalk } from "./shell/shell-walk.ts";
 
 const CHANGERS = new Set(["rm", "rmdir", "cp", "mv", "install", "truncate", "dd", "shred", "unlink"]);
 

@@ -1,5 +1,5 @@
 // What a command does that matters: the currency of rules, denials and allow-lists.
-import type { Invocation } from "./shell-types.ts";
+import type { Invocation } from "./shell/shell-types.ts";
 
 /** `hardline` is never allowed, `dangerous` needs consent, `note` matters only when a like thing was denied. */
 export type Level = "hardline" | "dangerous" | "note";

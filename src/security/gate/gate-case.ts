@@ -3,7 +3,7 @@ import type { GateContext, Intent } from "../../core/gate.ts";
 import type { ApprovalRequest } from "../../core/human.ts";
 import type { Effect } from "./effects.ts";
 import type { ExecutionIntent } from "./guest-access.ts";
-import { HOME_RULES } from "./rules-places.ts";
+import { HOME_RULES } from "./rules/places.ts";
 
 export interface Case {
   readonly intent: Intent;

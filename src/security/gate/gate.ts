@@ -13,9 +13,9 @@ import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstOf } from "./effects.ts";
 import { actionOf, afterOutside, type Case, reasonOf, requestOf } from "./gate-case.ts";
 import { type ExecutionIntent, GuestAccess, type PathIntent } from "./guest-access.ts";
-import { HOME_RULES } from "./rules-places.ts";
-import { loadShellParser } from "./shell-parser.ts";
-import { isOutside } from "./vital-paths.ts";
+import { HOME_RULES } from "./rules/places.ts";
+import { isOutside } from "./rules/vital-paths.ts";
+import { loadShellParser } from "./shell/shell-parser.ts";
 
 export interface GatePolicy {
   readonly mode: "manual" | "smart" | "off";

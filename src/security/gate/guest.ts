@@ -2,8 +2,8 @@
 import { dirname, relative } from "node:path";
 import { isBelow, realPathOf } from "../real-path.ts";
 import type { Effect } from "./effects.ts";
-import { argTexts, type Invocation, programOf, type ShellEnvironment, UNKNOWN } from "./shell-types.ts";
-import { absolutePath } from "./shell-walk.ts";
+import { argTexts, type Invocation, programOf, type ShellEnvironment, UNKNOWN } from "./shell/shell-types.ts";
+import { absolutePath } from "./shell/shell-walk.ts";
 
 /** Programs that only do what their words say: they start nothing else and read no path that is not given. */
 const PLAIN_PROGRAMS = new Set(

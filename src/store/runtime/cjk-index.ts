@@ -1,6 +1,6 @@
 // The side index for short CJK words: neighbouring character pairs of every message that holds CJK, in runtime.db.
 // Fed by id from state.db, so rows written by another program are covered; a lost file is simply built again.
-import { type Database, immediate, type SqlValue } from "../sqlite/driver.ts";
+import { type Database, immediate, type SqlValue } from "../sqlite/connection/driver.ts";
 import { hasCjk } from "../sqlite/search/parse-query.ts";
 import { isHiddenFromIndex, searchableText, type TextColumns } from "../sqlite/search/row-text.ts";
 

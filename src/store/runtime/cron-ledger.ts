@@ -1,9 +1,9 @@
 // The ledger of scheduled jobs in runtime.db: one row per occurrence, one owner, one end.
 import { UserError } from "../../core/failure.ts";
 import type { JobLedger, JobRun, RunClaim, TickerSign } from "../../core/job.ts";
-import { type Database, immediate, type SqlValue } from "../sqlite/driver.ts";
-import { sqliteCode } from "../sqlite/error-code.ts";
-import { LockRetry } from "../sqlite/lock-retry.ts";
+import { type Database, immediate, type SqlValue } from "../sqlite/connection/driver.ts";
+import { sqliteCode } from "../sqlite/connection/error-code.ts";
+import { LockRetry } from "../sqlite/connection/lock-retry.ts";
 
 interface Row {
   readonly id: number;

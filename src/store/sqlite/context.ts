@@ -1,5 +1,5 @@
 // What every store operation works with: a connection, a clock and a place for notices.
-import type { Database } from "./driver.ts";
+import type { Database } from "./connection/driver.ts";
 
 export interface StoreContext {
   readonly db: Database;

@@ -1,7 +1,7 @@
 // A stored session as the conversation that goes back to a model.
 import type { Json, Message } from "../../core/message.ts";
+import { consistent } from "./connection/driver.ts";
 import { marks, type StoreContext } from "./context.ts";
-import { consistent } from "./driver.ts";
 import { decodeContent, decodeJson, decodeToolCalls } from "./encoding.ts";
 import { ancestors } from "./lineage.ts";
 import type { StoredMessage } from "./messages.ts";

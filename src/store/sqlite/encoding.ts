@@ -1,7 +1,7 @@
 // How values become column text and come back: structured content behind a NUL sentinel, JSON columns as UTF-8.
 import type { Content, Json, ToolCall } from "../../core/message.ts";
 import type { NewMessage } from "../../core/session.ts";
-import type { SqlValue } from "./driver.ts";
+import type { SqlValue } from "./connection/driver.ts";
 
 /** Marks `content` that is JSON rather than plain text. */
 export const CONTENT_SENTINEL = "\u0000json:";

@@ -1,7 +1,7 @@
 // Sessions leaving the store, one at a time.
 import type { ExportedSession } from "../../core/session.ts";
+import { consistent } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";
-import { consistent } from "./driver.ts";
 import { getMessages } from "./messages.ts";
 import { getSession } from "./sessions.ts";
 

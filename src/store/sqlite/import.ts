@@ -1,8 +1,8 @@
 // Sessions coming back from an export: ids, counters and titles are kept; what cannot be kept is reported.
 import type { Json } from "../../core/message.ts";
 import type { ExportedSession, ImportResult, MessageRow } from "../../core/session.ts";
+import type { SqlValue } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";
-import type { SqlValue } from "./driver.ts";
 import { encodeContent, encodeJson } from "./encoding.ts";
 import { MESSAGE_COLUMNS } from "./messages.ts";
 import { SESSION_COLUMNS } from "./sessions.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SqliteSessionStore } from "../sqlite-session-store.ts";
-import { openDatabase } from "./driver.ts";
+import { openDatabase } from "./connection/driver.ts";
 
 let folder: string;
 let healthy: string;

@@ -1,7 +1,7 @@
 // The session list: visible rows with preview and last activity, compression chains shown by their tip.
 import type { ListOptions, SessionSummary } from "../../core/session.ts";
+import { consistent, type SqlValue } from "./connection/driver.ts";
 import { marks, type StoreContext } from "./context.ts";
-import { consistent, type SqlValue } from "./driver.ts";
 import { decodeContent, readableText } from "./encoding.ts";
 import { getCompressionTip } from "./lineage.ts";
 import { SUMMARY_COLUMNS } from "./sessions.ts";

@@ -1,10 +1,10 @@
 // Message rows: append, replace, clear, read.
 import { UserError } from "../../core/failure.ts";
 import type { MessageRow, NewMessage } from "../../core/session.ts";
+import type { SqlValue } from "./connection/driver.ts";
+import { sqliteCode } from "./connection/error-code.ts";
 import type { StoreContext } from "./context.ts";
-import type { SqlValue } from "./driver.ts";
 import { countToolCalls, decodeContent, decodeToolCalls, encodeContent, encodeJson } from "./encoding.ts";
-import { sqliteCode } from "./error-code.ts";
 import { TABLES } from "./schema.ts";
 
 export const MESSAGE_COLUMNS: readonly string[] =

@@ -1,8 +1,8 @@
 // Checks the whole file and mends what can be mended: ordinary indexes, the search index, links to nowhere.
-import { type Database, immediate } from "./driver.ts";
-import { examineIndex } from "./index-examine.ts";
-import { ensureIndex } from "./index-health.ts";
-import { textOfError } from "./journal.ts";
+import { type Database, immediate } from "./connection/driver.ts";
+import { textOfError } from "./connection/journal.ts";
+import { examineIndex } from "./index/examine.ts";
+import { ensureIndex } from "./index/health.ts";
 
 export interface Findings {
   readonly problems: string[];

@@ -1,6 +1,6 @@
 // The declared schema of state.db, version 11: the single source of truth for creating and reconciling tables.
 // The search tables and their triggers are declared in index-layout.ts.
-import type { Database } from "./driver.ts";
+import type { Database } from "./connection/driver.ts";
 
 export const SCHEMA_VERSION = 11;
 

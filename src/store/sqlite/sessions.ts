@@ -1,9 +1,9 @@
 // Session rows: create, end, reopen, read; and the two one-off sweeps over old rows.
 import { UserError } from "../../core/failure.ts";
 import type { NewSession, SessionRow } from "../../core/session.ts";
+import { sqliteCode } from "./connection/error-code.ts";
 import type { StoreContext } from "./context.ts";
 import { encodeJson } from "./encoding.ts";
-import { sqliteCode } from "./error-code.ts";
 import { TABLES } from "./schema.ts";
 
 const names = TABLES.find((table) => table.name === "sessions")?.columns.map((column) => column.name) ?? [];

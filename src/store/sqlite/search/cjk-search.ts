@@ -1,7 +1,7 @@
 // Queries that hold Chinese, Japanese or Korean: each word is looked up in the index that knows it, and the sets of
 // message ids are combined as the query says.
-import type { Database, SqlValue } from "../driver.ts";
-import { type FtsTable, holdsCjk, indexedText, readIndexLayout } from "../index-layout.ts";
+import type { Database, SqlValue } from "../connection/driver.ts";
+import { type FtsTable, holdsCjk, indexedText, readIndexLayout } from "../index/layout.ts";
 import { matcherOf } from "./evaluate.ts";
 import type { Filters } from "./filters.ts";
 import { type FullRow, readRow } from "./hit.ts";

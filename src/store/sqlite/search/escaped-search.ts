@@ -1,6 +1,6 @@
 // Words with letters beyond ASCII in JSON that v0.14 wrote as `\uXXXX`. The word index has them in pieces: it is asked for
 // the pieces in a row, and the text itself decides.
-import type { Database } from "../driver.ts";
+import type { Database } from "../connection/driver.ts";
 import { matcherOf } from "./evaluate.ts";
 import type { Filters } from "./filters.ts";
 import { type FullRow, HIT_COLUMNS } from "./hit.ts";

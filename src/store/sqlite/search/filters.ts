@@ -1,7 +1,7 @@
 // The conditions of a search other than its words, over `m` (messages) and `s` (sessions).
 import type { SearchOptions } from "../../../core/session.ts";
+import type { SqlValue } from "../connection/driver.ts";
 import { marks } from "../context.ts";
-import type { SqlValue } from "../driver.ts";
 
 export interface Filters {
   /** ` AND …`, or empty. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openDatabase } from "../driver.ts";
+import { openDatabase } from "../connection/driver.ts";
 import { matchExpression } from "./match-expression.ts";
 import { hasCjk, parseQuery } from "./parse-query.ts";
 

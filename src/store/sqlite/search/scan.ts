@@ -1,5 +1,5 @@
 // Searching without an index: reads the messages themselves, newest first, in windows that keep no lock for long.
-import type { Database, SqlValue } from "../driver.ts";
+import type { Database, SqlValue } from "../connection/driver.ts";
 import { matcherOf, wordsOf } from "./evaluate.ts";
 import type { Filters } from "./filters.ts";
 import type { FullRow } from "./hit.ts";

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SearchOptions } from "../../../core/session.ts";
 import { createCjkIndex } from "../../runtime/cjk-index.ts";
 import { openRuntimeDb } from "../../runtime-db.ts";
-import { type Database, openDatabase } from "../driver.ts";
-import { ensureIndex } from "../index-health.ts";
+import { type Database, openDatabase } from "../connection/driver.ts";
+import { ensureIndex } from "../index/health.ts";
 import { createBaseSchema } from "../schema.ts";
 import { type SideIndex, searchMessages } from "./search-messages.ts";
 

@@ -1,9 +1,9 @@
 // Full-text search over every message: chooses the index that fits the query, and answers without one if it must.
 import type { SearchAnswer, SearchHit, SearchOptions } from "../../../core/session.ts";
-import type { Database } from "../driver.ts";
-import { isLocked } from "../error-code.ts";
-import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../index-health.ts";
-import type { FtsTable } from "../index-layout.ts";
+import type { Database } from "../connection/driver.ts";
+import { isLocked } from "../connection/error-code.ts";
+import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../index/health.ts";
+import type { FtsTable } from "../index/layout.ts";
 import { type CjkSearch, isTrigramOnly, type ShortWordIndex, searchCjk } from "./cjk-search.ts";
 import { mayBeEscaped, searchEscaped } from "./escaped-search.ts";
 import { type Filters, filtersOf } from "./filters.ts";

@@ -1,0 +1,214 @@
+// The delegate_task tool: hands tasks to subagents and brings back one result for each.
+
+import type { Hooks } from "../../core/hook.ts";
+import { nobody } from "../../core/human.ts";
+import type { Memory } from "../../core/memory.ts";
+import type { JsonObject } from "../../core/message.ts";
+import { Type } from "../../core/schema.ts";
+import type { SessionStore } from "../../core/session.ts";
+import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
+import { defineTool, jsonResult, toolError } from "../../core/tool.ts";
+import { freshSessionId } from "../session-log.ts";
+import {
+  type ChildReport,
+  type ChildRole,
+  type ChildSpec,
+  childDenial,
+  type OpenChild,
+  runChild,
+} from "./child-run.ts";
+import { DelegationRecord } from "./delegation-record.ts";
+
+/** `delegation:` of the config. */
+export interface DelegationSettings {
+  readonly maxConcurrentChildren: number;
+  readonly maxSpawnDepth: number;
+  readonly orchestratorEnabled: boolean;
+  readonly childTimeoutMs: number;
+  readonly maxIterations: number;
+  readonly heartbeatMs: number;
+}
+
+export const DELEGATION_DEFAULTS: DelegationSettings = {
+  maxConcurrentChildren: 3,
+  maxSpawnDepth: 1,
+  orchestratorEnabled: true,
+  childTimeoutMs: 600_000,
+  maxIterations: 50,
+  heartbeatMs: 30_000,
+};
+
+export interface DelegationParts {
+  readonly store: SessionStore;
+  readonly hooks: Hooks;
+  readonly memory: Memory;
+  readonly settings: DelegationSettings;
+  readonly openChild: OpenChild;
+  /** Parent's model, for the result. */
+  readonly model?: string;
+}
+
+interface Task {
+  readonly goal: string;
+  readonly context?: string;
+  readonly toolsets?: readonly string[];
+  readonly role?: ChildRole;
+}
+
+const ROLE = Type.Optional(
+  Type.Union([Type.Literal("leaf"), Type.Literal("orchestrator")], {
+    description: "leaf (default) works alone; orchestrator may delegate further, where the depth limit allows",
+  }),
+);
+const TOOLSETS = Type.Optional(
+  Type.Array(Type.String(), { description: "Toolsets it may use; at most yours. Default: yours" }),
+);
+const CONTEXT = Type.Optional(
+  Type.String({ description: "Everything it must know: it sees nothing of this conversation" }),
+);
+
+const PARAMETERS = Type.Object({
+  goal: Type.Optional(Type.String({ description: "What one subagent shall achieve" })),
+  context: CONTEXT,
+  toolsets: TOOLSETS,
+  role: ROLE,
+  tasks: Type.Optional(
+    Type.Array(Type.Object({ goal: Type.String(), context: CONTEXT, toolsets: TOOLSETS, role: ROLE }), {
+      description: "Several independent tasks at once, instead of goal",
+    }),
+  ),
+});
+
+function childPrompt(task: Task, cwd: string): string {
+  const lines = [
+    "You are a subagent. You work alone on one task, nobody can answer questions, and your last message is all that is passed on.",
+    "",
+    `Task: ${task.goal}`,
+  ];
+  if (task.context !== undefined && task.context.trim() !== "") lines.push("", "Context:", task.context);
+  lines.push("", `Working folder: ${cwd}`, "");
+  lines.push("When you are done, report: what you did, what you found, which files you changed, what is still open.");
+  return lines.join("\n");
+}
+
+function tasksOf(args: JsonObject): Task[] {
+  const tasks = args.tasks as readonly Task[] | undefined;
+  if (tasks !== undefined && tasks.length > 0) return [...tasks];
+  return typeof args.goal === "string" && args.goal.trim() !== "" ? [args as unknown as Task] : [];
+}
+
+function refuse(tasks: readonly Task[], settings: DelegationSettings, depth: number): ToolResult | undefined {
+  if (tasks.length === 0) return toolError("Nothing to delegate: give a goal, or tasks with a goal each.");
+  if (depth >= settings.maxSpawnDepth)
+    return toolError(`Delegation goes no deeper here (delegation.max_spawn_depth is ${settings.maxSpawnDepth}).`);
+  if (tasks.length > settings.maxConcurrentChildren)
+    return toolError(
+      `${tasks.length} tasks at once are too many; at most ${settings.maxConcurrentChildren} (delegation.max_concurrent_children). Send them in several calls.`,
+    );
+  return undefined;
+}
+
+function specFor(task: Task, settings: DelegationSettings, context: ToolContext): ChildSpec {
+  const depth = context.depth + 1;
+  const mayLead = settings.orchestratorEnabled && depth < settings.maxSpawnDepth;
+  const role: ChildRole = task.role === "orchestrator" && mayLead ? "orchestrator" : "leaf";
+  return {
+    sessionId: freshSessionId(Date.now(), "subagent"),
+    parentSessionId: context.sessionId,
+    goal: task.goal,
+    systemPrompt: childPrompt(task, context.cwd),
+    toolsets: task.toolsets,
+    role,
+    depth,
+    maxTurns: settings.maxIterations,
+    human: context.human.guest ? { ...nobody, guest: true } : nobody,
+    denyTool: childDenial(role),
+  };
+}
+
+/** Files that the parent has read and a child has written since: what the parent knows of them is old. */
+async function stalePaths(store: SessionStore, sessionId: string, written: readonly string[]): Promise<string[]> {
+  if (written.length === 0) return [];
+  const read = new Set<string>();
+  for (const message of await store.getConversation(sessionId)) {
+    if (message.role !== "assistant") continue;
+    for (const call of message.tool_calls ?? []) {
+      if (call.function.name !== "read_file") continue;
+      const path = /"path"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(call.function.arguments)?.[1];
+      if (path !== undefined) read.add(path);
+    }
+  }
+  return written.filter((path) => read.has(path));
+}
+
+async function settle(parts: DelegationParts, report: ChildReport, spec: ChildSpec, context: ToolContext) {
+  const { store, hooks, memory } = parts;
+  if (report.usage !== undefined && report.cost !== undefined) {
+    context.spent?.(report.usage, report.cost);
+    if (report.cost.usd !== null && report.cost.usd > 0)
+      await store.updateTokenCounts(context.sessionId, { estimatedCostUsd: report.cost.usd });
+  }
+  await memory.delegated(spec.goal, report.summary, spec.sessionId);
+  await hooks.run("subagent_stop", {
+    parent_session_id: context.sessionId,
+    child_session_id: spec.sessionId,
+    child_role: spec.role,
+    child_summary: report.summary,
+    child_status: report.status,
+    duration_ms: Math.round(report.durationMs),
+  });
+  const stale = await stalePaths(store, context.sessionId, report.written);
+  return {
+    ...report.json,
+    ...(parts.model === undefined ? {} : { model: parts.model }),
+    ...(stale.length === 0
+      ? {}
+      : {
+          stale_paths: stale,
+          stale_note: "You had read these files before; read them again before you rely on them.",
+        }),
+  };
+}
+
+/** The tool of one home; the depth and the sessions come with each call. */
+export function delegateTool(parts: DelegationParts): Tool {
+  const { settings } = parts;
+  const record = new DelegationRecord(parts.store);
+  return defineTool({
+    name: "delegate_task",
+    toolset: "delegation",
+    description:
+      "Hand self-contained work to subagents with a fresh context. They run at once, see nothing of this conversation, and return a summary each. Use it for research or changes that would fill your context; do small things yourself.",
+    parameters: PARAMETERS,
+    overlap: "alone",
+    mutates: true,
+    timeoutMs: Number.POSITIVE_INFINITY,
+    preview: (args) => args.goal ?? `${args.tasks?.length ?? 0} tasks`,
+    async run(args, context) {
+      const tasks = tasksOf(args as JsonObject);
+      const refusal = refuse(tasks, settings, context.depth);
+      if (refusal !== undefined) return refusal;
+      const startedAt = performance.now();
+      const specs = tasks.map((task) => specFor(task, settings, context));
+      const children = specs.map((spec, index) => ({ index, goal: spec.goal, sessionId: spec.sessionId }));
+      await record.begin(context.conversationId, context.callId, children);
+      const { childTimeoutMs: timeoutMs, heartbeatMs } = settings;
+      const reports = await Promise.all(
+        specs.map((spec, index) =>
+          runChild(parts.openChild, { index, spec, timeoutMs, heartbeatMs, tainted: context.tainted }, context),
+        ),
+      );
+      const results: JsonObject[] = [];
+      for (const [index, report] of reports.entries()) {
+        const spec = specs[index];
+        if (spec !== undefined) results.push(await settle(parts, report, spec, context));
+      }
+      await record.end(context.conversationId, context.callId);
+      const total = Math.round((performance.now() - startedAt) / 10) / 100;
+      const failed = reports.every((report) => report.status !== "completed");
+      const origin = reports.find((report) => report.origin !== undefined)?.origin;
+      const result = jsonResult({ results, total_duration_seconds: total }, { failed });
+      return origin === undefined ? result : { ...result, trust: "untrusted", origin: `${origin} (by a subagent)` };
+    },
+  });
+}

@@ -1,0 +1,87 @@
+// Which subagents are under way, kept in the store so that a restart can tell the parent what became of them.
+import type { JsonObject } from "../../core/message.ts";
+import { textOf } from "../../core/message.ts";
+import type { SessionStore } from "../../core/session.ts";
+
+export interface DelegatedChild {
+  readonly index: number;
+  readonly goal: string;
+  readonly sessionId: string;
+}
+
+type OpenDelegations = { [callId: string]: readonly DelegatedChild[] };
+
+const keyOf = (conversationId: string) => `delegation:${conversationId}`;
+
+async function read(store: SessionStore, conversationId: string): Promise<OpenDelegations> {
+  const text = await store.getMeta(keyOf(conversationId));
+  if (text === null || text === "") return {};
+  try {
+    return JSON.parse(text) as OpenDelegations;
+  } catch {
+    // A damaged record can only cost the report of lost children, not the conversation.
+    return {};
+  }
+}
+
+/** One writer per conversation: calls of one conversation come from one process. */
+export class DelegationRecord {
+  readonly #store: SessionStore;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(store: SessionStore) {
+    this.#store = store;
+  }
+
+  begin(conversationId: string, callId: string, children: readonly DelegatedChild[]): Promise<void> {
+    return this.#change(conversationId, (open) => {
+      open[callId] = children;
+    });
+  }
+
+  end(conversationId: string, callId: string): Promise<void> {
+    return this.#change(conversationId, (open) => {
+      delete open[callId];
+    });
+  }
+
+  #change(conversationId: string, edit: (open: OpenDelegations) => void): Promise<void> {
+    const work = this.#last.then(async () => {
+      const open = await read(this.#store, conversationId);
+      edit(open);
+      await this.#store.setMeta(keyOf(conversationId), JSON.stringify(open));
+    });
+    this.#last = work.catch(() => undefined);
+    return work;
+  }
+}
+
+async function abandonedChild(store: SessionStore, child: DelegatedChild): Promise<JsonObject> {
+  const messages = await store.getConversation(child.sessionId);
+  const said = messages.findLast((message) => message.role === "assistant" && textOf(message.content).trim() !== "");
+  const row = await store.getSession(child.sessionId);
+  if (row !== null && row.ended_at === null) await store.endSession(child.sessionId, "abandoned");
+  return {
+    task_index: child.index,
+    status: "abandoned",
+    exit_reason: "abandoned",
+    summary: textOf(said?.content),
+    session_id: child.sessionId,
+    api_calls: row?.api_call_count ?? 0,
+    error: "The process ended while this subagent was at work. What it did so far is in its session.",
+  };
+}
+
+/** The one end that a delegation gets when its process died: partial results of its children. Undefined for other calls. */
+export async function abandonedAnswer(
+  store: SessionStore,
+  conversationId: string,
+  callId: string,
+): Promise<string | undefined> {
+  const children = (await read(store, conversationId))[callId];
+  if (children === undefined) return undefined;
+  const results: JsonObject[] = [];
+  for (const child of children) results.push(await abandonedChild(store, child));
+  await new DelegationRecord(store).end(conversationId, callId);
+  return JSON.stringify({ results });
+}

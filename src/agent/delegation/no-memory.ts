@@ -1,0 +1,16 @@
+// A memory that keeps nothing: for subagents and for runs that must leave no trace.
+import type { Memory } from "../../core/memory.ts";
+
+export const noMemory: Memory = {
+  snapshot: async () => "",
+  recall: async () => "",
+  turnStarted: async () => undefined,
+  turnEnded: () => undefined,
+  beforeCompress: async () => "",
+  sessionSwitched: async () => undefined,
+  sessionEnded: async () => undefined,
+  delegated: async () => undefined,
+  toolSchemas: [],
+  callTool: async (name) => JSON.stringify({ error: `${name} is not available here.` }),
+  close: async () => undefined,
+};

@@ -1,0 +1,33 @@
+// Checks arguments against the tool's schema and says in words what is wrong. Schemas are compiled once.
+import type { TSchema } from "typebox";
+import type { JsonObject } from "../../core/message.ts";
+
+interface Checker {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): Iterable<{ readonly instancePath?: string; readonly message?: string }>;
+}
+
+const checkers = new WeakMap<object, Checker>();
+
+async function checkerFor(schema: TSchema): Promise<Checker> {
+  const known = checkers.get(schema);
+  if (known !== undefined) return known;
+  const { Compile } = await import("typebox/compile");
+  const checker = Compile(schema) as unknown as Checker;
+  checkers.set(schema, checker);
+  return checker;
+}
+
+/** Undefined when the arguments fit; otherwise up to five problems, each with the place it is in. */
+export async function argumentProblems(schema: TSchema, args: JsonObject): Promise<string | undefined> {
+  const checker = await checkerFor(schema);
+  if (checker.Check(args)) return undefined;
+  const problems: string[] = [];
+  for (const error of checker.Errors(args)) {
+    const place = (error.instancePath ?? "").replace(/^\//, "").replaceAll("/", ".");
+    const text = place === "" ? (error.message ?? "does not fit") : `${place}: ${error.message ?? "does not fit"}`;
+    if (!problems.includes(text)) problems.push(text);
+    if (problems.length === 5) break;
+  }
+  return problems.join("; ") || "the arguments do not fit the schema";
+}

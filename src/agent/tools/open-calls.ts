@@ -1,0 +1,20 @@
+// Tool calls that were stored without a result: an interrupt, a crash or a full disk came between.
+import type { Message, ToolCall } from "../../core/message.ts";
+
+/** The calls of the last reply that no later message answers, in order. */
+export function openCalls(log: readonly Message[]): ToolCall[] {
+  let index = log.length - 1;
+  const answered = new Set<string>();
+  for (; index >= 0; index--) {
+    const message = log[index];
+    if (message?.role === "tool") answered.add(message.tool_call_id);
+    else break;
+  }
+  const reply = log[index];
+  if (reply?.role !== "assistant") return [];
+  return (reply.tool_calls ?? []).filter((call) => !answered.has(call.id));
+}
+
+export function answerTo(call: ToolCall, content: string): Message {
+  return { role: "tool", tool_call_id: call.id, tool_name: call.function.name, content };
+}

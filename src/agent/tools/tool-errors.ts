@@ -1,0 +1,44 @@
+// The words a model reads when a tool call went wrong, and the reading of results that do not say it outright.
+import type { ToolResult } from "../../core/tool.ts";
+import { toolError } from "../../core/tool.ts";
+
+export const INTERRUPTED = "Interrupted.";
+const LONGEST_ERROR = 2_000;
+
+/** Text of a thrown error without anything that could pass for a role tag or a fence. */
+function harmless(text: string): string {
+  return text
+    .replace(/<\/?\s*(system|user|assistant|tool|tool_call|tool_result|function_calls?)\b[^>]*>/gi, "")
+    .replace(/<!\[CDATA\[|\]\]>/g, "")
+    .replaceAll("```", "'''")
+    .slice(0, LONGEST_ERROR);
+}
+
+/** A tool that threw has a bug; the model may still find another way. */
+export function thrownResult(error: unknown): ToolResult {
+  const name = error instanceof Error ? error.name : "Error";
+  const message = error instanceof Error ? error.message : String(error);
+  return toolError(`[TOOL_ERROR] ${name}: ${harmless(message)}`);
+}
+
+export function interruptedResult(): ToolResult {
+  return { content: INTERRUPTED, failed: true };
+}
+
+export function timedOutResult(name: string, ms: number): ToolResult {
+  const seconds = Math.round(ms / 100) / 10;
+  return toolError(`${name} did not finish within ${seconds} s and was stopped. What it had begun may be half done.`);
+}
+
+/** For results that carry no flag of their own: JSON that names an error, a failure or a bad exit code. */
+export function looksFailed(text: string): boolean {
+  if (/^\s*Error\b/.test(text)) return true;
+  if (!/^\s*\{/.test(text) || text.length > 1_000_000) return false;
+  try {
+    const value = JSON.parse(text) as { error?: unknown; success?: unknown; exit_code?: unknown };
+    const hasError = value.error !== undefined && value.error !== null && value.error !== "" && value.error !== false;
+    return hasError || value.success === false || (typeof value.exit_code === "number" && value.exit_code !== 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,47 @@
+// Bringing a home's configuration to the newest version, with a backup first.
+import { copyFile } from "node:fs/promises";
+import { CONFIG_VERSION } from "../core/config/config.ts";
+import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
+import { parseEnvFile } from "../lib/env-file.ts";
+import { envPath } from "./env-write.ts";
+import { configPath } from "./load.ts";
+import { migrate, versionOf } from "./migrate.ts";
+import { readText, refuseWhenManaged, saveConfigTree } from "./write.ts";
+import { parseYaml } from "./yaml-file.ts";
+
+export interface MigrationReport {
+  readonly from: number;
+  readonly to: number;
+  readonly steps: readonly string[];
+  readonly moved: readonly { readonly from: string; readonly to: string }[];
+  readonly dropped: readonly { readonly path: string; readonly reason: string }[];
+  /** Variables of `.env` that are blanked. */
+  readonly blanked: readonly string[];
+  /** The copy of config.yaml made before; null when nothing had to change. */
+  readonly backup: string | null;
+}
+
+function stamp(now: Date): string {
+  return now.toISOString().replace(/[-:]/g, "").replace(/\..*$/, "").replace("T", "_");
+}
+
+/** Rewrites config.yaml when its version is old; says which variables of `.env` must be blanked. */
+export async function migrateHome(home: Home, installedPlugins: readonly string[]): Promise<MigrationReport> {
+  refuseWhenManaged(home, "The configuration");
+  const path = configPath(home);
+  const { tree, problem } = await parseYaml(await readText(path));
+  if (problem) {
+    throw new UserError(`${path} is not valid; nothing was changed`, { hint: "Repair it first: hermes config edit" });
+  }
+  const env = Object.fromEntries(parseEnvFile(await readText(envPath(home))));
+  const { state, steps } = migrate({ config: tree, env, installedPlugins });
+  const from = versionOf(tree);
+  const report = { from, to: Math.max(from, CONFIG_VERSION), steps, moved: state.moved, dropped: state.dropped };
+  if (from >= CONFIG_VERSION) return { ...report, blanked: [], backup: null };
+  const backup = `${path}.bak.${stamp(new Date())}`;
+  await copyFile(path, backup);
+  await saveConfigTree(home, state.config);
+  const blanked = Object.keys(env).filter((name) => env[name] !== "" && state.env[name] === "");
+  return { ...report, blanked, backup };
+}

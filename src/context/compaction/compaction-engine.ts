@@ -1,0 +1,132 @@
+// What the shipped engines share beyond counters: sizes, the cut, pruning, and the last check that a pass was worth it.
+import type { CompressOptions, CompressOutcome } from "../../core/context.ts";
+import type { Message } from "../../core/message.ts";
+import type { SideModel } from "../../core/provider.ts";
+import { estimateMessagesTokens, estimateTextTokens } from "../../core/tokens.ts";
+import { assemble } from "./assemble.ts";
+import { type CompressionSettings, type PassBudget, passBudget } from "./budget.ts";
+import { EngineBase } from "./engine-base.ts";
+import { type Outline, outline } from "./outline.ts";
+import { type Plan, planCut } from "./plan.ts";
+import { pruneTurns } from "./prune.ts";
+import { readable } from "./readable.ts";
+import type { Summariser } from "./summarise.ts";
+import { SUMMARY_FRAME } from "./summary-message.ts";
+import { sanitizeToolPairs } from "./tool-pairs.ts";
+import { completeSummary } from "./verbatim.ts";
+
+export interface EngineOptions {
+  readonly contextLength: number;
+  readonly settings?: Partial<CompressionSettings>;
+  /** The model for the task `compression`; without one the extract does all the work. */
+  readonly side?: SideModel;
+  /** Applied to everything the summariser reads and writes. */
+  readonly redact?: (text: string) => string;
+  /** For all model calls of one pass together. */
+  readonly deadlineMs?: number;
+}
+
+export interface PassSizes {
+  readonly before: number;
+  readonly budget: PassBudget;
+}
+
+export interface Made {
+  readonly messages: readonly Message[];
+  readonly method: string;
+  readonly modelCalls: number;
+  /** Why the result is not a plain summary. */
+  readonly problem?: string;
+}
+
+const SUMMARY_DEADLINE_MS = 120_000;
+const FRAME_TOKENS = estimateTextTokens(SUMMARY_FRAME) + 8;
+
+function verbatimTokens(budget: PassBudget): number {
+  return Math.min(1_500, Math.floor(budget.summaryMax * 0.5));
+}
+
+const SYSTEM_NOTE =
+  "[Note: Some earlier conversation turns have been compacted into a summary. Build on it instead of repeating work.]";
+
+/** Lists that carry their own system message are told once; where the prompt is kept apart, it stays as it is. */
+function withSystemNote(message: Message): Message {
+  if (message.role !== "system" || typeof message.content !== "string") return message;
+  if (message.content.includes("[Note: Some earlier conversation turns have been compacted")) return message;
+  return { role: "system", content: `${message.content}\n\n${SYSTEM_NOTE}` };
+}
+
+export abstract class CompactionEngine extends EngineBase {
+  protected readonly summariser: Summariser;
+
+  constructor(options: EngineOptions) {
+    super(options.contextLength, options.settings);
+    this.summariser = {
+      side: options.side,
+      redact: options.redact ?? ((text) => text),
+      deadlineMs: options.deadlineMs ?? SUMMARY_DEADLINE_MS,
+    };
+  }
+
+  hasContentToCompress(log: readonly Message[]): boolean {
+    const messages = readable(log);
+    const { budget } = this.sizes(messages, undefined);
+    if (this.cut(outline(messages), budget) !== undefined) return true;
+    return messages.some((message) => message.role === "tool" && estimateMessagesTokens([message]) > 100);
+  }
+
+  protected sizes(messages: readonly Message[], currentTokens: number | undefined): PassSizes {
+    const before = estimateMessagesTokens(messages);
+    const overhead = this.overheadOf(before, currentTokens);
+    const budget = passBudget({
+      contextLength: this.contextLength,
+      threshold: this.thresholdTokens,
+      targetRatio: this.settings.targetRatio,
+      before,
+      overhead,
+    });
+    return { before, budget };
+  }
+
+  protected cut(view: Outline, budget: PassBudget): Plan | undefined {
+    const { protectFirstN, protectLastN } = this.settings;
+    const reserve = budget.summaryMax + verbatimTokens(budget) + FRAME_TOKENS;
+    return planCut(view, budget, { protectFirstN, protectLastN, reserve });
+  }
+
+  /** The list itself with outputs before `boundary` pruned; a summary in it stays where it is. */
+  protected pruned(messages: readonly Message[], view: Outline, boundary: number): Made {
+    const numbers = new Map(view.turns.map((turn) => [turn.message, turn.number]));
+    const turns = messages.map((message) => ({ message, number: numbers.get(message) }));
+    const kept = pruneTurns(turns, Math.max(0, boundary)).map((turn) => turn.message);
+    return { messages: kept, method: "prune", modelCalls: 0 };
+  }
+
+  /** A log without a middle: there is nothing to summarise, only outputs before the newest exchange to shorten. */
+  protected prunedToNewest(messages: readonly Message[], view: Outline): Made {
+    return this.pruned(
+      messages,
+      view,
+      messages.findLastIndex((message) => message.role !== "tool"),
+    );
+  }
+
+  protected assembled(body: string, plan: Plan, view: Outline, pass: { sizes: PassSizes; options: CompressOptions }) {
+    const carry = this.summariser.redact(pass.options.carry ?? "");
+    const summary = completeSummary(body, plan, view, { carry, tokens: verbatimTokens(pass.sizes.budget) });
+    const head = plan.head.map(withSystemNote);
+    return sanitizeToolPairs(assemble({ head, summary, tail: plan.tail, lastUser: plan.lastUser }));
+  }
+
+  /** Keeps what saved enough; otherwise the log comes back as the same array. */
+  protected outcome(log: readonly Message[], made: Made, sizes: PassSizes): CompressOutcome {
+    const { messages, method, modelCalls, problem } = made;
+    if (!this.settle(sizes.before, estimateMessagesTokens(messages))) {
+      const notice = "The conversation could not be made shorter: what is left is the newest exchange itself.";
+      return { messages: log, method: "none", modelCalls, notice };
+    }
+    if (problem === undefined) return { messages, method, modelCalls };
+    const notice = `Earlier turns were condensed without a full summary (${problem}). Nothing is lost: the originals are kept and can be searched.`;
+    return { messages, method, modelCalls, notice };
+  }
+}

@@ -1,0 +1,51 @@
+// The default context engine: prunes old outputs, then lets a summary with a pointer stand for the middle of the log.
+import type { CompressOptions, CompressOutcome, ContextEngine } from "../../core/context.ts";
+import type { Message } from "../../core/message.ts";
+import { estimateMessagesTokens } from "../../core/tokens.ts";
+import { summaryBudget } from "./budget.ts";
+import { CompactionEngine, type Made, type PassSizes } from "./compaction-engine.ts";
+import { type Outline, outline } from "./outline.ts";
+import type { Plan } from "./plan.ts";
+import { readable } from "./readable.ts";
+import { type Summary, summarise } from "./summarise.ts";
+
+/** Pruning alone is enough when the messages then take at most this share of the goal. */
+const PRUNED_ENOUGH = 0.85;
+
+export class Compressor extends CompactionEngine implements ContextEngine {
+  readonly name = "compressor";
+
+  /** Ends after at most three model calls. What it returns is at least a tenth smaller, or the same array. */
+  async compress(log: readonly Message[], options: CompressOptions): Promise<CompressOutcome> {
+    const messages = readable(log);
+    const sizes = this.sizes(messages, options.currentTokens);
+    const view = outline(messages);
+    const pruned = this.#prune(messages, view, sizes);
+    if (pruned !== undefined && options.focusTopic === undefined) return this.outcome(log, pruned, sizes);
+    const plan = this.cut(view, sizes.budget);
+    if (plan === undefined) return this.outcome(log, this.prunedToNewest(messages, view), sizes);
+    const summary = await this.#summarise(plan, view, { sizes, options });
+    const made = this.assembled(summary.body, plan, view, { sizes, options });
+    return this.outcome(log, { ...summary, messages: made }, sizes);
+  }
+
+  /** Pruning alone, when it goes far enough: it costs nothing and keeps every word that was said. */
+  #prune(messages: readonly Message[], view: Outline, sizes: PassSizes): Made | undefined {
+    if (sizes.before <= sizes.budget.room * 0.9) return undefined;
+    const made = this.pruned(messages, view, messages.length - this.settings.protectLastN);
+    return estimateMessagesTokens(made.messages) > sizes.budget.goal * PRUNED_ENOUGH ? undefined : made;
+  }
+
+  #summarise(plan: Plan, view: Outline, pass: { sizes: PassSizes; options: CompressOptions }): Promise<Summary> {
+    const { focusTopic, signal, sessionId } = pass.options;
+    const content = estimateMessagesTokens(plan.middle.map((turn) => turn.message));
+    return summarise(this.summariser, {
+      turns: plan.middle,
+      previous: view.previous?.body ?? "",
+      budget: summaryBudget(content, pass.sizes.budget),
+      sessionId,
+      ...(focusTopic === undefined ? {} : { focusTopic }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}

@@ -1,0 +1,90 @@
+// What every shipped context engine shares: token counters, the trigger, and the guard against passes that gain nothing.
+import type { EngineStatus, EngineUsage } from "../../core/context.ts";
+import type { Message } from "../../core/message.ts";
+import { estimateMessagesTokens } from "../../core/tokens.ts";
+import { type CompressionSettings, DEFAULT_COMPRESSION, MIN_SAVING, thresholdTokens } from "./budget.ts";
+
+/** After two passes without gain the trigger rests until the request has grown by this share of the window. */
+const REST_GROWTH = 0.05;
+
+export abstract class EngineBase {
+  lastPromptTokens = 0;
+  lastCompletionTokens = 0;
+  lastTotalTokens = 0;
+  thresholdTokens: number;
+  contextLength: number;
+  compressionCount = 0;
+  protected readonly settings: CompressionSettings;
+  #fruitless = 0;
+  #restUntil = 0;
+  #overhead = 0;
+
+  constructor(contextLength: number, settings: Partial<CompressionSettings> = {}) {
+    this.settings = { ...DEFAULT_COMPRESSION, ...settings };
+    this.contextLength = contextLength;
+    this.thresholdTokens = thresholdTokens(contextLength, this.settings.threshold);
+  }
+
+  updateFromResponse(usage: EngineUsage): void {
+    this.lastPromptTokens = usage.promptTokens;
+    this.lastCompletionTokens = usage.completionTokens;
+    this.lastTotalTokens = usage.totalTokens;
+  }
+
+  shouldCompress(promptTokens?: number): boolean {
+    const tokens = promptTokens ?? this.lastPromptTokens;
+    if (!this.settings.enabled || tokens < this.thresholdTokens) return false;
+    return this.#fruitless < 2 || tokens >= this.#restUntil;
+  }
+
+  shouldCompressPreflight(messages: readonly Message[]): boolean {
+    if (messages.length <= this.settings.protectFirstN + 1) return false;
+    return this.shouldCompress(estimateMessagesTokens(messages) + this.#overhead);
+  }
+
+  updateModel(_model: string, contextLength: number): void {
+    this.contextLength = contextLength;
+    this.thresholdTokens = thresholdTokens(contextLength, this.settings.threshold);
+    this.#fruitless = 0;
+  }
+
+  onSessionReset(): void {
+    this.lastPromptTokens = 0;
+    this.lastCompletionTokens = 0;
+    this.lastTotalTokens = 0;
+    this.compressionCount = 0;
+    this.#fruitless = 0;
+    this.#overhead = 0;
+  }
+
+  getStatus(): EngineStatus {
+    return {
+      lastPromptTokens: this.lastPromptTokens,
+      thresholdTokens: this.thresholdTokens,
+      contextLength: this.contextLength,
+      compressionCount: this.compressionCount,
+      usagePercent:
+        this.contextLength > 0 ? Math.min(100, Math.round((this.lastPromptTokens / this.contextLength) * 100)) : 0,
+    };
+  }
+
+  /** Tokens of the request that are not messages, from what the caller measured. */
+  protected overheadOf(before: number, currentTokens: number | undefined): number {
+    this.#overhead = Math.max(0, (currentTokens ?? before + this.#overhead) - before);
+    return this.#overhead;
+  }
+
+  /** Settles a pass: true when it saved enough to be kept. */
+  protected settle(before: number, after: number): boolean {
+    const worth = after <= before * (1 - MIN_SAVING);
+    if (!worth) {
+      this.#fruitless++;
+      this.#restUntil = before + this.#overhead + Math.floor(this.contextLength * REST_GROWTH);
+      return false;
+    }
+    this.#fruitless = 0;
+    this.compressionCount++;
+    this.lastPromptTokens = after + this.#overhead;
+    return true;
+  }
+}

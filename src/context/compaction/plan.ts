@@ -1,0 +1,115 @@
+// Where compaction cuts: head, middle and tail, with tool groups whole and the sizes known before a model is asked.
+import type { Message } from "../../core/message.ts";
+import { textOf } from "../../core/message.ts";
+import { estimateMessageTokens } from "../../core/tokens.ts";
+import { clipMiddle } from "../clip.ts";
+import type { PassBudget } from "./budget.ts";
+import type { Outline, Turn } from "./outline.ts";
+import { isCarriedNote } from "./summary-message.ts";
+
+export interface Plan {
+  readonly head: readonly Message[];
+  readonly middle: readonly Turn[];
+  readonly tail: readonly Message[];
+  /** The last user message, when the cut leaves it neither in the head nor in the tail. */
+  readonly lastUser: Message | undefined;
+  /** The first user message, when the head has no room for it. */
+  readonly firstUser: Message | undefined;
+}
+
+export interface PlanLimits {
+  readonly protectFirstN: number;
+  readonly protectLastN: number;
+  /** Tokens kept free for the summary message without the words of the user that travel with it. */
+  readonly reserve: number;
+}
+
+const tokensOf = (turns: readonly Turn[]) => turns.reduce((sum, turn) => sum + estimateMessageTokens(turn.message), 0);
+
+function isTool(turn: Turn | undefined): boolean {
+  return turn?.message.role === "tool";
+}
+
+/** Start of the group that the turn at `index` belongs to: the assistant message with its results. */
+export function groupStart(turns: readonly Turn[], index: number): number {
+  let start = index;
+  while (start > 0 && isTool(turns[start])) start--;
+  return start;
+}
+
+function groupEnd(turns: readonly Turn[], index: number): number {
+  let end = index;
+  while (end < turns.length && isTool(turns[end])) end++;
+  return end;
+}
+
+/** The protected start: `protectFirstN` messages, fewer when they would fill the room that the rest needs. */
+function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): number {
+  const { turns } = view;
+  const limit = view.previous === undefined ? turns.length : view.afterSummary;
+  const system = turns[0]?.message.role === "system" ? 1 : 0;
+  const allowed = Math.floor(budget.goal * 0.25);
+  for (let count = Math.min(protectFirstN, limit - system); count > 0; count--) {
+    const end = Math.min(groupEnd(turns, system + count), limit);
+    if (tokensOf(turns.slice(system, end)) <= allowed) return end;
+  }
+  return system;
+}
+
+/** Walks back from the end by groups: at least the last group, then `protectLastN` messages or the token budget, whichever is more. */
+function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; hard: number; last: number }): number {
+  let start = groupStart(turns, turns.length - 1);
+  let used = tokensOf(turns.slice(start));
+  while (start > from) {
+    const next = groupStart(turns, start - 1);
+    const cost = tokensOf(turns.slice(next, start));
+    const wanted = turns.length - start < sizes.last || used + cost <= sizes.soft;
+    if (next < from || !wanted || used + cost > sizes.hard) break;
+    start = next;
+    used += cost;
+  }
+  return Math.max(start, from);
+}
+
+/** Outputs that alone would fill the tail keep their beginning and end; the text says how to see the rest. */
+function fitTail(turns: readonly Turn[], tokens: number): Message[] {
+  const total = tokensOf(turns);
+  if (total <= tokens) return turns.map((turn) => turn.message);
+  const tools = turns.filter((turn) => isTool(turn));
+  const others = total - tokensOf(tools);
+  const each = Math.max(60, Math.floor((tokens - others) / Math.max(1, tools.length)));
+  return turns.map(({ message, number }) => {
+    const cost = estimateMessageTokens(message);
+    if (message.role !== "tool" || cost <= each) return message;
+    const text = textOf(message.content);
+    const keep = Math.floor((text.length * each) / cost) - 80;
+    const hint = number === undefined ? "recall_context finds it" : `recall_context from ${number} shows it`;
+    return { ...message, content: clipMiddle(text, Math.max(80, keep), `[… output shortened; ${hint} …]`) };
+  });
+}
+
+/** The cut, or undefined when there is no middle to stand in for. */
+export function planCut(view: Outline, budget: PassBudget, limits: PlanLimits): Plan | undefined {
+  const { turns } = view;
+  if (turns.length === 0) return undefined;
+  const head = headEnd(view, budget, limits.protectFirstN);
+  const isUser = ({ message }: Turn) => message.role === "user" && message.content !== "" && !isCarriedNote(message);
+  const lastUserAt = turns.findLastIndex(isUser);
+  const lastUserCost = lastUserAt < 0 ? 0 : tokensOf(turns.slice(lastUserAt, lastUserAt + 1));
+  const free = budget.goal - tokensOf(turns.slice(0, head)) - limits.reserve;
+  const hard = Math.max(free - lastUserCost, Math.floor(budget.goal * 0.2));
+  const soft = Math.min(budget.tail, hard);
+  let start = tailStart(turns, head, { soft, hard, last: limits.protectLastN });
+  if (lastUserAt === start - 1) start = lastUserAt;
+  const middle = turns.slice(head, start);
+  if (middle.length === 0) return undefined;
+  const firstUserAt = turns.findIndex(isUser);
+  const between = (index: number) => index >= head && index < start;
+  return {
+    head: turns.slice(0, head).map((turn) => turn.message),
+    middle: middle.filter((turn) => turn !== turns[lastUserAt]),
+    tail: fitTail(turns.slice(start), hard + (lastUserAt >= start ? lastUserCost : 0)),
+    lastUser: between(lastUserAt) ? turns[lastUserAt]?.message : undefined,
+    firstUser: between(firstUserAt) && view.previous === undefined ? turns[firstUserAt]?.message : undefined,
+  };
+}

@@ -1,0 +1,225 @@
+// Asks a model for a summary, at most three times, and falls back on the extract: an answer always comes back.
+import type { SideAnswer, SideModel } from "../../core/provider.ts";
+import { estimateTextTokens } from "../../core/tokens.ts";
+import { underSignals } from "../../lib/joined-signal.ts";
+import { SignalRace } from "../../lib/signal-race.ts";
+import { clip, clipLines } from "../clip.ts";
+import { extract, extractOver, mergeNotes, shrinkNotes } from "./extract.ts";
+import type { Turn } from "./outline.ts";
+import { modelPart } from "./sections.ts";
+import { serializeTurns } from "./serialize.ts";
+import { judgeSummary, type SummaryRequest, summaryPrompt, type Verdict } from "./summary-prompt.ts";
+
+export const MAX_MODEL_CALLS = 3;
+/** Tokens of the instructions around the turns. */
+const PROMPT_TOKENS = 700;
+const SCALES = [1, 0.5, 0.25, 0.1, 0.04, 0.015];
+
+export interface SummariseInput {
+  readonly turns: readonly Turn[];
+  /** The body of the summary that these turns follow; empty on the first pass. */
+  readonly previous: string;
+  readonly budget: number;
+  readonly focusTopic?: string;
+  readonly sessionId: string;
+  readonly signal?: AbortSignal;
+  /** Fewer than three when several summaries share one pass. */
+  readonly maxCalls?: number;
+}
+
+export interface Summariser {
+  /** Undefined when no model may be asked at all. */
+  readonly side: SideModel | undefined;
+  readonly redact: (text: string) => string;
+  /** For the whole pass, however many calls it makes. */
+  readonly deadlineMs: number;
+}
+
+export interface Summary {
+  readonly body: string;
+  readonly method: "summary" | "chunked_summary" | "extract";
+  readonly modelCalls: number;
+  /** Why the result is not a plain summary. */
+  readonly problem?: string;
+}
+
+/** Resolves at the deadline even when the model ignores its signal. */
+async function untilDeadline(work: Promise<SideAnswer>, signal: AbortSignal): Promise<SideAnswer | "late"> {
+  const race = new SignalRace(signal, "late" as const);
+  try {
+    return await race.run(work);
+  } catch (error) {
+    return { ok: false, failure: { kind: "unknown", message: error instanceof Error ? error.message : String(error) } };
+  } finally {
+    race.close();
+  }
+}
+
+type Limited = SummariseInput & { readonly signal: AbortSignal };
+
+class Pass {
+  calls = 0;
+  problem: string | undefined;
+  readonly #summariser: Summariser;
+  readonly #input: Limited;
+  readonly #signal: AbortSignal;
+  /** What is asked for: less than the pass may use when the summariser's own window is small. */
+  readonly budget: number;
+
+  constructor(summariser: Summariser, input: Limited, window: number) {
+    this.budget = Math.max(100, Math.min(input.budget, Math.floor(window * 0.2)));
+    this.#summariser = summariser;
+    this.#input = input;
+    this.#signal = input.signal;
+  }
+
+  get left(): number {
+    return this.#summariser.side === undefined || this.#signal.aborted
+      ? 0
+      : (this.#input.maxCalls ?? MAX_MODEL_CALLS) - this.calls;
+  }
+
+  async ask(content: string, previous: string): Promise<Verdict> {
+    const { side, redact } = this.#summariser;
+    if (side === undefined || this.left <= 0)
+      return { kind: "bad", problem: "no summariser is available", retry: false };
+    const { focusTopic, sessionId } = this.#input;
+    const budget = this.budget;
+    const request: SummaryRequest = { content, previous, budget, ...(focusTopic === undefined ? {} : { focusTopic }) };
+    this.calls++;
+    const work = (async () =>
+      side.ask(
+        { task: "compression", prompt: summaryPrompt(request), maxOutputTokens: Math.ceil(budget * 1.3), sessionId },
+        this.#signal,
+      ))();
+    const answer = await untilDeadline(work, this.#signal);
+    if (answer === "late") return { kind: "bad", problem: "the summariser did not answer in time", retry: false };
+    const verdict = judgeSummary(answer, request);
+    return verdict.kind === "bad" ? verdict : { ...verdict, text: redact(verdict.text) };
+  }
+}
+
+async function windowOf(side: SideModel | undefined): Promise<number> {
+  if (side === undefined) return 0;
+  try {
+    const window = await side.contextLength("compression");
+    return Number.isFinite(window) && window > 0 ? window : 8_192;
+  } catch {
+    // Unknown window: assume a small one, which only means more and smaller requests.
+    return 8_192;
+  }
+}
+
+interface Chunks {
+  readonly texts: readonly string[];
+  /** How many of the oldest turns found no room in them. */
+  readonly leftOut: number;
+}
+
+function fill(texts: readonly string[], tokens: number): string[][] {
+  const chunks: string[][] = [[]];
+  let used = 0;
+  for (const text of texts) {
+    const cost = estimateTextTokens(text) + 2;
+    if (used > 0 && used + cost > tokens) {
+      chunks.push([]);
+      used = 0;
+    }
+    chunks.at(-1)?.push(text);
+    used += cost;
+  }
+  return chunks;
+}
+
+/** At most `count` texts of `tokens`: bodies shrink until they fit; what still does not fit are the oldest turns. */
+function chunkTurns(
+  turns: readonly Turn[],
+  redact: (text: string) => string,
+  size: { tokens: number; count: number },
+): Chunks {
+  if (size.tokens < 100 || size.count < 1) return { texts: [], leftOut: turns.length };
+  let smallest: string[] = [];
+  for (const scale of SCALES) {
+    smallest = serializeTurns(turns, { redact, scale });
+    const chunks = fill(smallest, size.tokens);
+    const tooLarge = smallest.some((text) => estimateTextTokens(text) > size.tokens);
+    if (chunks.length <= size.count && !tooLarge)
+      return { texts: chunks.map((chunk) => chunk.join("\n\n")), leftOut: 0 };
+  }
+  const newest = fill(
+    smallest.map((text) => clip(text, size.tokens * 2)),
+    size.tokens,
+  ).slice(-size.count);
+  const kept = newest.reduce((sum, chunk) => sum + chunk.length, 0);
+  return { texts: newest.map((chunk) => chunk.join("\n\n")), leftOut: turns.length - kept };
+}
+
+/** A truncated or formless answer stands only beside an extract, each with half of the budget. */
+function beside(text: string, input: SummariseInput, redact: (text: string) => string): string {
+  const half = Math.floor(input.budget / 2);
+  return redact(`${clipLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
+}
+
+async function askOnce(pass: Pass, input: SummariseInput, text: string): Promise<Verdict> {
+  const previous = shrinkNotes(input.previous, pass.budget);
+  const verdict = await pass.ask(text, previous);
+  return verdict.kind === "bad" && verdict.retry && !verdict.tooLong ? pass.ask(text, previous) : verdict;
+}
+
+/** Summarises chunk after chunk, each time updating the notes so far; what no answer covers goes into an extract. */
+async function askInChunks(pass: Pass, input: SummariseInput, chunks: Chunks): Promise<string | undefined> {
+  let notes = modelPart(input.previous);
+  let done = 0;
+  for (const chunk of chunks.texts) {
+    const verdict = await pass.ask(chunk, shrinkNotes(notes, pass.budget));
+    if (verdict.kind !== "good") pass.problem = verdict.problem;
+    if (verdict.kind === "bad") break;
+    notes = verdict.text;
+    if (verdict.kind === "partial") break;
+    done++;
+  }
+  if (done === 0 && pass.problem !== undefined) return undefined;
+  if (chunks.leftOut > 0) pass.problem ??= "the summariser's window is too small for all of it";
+  if (pass.problem === undefined) return notes;
+  const read = input.turns.length - chunks.leftOut;
+  const covered = chunks.leftOut + Math.floor((read * done) / chunks.texts.length);
+  const rest = [...input.turns.slice(0, chunks.leftOut), ...input.turns.slice(covered)];
+  return mergeNotes(notes, extract(rest, Math.floor(input.budget * 0.6)), input.budget);
+}
+
+/** Never throws; `body` is never empty unless there was nothing to say. */
+export function summarise(summariser: Summariser, input: SummariseInput): Promise<Summary> {
+  const sources = input.signal === undefined ? [] : [input.signal];
+  return underSignals(sources, summariser.deadlineMs, (signal) => inOnePass(summariser, { ...input, signal }));
+}
+
+async function inOnePass(summariser: Summariser, input: Limited): Promise<Summary> {
+  const { side, redact } = summariser;
+  const window = await windowOf(side);
+  const pass = new Pass(summariser, input, window);
+  const finish = (body: string, method: Summary["method"]): Summary => ({
+    body: clipLines(body, Math.ceil(input.budget * 1.3)),
+    method,
+    modelCalls: pass.calls,
+    ...(pass.problem === undefined ? {} : { problem: pass.problem }),
+  });
+  const previousTokens = input.previous === "" ? 0 : pass.budget;
+  const tokens = Math.floor(window * 0.85) - Math.ceil(pass.budget * 1.3) - previousTokens - PROMPT_TOKENS;
+  const whole = serializeTurns(input.turns, { redact }).join("\n\n");
+  let chunkTokens = tokens;
+  if (side !== undefined && estimateTextTokens(whole) <= tokens) {
+    const verdict = await askOnce(pass, input, whole);
+    if (verdict.kind === "good") return finish(verdict.text, "summary");
+    pass.problem = verdict.problem;
+    if (verdict.kind === "partial") return finish(beside(verdict.text, input, redact), "extract");
+    if (!verdict.tooLong) return finish(redact(extractOver(input.previous, input.turns, input.budget)), "extract");
+    chunkTokens = Math.min(Math.floor(tokens / 4), Math.ceil(estimateTextTokens(whole) / Math.max(1, pass.left)) + 200);
+  }
+  const chunks = chunkTurns(input.turns, redact, { tokens: chunkTokens, count: pass.left });
+  const tooLong = pass.problem;
+  pass.problem = undefined;
+  const notes = chunks.texts.length === 0 ? undefined : await askInChunks(pass, input, chunks);
+  if (notes !== undefined) return finish(notes, "chunked_summary");
+  pass.problem ??= tooLong ?? "the summariser's window is too small for this conversation";
+  return finish(redact(extractOver(input.previous, input.turns, input.budget)), "extract");
+}

@@ -1,0 +1,45 @@
+// The way to a running gateway: only the owner's own socket is trusted.
+import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Home } from "../core/home.ts";
+import { openHome } from "../home/home.ts";
+import { askGateway, controlPath, serveControl } from "./gateway-process.ts";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "hermes-control-"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function homeAt(path: string): Home {
+  mkdirSync(path, { recursive: true });
+  return openHome([], { env: { HERMES_HOME: path }, cwd: path, platform: process.platform, homedir: path }).home;
+}
+
+const handlers = {
+  status: async () => ({ well: true }),
+  stop: () => undefined,
+  restart: () => undefined,
+  deliver: async () => ({}),
+  runJob: async (id: string) => ({ run: id.length }),
+};
+
+it("answers in the home, and outside of it where the path is too long for a socket", async () => {
+  for (const home of [homeAt(join(root, "short")), homeAt(join(root, "long".repeat(30)))]) {
+    expect(await askGateway(home, "status")).toBeNull();
+    const control = await serveControl(home, handlers);
+    expect(await askGateway(home, "status")).toEqual({ well: true });
+    expect(await askGateway(home, "run-job abc")).toEqual({ run: 3 });
+    await control.close();
+  }
+});
+
+it.skipIf(process.getuid?.() !== 0)("does not talk to a socket that somebody else put there", async () => {
+  const home = homeAt(join(root, "long".repeat(30)));
+  const control = await serveControl(home, handlers);
+  chownSync(controlPath(home), 65534, 65534);
+  expect(await askGateway(home, "status")).toBeNull();
+  await control.close();
+});

@@ -1,0 +1,174 @@
+// The gateway as a service of the machine: a systemd user unit or a launchd agent, made, enabled and removed.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { homedir, platform } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
+import { atomicWrite } from "../lib/atomic-write.ts";
+import { EXIT } from "./gateway-process.ts";
+
+const run = promisify(execFile);
+
+export type ServiceKind = "systemd" | "launchd";
+
+export interface ServiceFile {
+  readonly kind: ServiceKind;
+  readonly name: string;
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Each home has a service of its own; the usual one goes without a suffix. */
+function suffix(home: Home, userHome: string): string {
+  if (home.path === join(userHome, ".hermes")) return "";
+  return `-${createHash("sha256").update(home.path).digest("hex").slice(0, 8)}`;
+}
+
+function quoted(word: string): string {
+  return `"${word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
+}
+
+function systemdUnit(home: Home, { program, stopSeconds }: Service): string {
+  return `[Unit]
+Description=Hermes gateway (${home.profile})
+After=network-online.target
+StartLimitIntervalSec=600
+StartLimitBurst=20
+
+[Service]
+Type=simple
+ExecStart=${[...program, "gateway", "run"].map((word) => quoted(word).replaceAll("$", "$$$$")).join(" ")}
+Environment=${quoted(`HERMES_HOME=${home.path}`)}
+Environment=${quoted(`PATH=${home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"}`)}
+Restart=always
+RestartSec=5
+RestartPreventExitStatus=${EXIT.alreadyRunning}
+SuccessExitStatus=${EXIT.restart}
+KillMode=mixed
+TimeoutStopSec=${stopSeconds}
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+function xml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function launchdPlist(home: Home, label: string, { program, stopSeconds }: Service): string {
+  const args = [...program, "gateway", "run"].map((word) => `    <string>${xml(word)}</string>`).join("\n");
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>${label}</string>
+  <key>ProgramArguments</key>
+  <array>
+${args}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+    <key>HERMES_HOME</key><string>${xml(home.path)}</string>
+    <key>PATH</key><string>${xml(home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin")}</string>
+  </dict>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><true/>
+  <key>ThrottleInterval</key><integer>10</integer>
+  <key>ExitTimeOut</key><integer>${stopSeconds}</integer>
+</dict>
+</plist>
+`;
+}
+
+export interface Service {
+  /** How to call this program. */
+  readonly program: readonly string[];
+  /** How long it may take to stop. */
+  readonly stopSeconds: number;
+}
+
+/** The file that would be installed here; nothing is written. */
+export function serviceFile(home: Home, service: Service, system: string = platform()): ServiceFile {
+  const userHome = home.env.HOME ?? homedir();
+  if (system === "linux") {
+    const name = `hermes-gateway${suffix(home, userHome)}`;
+    const path = join(home.env.XDG_CONFIG_HOME ?? join(userHome, ".config"), "systemd", "user", `${name}.service`);
+    return { kind: "systemd", name, path, text: systemdUnit(home, service) };
+  }
+  if (system === "darwin") {
+    const name = `ai.hermes.gateway${suffix(home, userHome)}`;
+    const path = join(userHome, "Library", "LaunchAgents", `${name}.plist`);
+    return { kind: "launchd", name, path, text: launchdPlist(home, name, service) };
+  }
+  throw new UserError("There is no service manager that Hermes knows on this system.", {
+    hint: "Run it in the background instead: hermes gateway start",
+  });
+}
+
+/** What it complained about; null when it did as told. Managers have deadlines of their own. */
+async function tell(command: string, args: readonly string[], home: Home): Promise<string | null> {
+  try {
+    await run(command, [...args], { env: { ...home.env } });
+    return null;
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    return (stderr || message).trim().split("\n")[0] ?? "it failed";
+  }
+}
+
+/** The service that runs the gateway of this home; undefined when none is installed. */
+export function installedService(home: Home, service: Service): ServiceFile | undefined {
+  if (!["linux", "darwin"].includes(platform())) return undefined;
+  const file = serviceFile(home, service);
+  return existsSync(file.path) ? file : undefined;
+}
+
+/**
+ * Asks the service manager, because it would start again what is stopped behind its back. What it complained about, or
+ * null.
+ */
+export function notifyService(
+  home: Home,
+  file: ServiceFile,
+  word: "start" | "stop",
+  options: { readonly wait?: boolean } = {},
+): Promise<string | null> {
+  const waitFlags = options.wait === false ? ["--no-block"] : [];
+  if (file.kind === "systemd") return tell("systemctl", ["--user", ...waitFlags, word, `${file.name}.service`], home);
+  return tell("launchctl", [word === "start" ? "load" : "unload", file.path], home);
+}
+
+/** Writes the file and starts the service; what the service manager complained about, or null. */
+export async function installService(
+  home: Home,
+  service: Service,
+): Promise<{ file: ServiceFile; problem: string | null }> {
+  const file = serviceFile(home, service);
+  await atomicWrite(file.path, file.text, 0o644);
+  if (file.kind === "launchd") return { file, problem: await tell("launchctl", ["load", "-w", file.path], home) };
+  const problem =
+    (await tell("systemctl", ["--user", "daemon-reload"], home)) ??
+    (await tell("systemctl", ["--user", "enable", "--now", `${file.name}.service`], home));
+  return { file, problem };
+}
+
+/** Null when there was none. */
+export async function uninstallService(
+  home: Home,
+  service: Service,
+): Promise<{ file: ServiceFile; problem: string | null } | null> {
+  const file = serviceFile(home, service);
+  if (!existsSync(file.path)) return null;
+  const problem =
+    file.kind === "launchd"
+      ? await tell("launchctl", ["unload", "-w", file.path], home)
+      : await tell("systemctl", ["--user", "disable", "--now", `${file.name}.service`], home);
+  await rm(file.path, { force: true });
+  if (file.kind === "systemd") await tell("systemctl", ["--user", "daemon-reload"], home);
+  return { file, problem };
+}

@@ -1,0 +1,218 @@
+// /background: a task in a conversation of its own, beside the chat; its result comes as a message with a header.
+import { randomBytes } from "node:crypto";
+import type { AgentEvent } from "../../core/event.ts";
+import { type Human, presenceOf } from "../../core/human.ts";
+import type { InboxRow } from "../../core/mailbox.ts";
+import type { Destination } from "../../core/platform.ts";
+import type { BackgroundRequest, BackgroundTasks, GatewayContext } from "../control/gateway-context.ts";
+import { accessOf } from "../inbound/access.ts";
+import { outgoingAnswer, textOfEnd } from "../outbound/answer.ts";
+import { withoutProtected } from "../outbound/media.ts";
+import { conversationOptionsFor } from "./chat-entry.ts";
+import { RESUME_NOTE, recover } from "./recover.ts";
+
+const MEMORY = "background";
+const TITLE = 60;
+/** A task that was cut off so often may be what ends the program. */
+const MOST_STARTS = 3;
+
+/** A task as it is kept on disk while it runs. */
+interface Kept {
+  readonly id: string;
+  readonly platform: string;
+  readonly to: Destination;
+  readonly prompt: string;
+  /** The message that asked for it: whose task it is. */
+  readonly row: InboxRow;
+  readonly starts: number;
+}
+
+interface Task extends Kept {
+  readonly controller: AbortController;
+  readonly startedAt: number;
+  work: Promise<void>;
+  /** Questions that it waits for. */
+  asks: number;
+  /** Ended by a stop: it goes on at the next start. */
+  left: boolean;
+}
+
+/** Ends a task so that it stays on the list. */
+function leave(task: Task): void {
+  task.left = true;
+  task.controller.abort();
+}
+
+function newId(now: number): string {
+  const time = new Date(now).toTimeString().slice(0, 8).replaceAll(":", "");
+  return `bg_${time}_${randomBytes(3).toString("hex")}`;
+}
+
+function short(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > TITLE ? `${line.slice(0, TITLE - 1)}…` : line;
+}
+
+function headerOf(task: Pick<Kept, "id" | "prompt">): string {
+  return `🗂 Background task ${task.id}: ${short(task.prompt)}`;
+}
+
+/** The tasks of all chats. What a stop or a crash cut off goes on at the next start. */
+export class Background implements BackgroundTasks {
+  readonly #gateway: () => GatewayContext;
+  readonly #human: (row: InboxRow) => Human;
+  readonly #tasks = new Map<string, Task>();
+
+  /** `human` is the person of the chat that a message came from. */
+  constructor(gateway: () => GatewayContext, human: (row: InboxRow) => Human) {
+    this.#gateway = gateway;
+    this.#human = human;
+  }
+
+  list(to: Destination): string[] {
+    const now = this.#gateway().now();
+    return [...this.#tasks.values()]
+      .filter((task) => task.to.chatId === to.chatId && task.to.threadId === to.threadId)
+      .map((task) => `${task.id}: ${short(task.prompt)} (${Math.round((now - task.startedAt) / 1000)} s)`);
+  }
+
+  async start({ row, prompt, platform, to }: BackgroundRequest): Promise<string> {
+    const id = newId(this.#gateway().now());
+    await this.#begin([{ id, platform: platform.name, to, prompt, row, starts: 1 }]);
+    return id;
+  }
+
+  /** They begin when it is noted that they did; when that fails, none does. */
+  async #begin(all: readonly Kept[]): Promise<void> {
+    const startedAt = this.#gateway().now();
+    const fresh = () => ({
+      controller: new AbortController(),
+      startedAt,
+      work: Promise.resolve(),
+      asks: 0,
+      left: false,
+    });
+    const tasks = all.map((kept): Task => ({ ...kept, ...fresh() }));
+    for (const task of tasks) this.#tasks.set(task.id, task);
+    try {
+      await this.#keep();
+    } catch (error) {
+      for (const task of tasks) this.#tasks.delete(task.id);
+      throw error;
+    }
+    for (const task of tasks) task.work = this.#toItsEnd(task);
+  }
+
+  /** Never rejects. */
+  async #toItsEnd(task: Task): Promise<void> {
+    try {
+      await this.#run(task);
+      if (task.left) return;
+      this.#tasks.delete(task.id);
+      await this.#keep();
+    } catch (error) {
+      this.#tasks.delete(task.id);
+      this.#gateway().log("error", `background task ${task.id}: ${String(error)}`);
+    }
+  }
+
+  async #keep(): Promise<void> {
+    const kept = [...this.#tasks.values()].map(
+      ({ id, platform, to, prompt, row, starts }): Kept => ({ id, platform, to, prompt, row, starts }),
+    );
+    await this.#gateway().opened.mailbox.setMemory("gateway", MEMORY, JSON.stringify(kept));
+  }
+
+  async #run(task: Task): Promise<void> {
+    try {
+      const text = await this.#work(task);
+      if (!task.left) await this.#say(task, text);
+    } catch (error) {
+      await this.#say(task, `⚠️ ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /** The result in words; a task that was begun before goes on where it was. */
+  async #work(task: Task): Promise<string> {
+    const gateway = this.#gateway();
+    const { app } = gateway.opened;
+    const found = await recover(app.store, { ...task.row, state: "running", sessionId: task.id, logAfter: 0 });
+    if (found.state === "answered") return found.text;
+    const known = (await app.store.getSession(task.id)) ? await app.store.getCompressionTip(task.id) : null;
+    const opened = await app.openConversation({
+      ...conversationOptionsFor(gateway, task.row, this.#person(task)),
+      ...(known === null ? { sessionId: task.id } : { resume: known }),
+    });
+    try {
+      let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
+      const { signal } = task.controller;
+      const input = found.state === "begun" ? `${RESUME_NOTE}\n\n${task.prompt}` : task.prompt;
+      for await (const event of opened.conversation.send(input, { signal })) if (event.type === "ended") ended = event;
+      return ended ? textOfEnd(ended) : "(no answer)";
+    } finally {
+      await opened.conversation.close();
+    }
+  }
+
+  /** Looked up for each question: a chat that was idle for long is another object by then. */
+  #person(task: Task): Human {
+    const human = () => this.#human(task.row);
+    return {
+      ...presenceOf(human()),
+      approve: (request, signal) => this.#asking(task, human().approve(request, signal)),
+      clarify: (request, signal) => this.#asking(task, human().clarify(request, signal)),
+      secret: (prompt, signal) => human().secret(prompt, signal),
+    };
+  }
+
+  /** While the gateway stops nobody can answer any more: a task that asks is left for the next start. */
+  async #asking<T>(task: Task, answer: Promise<T>): Promise<T> {
+    task.asks += 1;
+    if (this.#gateway().draining()) leave(task);
+    try {
+      return await answer;
+    } finally {
+      task.asks -= 1;
+    }
+  }
+
+  async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to" | "row">, text: string): Promise<void> {
+    const { opened, sender, platform: find, roleOf } = this.#gateway();
+    const platform = find(task.platform);
+    if (!platform) return;
+    const words = await withoutProtected(text, (path) => opened.isProtected(path, roleOf(task.row)));
+    const place = { platform, to: task.to, key: `bg:${task.id}`, replyMode: "off" as const };
+    // The same key whatever happens: a task has one result.
+    sender.add(await opened.mailbox.enqueue(outgoingAnswer(`${headerOf(task)}\n\n${words}`, place)));
+  }
+
+  /** What an earlier process began and did not end. */
+  async goOn(): Promise<void> {
+    const { opened, access } = this.#gateway();
+    const stored = await opened.mailbox.getMemory("gateway", MEMORY);
+    const again: Kept[] = [];
+    for (const task of stored ? (JSON.parse(stored) as Kept[]) : []) {
+      if (!task.row || (await accessOf(task.row.event, access)).allowed === false) continue;
+      if (task.starts < MOST_STARTS) again.push({ ...task, starts: task.starts + 1 });
+      else
+        await this.#say(
+          task,
+          `The gateway ended ${MOST_STARTS} times before this was done. To try again:\n/background ${task.prompt}`,
+        );
+    }
+    await this.#begin(again);
+  }
+
+  /** While the gateway stops: resolves when no task runs; those that wait for a person are left. */
+  async settled(): Promise<void> {
+    const tasks = [...this.#tasks.values()];
+    for (const task of tasks) if (task.asks > 0) leave(task);
+    await Promise.all(tasks.map((task) => task.work));
+  }
+
+  /** Ends the running tasks; they go on at the next start. */
+  async stop(): Promise<void> {
+    for (const task of this.#tasks.values()) leave(task);
+    await this.settled();
+  }
+}

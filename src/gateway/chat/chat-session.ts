@@ -1,0 +1,387 @@
+// One session of one chat: messages in order, one turn at a time, and what happens to those that arrive meanwhile.
+
+import { parseChatCommand } from "../../commands/chat-commands.ts";
+import { UserError } from "../../core/failure.ts";
+import { type Human, nobody } from "../../core/human.ts";
+import type { InboxRow } from "../../core/mailbox.ts";
+import { mirror } from "../../delivery/mirror.ts";
+import type { GatewayContext } from "../control/gateway-context.ts";
+import { accessOf } from "../inbound/access.ts";
+import { Album } from "../inbound/album.ts";
+import { dispatchHook } from "../inbound/dispatch-hook.ts";
+import type { LiveReply } from "../outbound/live-reply.ts";
+import { type Change, Replies } from "../outbound/replies.ts";
+import { ChatCommandRunner } from "./chat-command-runner.ts";
+import { ownerAsking } from "./owner-asking.ts";
+import { type Asking, Prompts } from "./prompts.ts";
+import { type QueuedMessage, Turn } from "./run-turn.ts";
+
+const ACK_MS = 30_000;
+const CLOSED = "⏹ Not decided: the work was stopped.";
+const RESTARTING = "♻️ Not decided: I am being restarted. I go on afterwards and ask again if it is still needed.";
+
+interface Running {
+  readonly job: QueuedMessage;
+  readonly controller: AbortController;
+  readonly startedAt: number;
+  readonly steered: InboxRow[];
+  readonly work: Promise<void>;
+  tool: string;
+  live: LiveReply | undefined;
+  superseded: boolean;
+}
+
+/** The last word about a message that came while a turn ran. */
+interface Acknowledgement {
+  readonly what: string;
+  readonly at: number;
+  readonly change: Change;
+  count: number;
+}
+
+export class ChatSession {
+  readonly key: string;
+  readonly #gateway: GatewayContext;
+  readonly #replies: Replies;
+  readonly #prompts: Prompts;
+  readonly #album = new Album((row) => this.#take(row));
+  readonly #commandRunner: ChatCommandRunner;
+  readonly #waiting: QueuedMessage[] = [];
+  /** What was sent here from elsewhere while a turn ran. */
+  readonly #delivered: { readonly from: string; readonly text: string }[] = [];
+  #chain: Promise<void> = Promise.resolve();
+  #running: Running | undefined;
+  #ack: Acknowledgement | undefined;
+  /** Messages about which it is not decided yet. */
+  #routing = 0;
+  #abandoned = false;
+  /** A command changes the session: nothing else starts until it is done. */
+  #held = false;
+
+  constructor(gateway: GatewayContext, key: string) {
+    this.#gateway = gateway;
+    this.#prompts = new Prompts(gateway.questions);
+    this.#replies = new Replies(gateway);
+    this.key = key;
+    this.#commandRunner = new ChatCommandRunner({
+      gateway,
+      key,
+      replies: this.#replies,
+      prompts: this.#prompts,
+      running: () => this.#running !== undefined,
+      start: (job) => this.#start(job),
+      queue: (job) => void this.#waiting.push(job),
+      interrupt: () => this.#interrupt(),
+      stop: (row) => this.#stop(row),
+      holding: (work) => this.#holding(work),
+      asking: (row) => this.#asking(this.#running?.job.row ?? row),
+      runningRole: () => (this.#running ? gateway.roleOf(this.#running.job.row) : undefined),
+    });
+  }
+
+  get busy(): boolean {
+    return this.#running !== undefined || this.#waiting.length > 0;
+  }
+
+  /**
+   * Something lives here only: a message that is being looked at, an open question, the chat's choice of a model. An
+   * open conversation asks the person by this object.
+   */
+  get keeps(): boolean {
+    const asks = this.#prompts.open > 0 || this.#gateway.agents.peek(this.key) !== undefined;
+    return asks || this.#routing > 0 || this.#album.open || this.#commandRunner.keeps;
+  }
+
+  /** In the order of arrival. */
+  receive(row: InboxRow): void {
+    if (!this.#album.takes(row)) this.#take(row);
+  }
+
+  #take(row: InboxRow): void {
+    this.#routing += 1;
+    this.#chain = this.#chain
+      .then(() => this.#route(row))
+      .catch((error: unknown) => this.#failed(row, error))
+      .finally(() => {
+        this.#routing -= 1;
+      });
+  }
+
+  /** The person hears of it; what cannot even be noted is left for the next start, and the chat goes on. */
+  async #failed(row: InboxRow, error: unknown): Promise<void> {
+    const why = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
+    this.#gateway.log("error", `${this.key}: ${why}`);
+    try {
+      await this.#replies.reply(row, `⚠️ ${why}${hint}`, "failed");
+    } catch (failure) {
+      this.#gateway.log("error", `${this.key}: message ${row.id} is left undone: ${String(failure)}`);
+    }
+  }
+
+  /** Something was sent to this chat from elsewhere: its session learns of it as soon as no turn runs. */
+  mirror(from: string, text: string): Promise<void> {
+    this.#delivered.push({ from, text });
+    this.#chain = this.#chain.then(async () => {
+      if (!this.#running) await this.#keepDelivered();
+    });
+    return this.#chain;
+  }
+
+  async #keepDelivered(): Promise<void> {
+    const { index, agents, opened, log } = this.#gateway;
+    const entry = index.get(this.key);
+    if (this.#delivered.length === 0 || !entry) return;
+    try {
+      // An open conversation does not read its log again.
+      await agents.drop(this.key);
+      for (const { from, text } of this.#delivered.splice(0))
+        await mirror(opened.app.store, entry.session_id, from, text);
+    } catch (error) {
+      log("warning", `${this.key}: a delivery was not noted: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /** The running turn ends here and goes on after the next start. */
+  async abandon(): Promise<void> {
+    this.#abandoned = true;
+    this.#running?.controller.abort();
+    await this.#running?.work;
+  }
+
+  /** While the gateway stops: resolves when no turn runs. Nobody can answer any more, so a turn that asks is left. */
+  async settled(): Promise<void> {
+    if (this.#prompts.holdTurn) return this.abandon();
+    while (this.#running) await this.#running.work;
+  }
+
+  async #route(given: InboxRow): Promise<void> {
+    if (this.#gateway.draining()) return;
+    const row = await dispatchHook(this.#gateway.opened.app.hooks, given);
+    if (row === null) return this.#replies.finish(given, "dropped");
+    const { event } = row;
+    await this.#gateway.owners.refresh();
+    const access = event.internal ? null : await accessOf(event, this.#gateway.access);
+    if (access && !access.allowed) return this.#refuse(row, access.offer);
+    if (event.edited) return this.#edited(row);
+    // A turn that a crash cut off goes on where it was.
+    if (row.state === "running") return this.#running ? void this.#waiting.push({ row }) : this.#start({ row });
+    if (event.press) return this.#press(row);
+    // A program's text may come from strangers: it orders nothing.
+    const orders = !event.internal && event.source.chatKind !== "webhook";
+    const command = orders ? await parseChatCommand(this.#gateway, event.text) : null;
+    if (command) return this.#commandRunner.run(row, command);
+    if (this.#prompts.takesText && !event.internal && event.text !== "" && this.#prompts.text(event.text))
+      return this.#replies.finish(row, "answer");
+    if (!this.#replies.where(row)) return this.#replies.finish(row, "dropped");
+    const lobby = await this.#gateway.topics.lobby(event);
+    if (lobby !== null) return this.#replies.reply(row, lobby, "command");
+    if (this.#running) return this.#whileBusy(row);
+    this.#start({ row });
+  }
+
+  async #refuse(row: InboxRow, offer: "pair" | "nothing"): Promise<void> {
+    const { source } = row.event;
+    this.#gateway.log("info", `a message of ${source.platform} user ${source.userId ?? "?"} was not let in`);
+    const { press } = row.event;
+    if (press) void this.#gateway.connection(row.platform)?.answerPress?.(press, "This is not yours to decide.");
+    if (offer === "nothing" || !source.userId) return this.#replies.finish(row, "unauthorised");
+    const user = { id: source.userId, name: source.userName ?? "" };
+    const code = await this.#gateway.opened.pairing.request(source.platform, user).catch((error: unknown) => {
+      this.#gateway.log("warning", `no code can be given: ${error instanceof Error ? error.message : String(error)}`);
+      return null;
+    });
+    if (!code) return this.#replies.finish(row, "unauthorised");
+    const how = `hermes pairing approve ${source.platform} ${code}`;
+    const text = `I don't know you yet. To let you in, the owner of this agent runs:\n\`${how}\`\nThe code is valid for an hour.`;
+    return this.#replies.reply(row, text, "unauthorised");
+  }
+
+  /** A message that still waits is replaced by its new words; one that is being answered stays as it was. */
+  async #edited(row: InboxRow): Promise<void> {
+    const { edits, source, text, attachments } = row.event;
+    const at = this.#waiting.findIndex(
+      ({ row: { event }, text: given }) =>
+        given === undefined && event.messageId === edits && event.source.userId === source.userId,
+    );
+    const old = this.#waiting[at];
+    if (!old) return this.#replies.finish(row, "dropped");
+    // New words for an album leave its pictures as they are.
+    const event = { ...old.row.event, text, ...(attachments && !old.row.absorbed ? { attachments } : {}) };
+    // The edit has its end with the message: a crash before that plays both again.
+    this.#waiting[at] = { ...old, row: { ...old.row, event }, absorbed: [...(old.absorbed ?? []), row.id] };
+  }
+
+  async #press(row: InboxRow): Promise<void> {
+    const { press } = row.event;
+    if (!press) return;
+    const connection = this.#gateway.connection(row.platform);
+    if (press.data.startsWith("pk:")) void connection?.answerPress?.(press);
+    if (await this.#commandRunner.picked(row, press)) return;
+    const by = { owner: this.#gateway.owners.has(row.event.source) };
+    const told = this.#prompts.press(press.data, by) ?? this.#gateway.questions.press(press.data, by);
+    if (!press.data.startsWith("pk:")) void connection?.answerPress?.(press, told ?? "This question is closed.");
+    return this.#replies.finish(row, "press");
+  }
+
+  async #holding(work: () => Promise<void>): Promise<void> {
+    this.#held = true;
+    try {
+      await work();
+    } finally {
+      this.#held = false;
+      this.#next();
+    }
+  }
+
+  #next(): void {
+    if (this.#running || this.#held || this.#abandoned || this.#gateway.draining()) return;
+    const job = this.#waiting.shift();
+    if (job) this.#start(job);
+  }
+
+  async #stop(row: InboxRow): Promise<void> {
+    const dropped = this.#waiting.splice(0);
+    const wasRunning = this.#running !== undefined;
+    await this.#interrupt();
+    for (const job of dropped) {
+      await this.#replies.finish(job.row, "interrupted");
+      if (job.absorbed) await this.#gateway.opened.mailbox.finish(job.absorbed, "merged");
+    }
+    const waited = dropped.length > 0 ? ` Messages that waited and are dropped: ${dropped.length}.` : "";
+    return this.#replies.reply(row, wasRunning ? `Stopped.${waited}` : "Nothing is running.", "command");
+  }
+
+  async #interrupt(): Promise<void> {
+    if (!this.#running) return;
+    this.#running.superseded = true;
+    this.#running.controller.abort();
+    await this.#running.work;
+  }
+
+  /** Interrupt, steer or queue, as configured; always acknowledged. */
+  async #whileBusy(row: InboxRow): Promise<void> {
+    const running = this.#running;
+    if (!running) return this.#start({ row });
+    // News of the agent's own processes never interrupt it.
+    if (row.event.internal) return void this.#waiting.push({ row });
+    const mode = this.#gateway.opened.app.config.display.busy_input_mode;
+    const photo = (row.event.attachments ?? []).length > 0;
+    const agent = this.#gateway.agents.peek(this.key);
+    // A guest's words must not go on in a turn with the owner's rights.
+    const { roleOf } = this.#gateway;
+    const steers = mode === "steer" && !photo && roleOf(row) === roleOf(running.job.row);
+    if (steers && agent?.opened.conversation.steer(row.event.text)) {
+      running.steered.push(row);
+      return this.#acknowledge(row, running, "⏩ Noted: I take it into account at the next step");
+    }
+    this.#waiting.push({ row });
+    if (mode !== "interrupt" || photo) return this.#acknowledge(row, running, "⏳ Queued: it is next");
+    running.superseded = true;
+    running.controller.abort();
+    return this.#acknowledge(row, running, "⚡ Interrupting; your message is next");
+  }
+
+  async #acknowledge(row: InboxRow, running: Running, what: string): Promise<void> {
+    if (!this.#gateway.opened.app.config.display.busy_ack_enabled) return;
+    const now = this.#gateway.now();
+    const state = `${Math.round((now - running.startedAt) / 1000)} s so far${running.tool ? `, at ${running.tool}` : ""}`;
+    const last = this.#ack;
+    if (!last || last.what !== what || now - last.at >= ACK_MS) {
+      this.#ack = { what, at: now, count: 1, change: await this.#replies.say(row, `${what} (${state}).`, "ack") };
+      return;
+    }
+    // Soon after the first: the same message says how many.
+    last.count += 1;
+    last.change(`${what} (${last.count} messages, ${state}).`);
+  }
+
+  #start(job: QueuedMessage): void {
+    const where = this.#replies.where(job.row);
+    if (!where) return void this.#drop(job.row);
+    const controller = new AbortController();
+    const running: Running = {
+      job,
+      controller,
+      startedAt: this.#gateway.now(),
+      steered: [],
+      work: Promise.resolve(),
+      tool: "",
+      live: undefined,
+      superseded: false,
+    };
+    this.#running = running;
+    const turn = new Turn(
+      this.#gateway,
+      {
+        key: this.key,
+        // Programs cannot be asked.
+        human: job.row.event.source.chatKind === "webhook" ? nobody : this.#human(job.row),
+        overrides: this.#commandRunner.overrides,
+        signal: controller.signal,
+        superseded: () => running.superseded,
+        abandoned: () => this.#abandoned,
+        steered: () => running.steered,
+        onTool: (name) => {
+          running.tool = name;
+        },
+        onLive: (live) => {
+          running.live = live;
+        },
+      },
+      job,
+      where,
+    );
+    const ended = async ({ undelivered }: { readonly undelivered: boolean }) => {
+      await this.#keepDelivered();
+      this.#running = undefined;
+      if (this.#abandoned) return;
+      if (undelivered) this.#waiting.unshift(...running.steered.map((row) => ({ row })));
+      this.#next();
+    };
+    (running as { work: Promise<void> }).work = turn.run().then(ended, (error: unknown) => {
+      // Its end could not be stored: the next start goes on with it, and this chat with its next message.
+      this.#gateway.log("error", `${this.key}: a turn is left undone: ${String(error)}`);
+      return ended({ undelivered: false });
+    });
+  }
+
+  /** Its answer could go nowhere. */
+  #drop(row: InboxRow): void {
+    this.#replies.finish(row, "dropped").catch((error: unknown) => {
+      this.#gateway.log("error", `${this.key}: message ${row.id} is left undone: ${String(error)}`);
+    });
+  }
+
+  /** The person whose turn it is: a conversation goes on with the next message, in a shared chat with somebody else's. */
+  #human(row: InboxRow): Human {
+    return this.#prompts.human(() => this.#asking(this.#running?.job.row ?? row));
+  }
+
+  /** The person of this chat, as a task beside it asks them. */
+  beside(row: InboxRow): Human {
+    return this.#prompts.human(() => this.#asking(row), "beside");
+  }
+
+  #waits(on: boolean): void {
+    this.#running?.live?.typing(!on);
+    if (on && this.#gateway.draining() && this.#prompts.holdTurn) void this.abandon();
+  }
+
+  #asking(row: InboxRow): Asking {
+    const { config } = this.#gateway.opened.app;
+    const platform = this.#gateway.platform(row.platform);
+    const role = this.#gateway.roleOf(row);
+    return {
+      role,
+      ...(role === "guest" ? { owner: ownerAsking(this.#gateway, row) } : {}),
+      buttons: platform?.capabilities.buttons ?? false,
+      maxLength: platform?.maxLength ?? 0,
+      approvalMs: config.approvals.gateway_timeout * 1000,
+      clarifyMs: config.agent.clarify_timeout * 1000,
+      closed: () => (this.#gateway.draining() ? RESTARTING : CLOSED),
+      waiting: (on) => this.#waits(on),
+      show: (question, buttons) => this.#replies.show(row, question, buttons),
+    };
+  }
+}

@@ -1,0 +1,62 @@
+// A session that begins in the terminal and goes on in a chat.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { text } from "../../../test/fake-llm.ts";
+import { answered, closeWorlds, environment, texts, type World } from "../../../test/gateway-world.ts";
+import type { CommandContext } from "../../core/command.ts";
+import { nobody } from "../../core/human.ts";
+
+afterEach(closeWorlds);
+
+async function talkInTerminal(w: World) {
+  const opened = await w.opened.app.openConversation({ human: nobody, source: "cli" });
+  for await (const _ of opened.conversation.send("remember the number 417", { signal: new AbortController().signal }));
+  const command = (await w.opened.app.commands()).find(({ name }) => name === "handoff");
+  const context = { store: w.opened.app.store, conversation: opened.conversation } as unknown as CommandContext;
+  const handoff = async (platform: string) => {
+    const answer = await command?.run(platform, context);
+    return answer?.type === "text" ? answer.text : "";
+  };
+  return { id: opened.conversation.sessionId, handoff, close: () => opened.conversation.close() };
+}
+
+it("goes on in the home channel with everything that was said", async () => {
+  const w = await environment({
+    script: (request) => text(JSON.stringify(request.messages).includes("417") ? "I know 417." : "Nothing known."),
+    env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_HOME_CHANNEL: "1" },
+  });
+  const terminal = await talkInTerminal(w);
+  expect(await terminal.handoff("telegram")).toContain("goes on in the home channel of telegram");
+  await terminal.close();
+  await answered(w, 1);
+  expect(texts(w, 1)).toEqual(["I know 417."]);
+  w.telegram.say(1, "which number?");
+  await answered(w, 1, 2);
+  const index = JSON.parse(readFileSync(join(w.home.path, "sessions", "sessions.json"), "utf8"));
+  expect(index["agent:main:telegram:dm:1"].session_id).toBe(terminal.id);
+  expect(await w.opened.app.store.getHandoffState(terminal.id)).toMatchObject({ state: "completed", error: null });
+});
+
+it("says why it cannot be handed over", async () => {
+  const w = await environment();
+  const terminal = await talkInTerminal(w);
+  expect(await terminal.handoff("telegram")).toContain("telegram has no home channel");
+  expect(await terminal.handoff("smoke-signals")).toContain('There is no platform "smoke-signals"');
+  expect(await terminal.handoff("")).toContain("Where to?");
+  await terminal.close();
+});
+
+it("can be asked for again when the gateway died while it took the session", async () => {
+  const w = await environment();
+  const { store } = w.opened.app;
+  const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "cli" });
+  await store.appendMessage(id, { role: "user", content: "hello" });
+  await w.gateway.stop(100);
+  await store.requestHandoff(id, "telegram");
+  await store.claimHandoff(id);
+  await w.restart();
+  const state = () => w.opened.app.store.getHandoffState(id);
+  await expect.poll(async () => (await state())?.state).toBe("failed");
+  expect(await w.opened.app.store.requestHandoff(id, "telegram")).toBe(true);
+});

@@ -1,0 +1,151 @@
+// Sessions that move from the terminal to a chat: asked for in the store, taken here, gone on with in the home channel.
+import { randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { DeliveryTarget } from "../../core/job.ts";
+import type { InboxRow } from "../../core/mailbox.ts";
+import type { ChatKind, Source } from "../../core/platform.ts";
+import type { SessionRow } from "../../core/session.ts";
+import { entryOfChat } from "../../delivery/mirror.ts";
+import type { GatewayContext } from "../control/gateway-context.ts";
+import type { SessionEntry } from "../inbound/session-index.ts";
+import { sessionKey } from "../inbound/session-key.ts";
+
+/** Looking reads every session, so it is done rarely, and only when the store has changed at all. */
+const LOOK_MS = 5_000;
+const RECENT = 500;
+
+const GREETING =
+  "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
+
+export interface HandoffParts {
+  gateway(): GatewayContext;
+  home(platform: string): DeliveryTarget | undefined;
+  problem(platform: string): string | undefined;
+  receive(row: InboxRow): void;
+}
+
+function sourceOf(entry: SessionEntry): Source {
+  const { origin, platform } = entry;
+  const text = (name: string) => (origin[name] ? String(origin[name]) : undefined);
+  const threadId = text("thread_id");
+  const chatName = text("chat_name");
+  const userName = text("user_name");
+  return {
+    platform,
+    chatId: String(origin.chat_id ?? ""),
+    chatKind: entry.chat_type as ChatKind,
+    userId: text("user_id") ?? null,
+    ...(threadId ? { threadId } : {}),
+    ...(chatName ? { chatName } : {}),
+    ...(userName ? { userName } : {}),
+  };
+}
+
+export class Handoffs {
+  readonly #parts: HandoffParts;
+  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
+  #seen = "";
+
+  constructor(parts: HandoffParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    void this.#release();
+    this.#timer = setInterval(() => void this.look(), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  /** What a gateway had begun to take when it died could never be asked for again. */
+  async #release(): Promise<void> {
+    const { opened, log } = this.#parts.gateway();
+    const { store } = opened.app;
+    try {
+      for (const session of await store.listSessions({ limit: RECENT }))
+        if (session.handoff_state === "running")
+          await store.failHandoff(session.id, "the gateway ended while it took the session; ask again");
+    } catch (error) {
+      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #changed(): Promise<boolean> {
+    const { path } = this.#parts.gateway().opened.app.home;
+    const files = await Promise.all(
+      ["state.db", "state.db-wal"].map((name) => stat(join(path, name)).catch(() => null)),
+    );
+    const now = files.map((file) => `${file?.mtimeMs} ${file?.size}`).join();
+    const changed = now !== this.#seen;
+    this.#seen = now;
+    return changed;
+  }
+
+  /** Takes what is asked for; each is taken by one gateway only. */
+  async look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    const { opened, log } = this.#parts.gateway();
+    const { store } = opened.app;
+    try {
+      if (!(await this.#changed())) return;
+      for (const session of await store.listPendingHandoffs()) {
+        if (!(await store.claimHandoff(session.id))) continue;
+        try {
+          await this.#move(session);
+          await store.completeHandoff(session.id);
+        } catch (error) {
+          await store.failHandoff(session.id, error instanceof Error ? error.message : String(error));
+        }
+      }
+    } catch (error) {
+      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  /** The home channel's chat: as it is known, or a private chat of Telegram, whose number is the person's. */
+  #place(platform: string): Source {
+    const problem = this.#parts.problem(platform);
+    if (problem !== undefined) throw new Error(problem);
+    const home = this.#parts.home(platform);
+    if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should have it`);
+    const known = entryOfChat(this.#parts.gateway().index.entries(), home);
+    if (known) return sourceOf(known);
+    const { chatId, threadId } = home;
+    if (platform === "telegram" && /^\d+$/.test(chatId))
+      return { platform, chatId, chatKind: "dm", userId: chatId, ...(threadId ? { threadId } : {}) };
+    throw new Error(`nobody has written in the home channel of ${platform} yet: send a message there first`);
+  }
+
+  async #move(session: SessionRow): Promise<void> {
+    const { opened, index, agents, keyRules, connection, now } = this.#parts.gateway();
+    const { store } = opened.app;
+    const platform = session.handoff_platform ?? "";
+    const source = this.#place(platform);
+    const key = sessionKey(source, keyRules);
+    const old = index.get(key)?.session_id;
+    await agents.drop(key);
+    const tip = await store.getCompressionTip(session.id);
+    if (old && old !== tip && (await store.getSession(old))) await store.endSession(old, "session_switch");
+    await store.reopenSession(tip);
+    await index.renew(key, source, { sessionId: tip });
+    const rows = await opened.mailbox.accept(platform, [
+      {
+        account: connection(platform)?.account ?? platform,
+        messageId: `handoff:${randomUUID()}`,
+        source,
+        text: GREETING,
+        internal: true,
+        at: now(),
+      },
+    ]);
+    for (const row of rows) this.#parts.receive(row);
+  }
+}

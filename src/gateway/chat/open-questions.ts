@@ -1,0 +1,62 @@
+// The open questions of all chats: an owner answers those of guests from another chat, and nobody else's press counts.
+import type { ApprovalChoice } from "../../core/human.ts";
+
+/** Who presses a button or sends a command about a question. */
+export interface Answerer {
+  readonly owner: boolean;
+}
+
+export const NOT_YOURS_TO_ANSWER = "This question is not yours to answer.";
+
+/** The questions of one chat. */
+interface ChatQuestions {
+  press(data: string, by: Answerer): string | null;
+  answer(id: string, choice: string): boolean;
+}
+
+interface Open {
+  readonly prompts: ChatQuestions;
+  readonly kind: "approval" | "clarify";
+}
+
+export class OpenQuestions {
+  readonly #open = new Map<string, Open>();
+  /** Where an owner sees the question, by its id. */
+  readonly #places = new Map<string, string>();
+
+  add(id: string, question: Open): void {
+    this.#open.set(id, question);
+  }
+
+  shownIn(id: string, place: string): void {
+    if (this.#open.has(id)) this.#places.set(id, place);
+  }
+
+  remove(id: string): void {
+    this.#open.delete(id);
+    this.#places.delete(id);
+  }
+
+  /** A button of another chat's question: what to tell the presser; null when no such question is open. */
+  press(data: string, by: Answerer): string | null {
+    const id = /^(?:ea:\w+:(\w+)|cl:(\w+):\w+)$/.exec(data);
+    const question = this.#open.get(id?.[1] ?? id?.[2] ?? "");
+    if (!question) return null;
+    return question.kind === "clarify" ? NOT_YOURS_TO_ANSWER : question.prompts.press(data, by);
+  }
+
+  /** An owner's word about the approvals that are shown in a place, or about the one with that id; how many it met. */
+  decide(
+    choice: ApprovalChoice,
+    which: { readonly id?: string; readonly place: string; readonly all: boolean },
+  ): number {
+    const ids =
+      which.id === undefined ? [...this.#places].filter(([, at]) => at === which.place).map(([id]) => id) : [which.id];
+    const chosen = which.all ? ids : ids.slice(0, 1);
+    return chosen.filter((id) => {
+      const question = this.#open.get(id);
+      if (question?.kind !== "approval") return false;
+      return question.prompts.answer(id, choice) || question.prompts.answer(id, "once");
+    }).length;
+  }
+}

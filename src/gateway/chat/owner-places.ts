@@ -1,0 +1,40 @@
+// Where owners are reached: their private chats, then the home channel of their platform; the guest's platform first.
+import type { Destination, Platform, Source } from "../../core/platform.ts";
+import type { GatewayContext } from "../control/gateway-context.ts";
+
+export interface OwnerPlace {
+  readonly platform: Platform;
+  readonly to: Destination;
+}
+
+/** The private chat in which this user wrote last. */
+function privateChat(gateway: GatewayContext, platform: string, userId: string): Destination | undefined {
+  let newest: { readonly at: number; readonly to: Destination } | undefined;
+  for (const entry of gateway.index.entries()) {
+    const { origin } = entry;
+    if (entry.platform !== platform || entry.chat_type !== "dm" || String(origin.user_id) !== userId) continue;
+    const at = gateway.index.lastActive(entry);
+    const thread = origin.thread_id ? { threadId: String(origin.thread_id) } : {};
+    if (!newest || at > newest.at) newest = { at, to: { chatId: String(origin.chat_id), ...thread } };
+  }
+  if (newest) return newest.to;
+  // There the private chat has the user's own number, or address.
+  const sameId = (platform === "telegram" && /^\d+$/.test(userId)) || platform === "email";
+  return sameId ? { chatId: userId } : undefined;
+}
+
+export function ownerPlaces(gateway: GatewayContext, source: Source): OwnerPlace[] {
+  const owners = gateway.owners.all().filter((owner) => gateway.owners.has(owner));
+  const near = owners.filter(({ platform }) => platform === source.platform);
+  const far = owners.filter(({ platform }) => platform !== source.platform);
+  const places: OwnerPlace[] = [];
+  for (const { platform: name, userId } of [...near, ...far]) {
+    const platform = gateway.platform(name);
+    if (!platform || !gateway.isLinked(name)) continue;
+    const to = privateChat(gateway, name, userId);
+    if (to) places.push({ platform, to });
+    const home = gateway.destination(name);
+    if (home) places.push(home);
+  }
+  return places;
+}

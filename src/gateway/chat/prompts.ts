@@ -1,0 +1,286 @@
+// Questions to a person in a chat: approvals and clarifications, answered by button, command or plain text, with a time-out.
+import { randomBytes } from "node:crypto";
+import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../../core/human.ts";
+import type { Button } from "../../core/platform.ts";
+import type { Role } from "../../core/role.ts";
+import { joinSignals } from "../../lib/joined-signal.ts";
+import { approvalText, type QuestionText, visibleLine } from "./approval-text.ts";
+import { type Answerer, NOT_YOURS_TO_ANSWER, type OpenQuestions } from "./open-questions.ts";
+
+type Buttons = readonly (readonly Button[])[];
+type Change = (text: string) => void;
+
+/** What a place for questions can do. */
+export interface QuestionPlace {
+  readonly buttons: boolean;
+  /** Longest message there; 0 for no limit. */
+  readonly maxLength: number;
+}
+
+/** How the owner is asked about a guest's turn. */
+export interface OwnerAsking {
+  /** Who asks, and where: for the owner. */
+  readonly guest: string;
+  /** Shows the question to an owner; the reason, as part of a sentence, when none can be reached. */
+  show(
+    make: (place: QuestionPlace) => { readonly question: QuestionText; readonly buttons: Buttons },
+  ): Promise<{ readonly change: Change; readonly place: string } | { readonly problem: string }>;
+}
+
+export interface Asking extends QuestionPlace {
+  /** Shows a question in the chat; answers with a way to change it afterwards. */
+  show(question: QuestionText, buttons: Buttons): Promise<Change>;
+  readonly approvalMs: number;
+  readonly clarifyMs: number;
+  /** Whose turn it is. */
+  readonly role: Role;
+  /** For a guest's turn: approvals are the owner's. */
+  readonly owner?: OwnerAsking;
+  /** Under a question that ends unanswered because the work that asked it was ended. */
+  closed(): string;
+  /** Work stands still or goes on: the typing sign follows. */
+  waiting(on: boolean): void;
+}
+
+interface Question {
+  readonly id: string;
+  readonly kind: "approval" | "clarify";
+  readonly choices: readonly string[];
+  /** Of the chat's turn, or of a task beside it. */
+  readonly of: "turn" | "beside";
+  resolve(answer: string | null): void;
+}
+
+interface Asker {
+  readonly asking: Asking;
+  readonly of: Question["of"];
+}
+
+interface Asked extends Pick<Question, "id" | "kind" | "choices"> {
+  readonly question: QuestionText;
+  /** How to answer, where that must be said. */
+  readonly hint: string;
+  readonly buttons: Buttons;
+  readonly waitMs: number;
+  /** What stands below the question afterwards; null when nobody answered in time. */
+  end(answer: string | null): string;
+}
+
+type Waited = Pick<Asked, "id" | "kind" | "choices" | "waitMs">;
+
+const LABELS: { readonly [choice in ApprovalChoice]: string } = {
+  once: "✅ Once",
+  session: "🕐 This session",
+  always: "♾ Always",
+  deny: "❌ Deny",
+};
+
+function approvalEnd(answer: string | null): string {
+  return answer === null ? "⌛ No answer in time: denied." : LABELS[answer as ApprovalChoice];
+}
+
+function newId(): string {
+  return randomBytes(4).toString("hex");
+}
+
+/** Somebody ended the work, as opposed to a limit that ran out. */
+function wasEnded(signal: AbortSignal): boolean {
+  return signal.aborted && !(signal.reason instanceof Error && signal.reason.name === "TimeoutError");
+}
+
+/** The open questions of one chat session, oldest first. */
+export class Prompts {
+  readonly #questions: Question[] = [];
+  readonly #open: OpenQuestions | undefined;
+
+  /** `open` knows the questions of all chats: owners answer those of guests from elsewhere. */
+  constructor(open?: OpenQuestions) {
+    this.#open = open;
+  }
+
+  get open(): number {
+    return this.#questions.length;
+  }
+
+  /** The chat's turn cannot go on without the person. */
+  get holdTurn(): boolean {
+    return this.#questions.some(({ of }) => of === "turn");
+  }
+
+  /** True when the next plain text answers a question. */
+  get takesText(): boolean {
+    return this.#questions.some((question) => question.kind === "clarify");
+  }
+
+  /** Something waits for an owner's word. */
+  get approvals(): number {
+    return this.#questions.filter(({ kind }) => kind === "approval").length;
+  }
+
+  /** A pressed button: what to tell the presser, or null when the question is gone. Approvals are for owners only. */
+  press(data: string, by: Answerer): string | null {
+    const approval = /^ea:(once|session|always|deny):(\w+)$/.exec(data);
+    if (approval) {
+      const [, choice = "deny", id = ""] = approval;
+      if (!this.#questions.some((each) => each.id === id)) return null;
+      if (!by.owner) return NOT_YOURS_TO_ANSWER;
+      return this.answer(id, choice) ? choice : null;
+    }
+    const clarify = /^cl:(\w+):(\d+|other)$/.exec(data);
+    if (!clarify) return null;
+    const question = this.#questions.find((each) => each.id === clarify[1]);
+    if (!question) return null;
+    if (clarify[2] === "other") return "Write your answer as a message.";
+    const choice = question.choices[Number(clarify[2])] ?? "";
+    question.resolve(choice);
+    return choice;
+  }
+
+  /** Plain text for an open clarification. False when none is open. */
+  text(text: string): boolean {
+    const question = this.#questions.find((each) => each.kind === "clarify");
+    if (!question) return false;
+    const chosen = /^\d+$/.test(text.trim()) ? question.choices[Number(text.trim()) - 1] : undefined;
+    question.resolve(chosen ?? text);
+    return true;
+  }
+
+  /** `/approve [all] [session|always]` and `/deny [all]`: how many were answered. */
+  decide(choice: ApprovalChoice, all: boolean): number {
+    const open = this.#questions.filter((question) => question.kind === "approval");
+    const chosen = all ? open : open.slice(0, 1);
+    for (const question of chosen) question.resolve(question.choices.includes(choice) ? choice : "once");
+    return chosen.length;
+  }
+
+  /** False when there is no such question, or it does not offer that choice. */
+  answer(id: string, choice: string): boolean {
+    const question = this.#questions.find((each) => each.id === id && each.choices.includes(choice));
+    question?.resolve(choice);
+    return question !== undefined;
+  }
+
+  #wait({ id, kind, choices, waitMs }: Waited, of: Question["of"], signal: AbortSignal): Promise<string | null> {
+    return new Promise((settle) => {
+      const resolve = (answer: string | null) => {
+        const at = this.#questions.indexOf(question);
+        if (at < 0) return;
+        this.#questions.splice(at, 1);
+        this.#open?.remove(id);
+        limit.release();
+        settle(answer);
+      };
+      const limit = joinSignals([signal], waitMs);
+      const question: Question = { id, kind, choices, of, resolve };
+      this.#questions.push(question);
+      this.#open?.add(id, { prompts: this, kind });
+      if (limit.signal.aborted) resolve(null);
+      else limit.signal.addEventListener("abort", () => resolve(null));
+    });
+  }
+
+  /** Null when nobody answers in time. Rejects when it cannot be shown; then it is no longer open either. */
+  async #ask({ asking, of }: Asker, asked: Asked, signal: AbortSignal): Promise<string | null> {
+    const answered = this.#wait(asked, of, signal);
+    asking.waiting(true);
+    try {
+      const { text } = asked.question;
+      const change = await asking.show({ ...asked.question, text: text + asked.hint }, asked.buttons);
+      const answer = await answered;
+      const closed = answer === null && wasEnded(signal);
+      change(`${text}\n\n${closed ? asking.closed() : asked.end(answer)}`);
+      return answer;
+    } finally {
+      this.#questions.find(({ id }) => id === asked.id)?.resolve(null);
+      asking.waiting(false);
+    }
+  }
+
+  /** The question as a place can show it; `guest` names who asks, for an owner elsewhere. */
+  #approval(id: string, request: ApprovalRequest, place: QuestionPlace, guest?: string) {
+    const { choices } = request;
+    const question = approvalText(request, place.maxLength, guest);
+    const name = guest === undefined ? "" : ` ${id}`;
+    const session = choices.includes("session") ? `, /approve${name} session` : "";
+    const hint = place.buttons ? "" : `\n\nAnswer with /approve${name}${session} or /deny${name}.`;
+    const buttons = choices.map((choice) => [{ label: LABELS[choice], data: `ea:${choice}:${id}` }]);
+    return { question, hint, buttons: place.buttons ? buttons : [] };
+  }
+
+  async #approve(asker: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { asking } = asker;
+    if (asking.role === "guest") return this.#askOwner(asker, request, signal);
+    const id = newId();
+    const asked: Asked = {
+      ...{ id, kind: "approval", choices: request.choices, waitMs: asking.approvalMs },
+      ...this.#approval(id, request, asking),
+      end: approvalEnd,
+    };
+    const choice = (await this.#ask(asker, asked, signal)) as ApprovalChoice | null;
+    return choice === null ? { choice: "deny", unattended: true } : { choice };
+  }
+
+  /** A guest's question goes to an owner; the guest is told so, and how it ended. */
+  async #askOwner({ asking, of }: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const id = newId();
+    const { owner, approvalMs: waitMs } = asking;
+    const answered = this.#wait({ id, kind: "approval", choices: request.choices, waitMs }, of, signal);
+    asking.waiting(true);
+    let asked = "";
+    try {
+      const shown = (await owner?.show((place) => {
+        const { question, hint, buttons } = this.#approval(id, request, place, owner.guest);
+        asked = question.text;
+        return { question: { ...question, text: question.text + hint }, buttons };
+      })) ?? { problem: "this agent has no owner" };
+      const what = `🔐 It ${visibleLine(request.reason)}. Only an owner of this agent can allow that`;
+      if ("problem" in shown) {
+        await asking.show({ text: `${what}, and ${shown.problem}. It is not run.` }, []);
+        return { choice: "deny", unattended: true, why: `only an owner can allow it, and ${shown.problem}.` };
+      }
+      this.#open?.shownIn(id, shown.place);
+      const tell = await asking.show({ text: `${what}; the owner was asked.` }, []);
+      const choice = (await answered) as ApprovalChoice | null;
+      const end = choice === null && wasEnded(signal) ? asking.closed() : approvalEnd(choice);
+      shown.change(`${asked}\n\n${end}`);
+      tell(`${what}.\n\n${end}`);
+      return choice === null ? { choice: "deny", unattended: true } : { choice };
+    } finally {
+      this.#questions.find((question) => question.id === id)?.resolve(null);
+      asking.waiting(false);
+    }
+  }
+
+  #clarify(asker: Asker, { question, choices }: ClarifyRequest, signal: AbortSignal): Promise<string | null> {
+    const { buttons: canPress, clarifyMs } = asker.asking;
+    const id = newId();
+    const withButtons = canPress && choices.length > 0;
+    const rows = choices.map((choice, index) => [{ label: choice.slice(0, 60), data: `cl:${id}:${index}` }]);
+    const numbered = choices.map((choice, index) => `${index + 1}. ${choice}`).join("\n");
+    const hint = choices.length > 0 && !withButtons ? `\n${numbered}\n\nReply with a number or your own words.` : "";
+    const asked: Asked = {
+      ...{ id, kind: "clarify", choices, waitMs: clarifyMs },
+      question: { text: `❓ ${question}` },
+      hint,
+      buttons: withButtons ? [...rows, [{ label: "✏️ Other", data: `cl:${id}:other` }]] : [],
+      end: (answer) => (answer === null ? "⌛ No answer in time." : `→ ${answer}`),
+    };
+    return this.#ask(asker, asked, signal);
+  }
+
+  /** The person in this chat, as tools see them. */
+  human(asking: () => Asking, of: Question["of"] = "turn"): Human {
+    return {
+      // Asked at each use: a shared chat goes on with somebody else's turn.
+      get guest() {
+        return asking().role === "guest";
+      },
+      present: true,
+      surface: "gateway",
+      approve: (request, signal) => this.#approve({ asking: asking(), of }, request, signal),
+      clarify: (request, signal) => this.#clarify({ asking: asking(), of }, request, signal),
+      // A chat is no place for passwords: they would stay in its history.
+      secret: async () => null,
+    };
+  }
+}

@@ -1,0 +1,51 @@
+// After a crash: did the turn of this message get as far as an answer, or at least as far as the log?
+
+import type { InboxRow, Mailbox } from "../../core/mailbox.ts";
+import { type Content, textOf } from "../../core/message.ts";
+import type { MessageRow, SessionStore } from "../../core/session.ts";
+import { isMirrored } from "../../delivery/mirror.ts";
+
+export type Recovered =
+  /** The answer was stored before the crash; it only has to be sent. */
+  | { readonly state: "answered"; readonly text: string; readonly sessionId: string }
+  /** The message is in the log, the answer is not. */
+  | { readonly state: "begun"; readonly sessionId: string }
+  /** Nothing happened yet. */
+  | { readonly state: "new" };
+
+/** Half an answer is kept with the reason why it ended. */
+const CUT_OFF = ["interrupted", "error", "incomplete"];
+
+function isFinal(row: MessageRow | undefined): boolean {
+  if (row?.role !== "assistant" || CUT_OFF.includes(row.finish_reason ?? "")) return false;
+  return row.tool_calls === null || row.tool_calls.length === 0;
+}
+
+export async function recover(store: SessionStore, row: InboxRow): Promise<Recovered> {
+  const { sessionId, logAfter } = row;
+  if (row.state !== "running" || sessionId === null) return { state: "new" };
+  if (!(await store.getSession(sessionId))) return { state: "new" };
+  const tip = await store.getCompressionTip(sessionId);
+  const rows = await store.getMessages(tip);
+  // A compaction during the turn opened another session, which begins with the turn's own messages.
+  const all = tip === sessionId ? rows.slice(logAfter ?? 0) : rows;
+  const since = all.filter((each) => each.role !== "assistant" || !isMirrored(each.content));
+  if (!since.some((each) => each.role === "user")) return { state: "new" };
+  const last = since.at(-1);
+  if (!last || !isFinal(last)) return { state: "begun", sessionId: tip };
+  const text = typeof last.content === "string" ? last.content : textOf(last.content as Content);
+  return { state: "answered", text, sessionId: tip };
+}
+
+/** The message that showed the growing answer before a crash; `key` is the prefix of what the turn shows. */
+export async function streamed(mailbox: Mailbox, key: string): Promise<string | null> {
+  const [shown, interim] = await Promise.all([
+    mailbox.findOutgoing(`${key}:stream0`),
+    mailbox.findOutgoing(`${key}:m0:0`),
+  ]);
+  // Words between tool calls took it, and stay.
+  return interim === null && shown?.state === "sent" ? shown.messageId : null;
+}
+
+export const RESUME_NOTE =
+  "[The program was restarted while you were working on this message. Look at what is done already, do not repeat it, and answer.]";

@@ -1,0 +1,388 @@
+// One turn of one chat: the session, the conversation, what is shown meanwhile, and the answer into the outbox.
+import { join } from "node:path";
+import type { OpenedConversation } from "../../core/conversation.ts";
+import type { AgentEvent } from "../../core/event.ts";
+import { UserError } from "../../core/failure.ts";
+import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
+import { type AssistantMessage, textOf } from "../../core/message.ts";
+import type { Destination, Platform } from "../../core/platform.ts";
+import { joinSignals } from "../../lib/joined-signal.ts";
+import type { GatewayContext } from "../control/gateway-context.ts";
+import type { HookContext } from "../control/hooks.ts";
+import { contentOf, readIncoming } from "../inbound/incoming.ts";
+import { isShared } from "../inbound/session-key.ts";
+import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "../outbound/answer.ts";
+import { LiveReply } from "../outbound/live-reply.ts";
+import { withoutProtected } from "../outbound/media.ts";
+import { Replies } from "../outbound/replies.ts";
+import { footer, liveSettings, reasoningText } from "../outbound/reply-extras.ts";
+import { retryUntilStored } from "../outbound/retry-until-stored.ts";
+import { spokenAnswer } from "../outbound/spoken-answer.ts";
+import type { Agent } from "./agents.ts";
+import { type ChatChoice, chatSignature, entryFor, indexSaved, openFor, sessionStarted } from "./chat-entry.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
+import { RESUME_NOTE, recover, streamed } from "./recover.ts";
+import { StillWorking } from "./still-working.ts";
+
+const DELETE_MS = 10_000;
+/** Chats are edited far less often than models speak. */
+const DELTA_MS = 200;
+const RESTART_NOTE_MS = 5_000;
+
+export interface QueuedMessage {
+  readonly row: InboxRow;
+  /** Text in place of the event's own: from a command such as /queue. */
+  readonly text?: string;
+  readonly tainted?: boolean;
+  /** Inbox rows of edits that this message took in; they end with it. */
+  readonly absorbed?: readonly number[];
+}
+
+export interface TurnChat extends ChatChoice {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  /** A newer message took this turn's place: its answer is not sent. */
+  superseded(): boolean;
+  /** The gateway stops: the turn is left as it is and goes on after the start. */
+  abandoned(): boolean;
+  /** Messages that were given to the running turn; they end with it. */
+  steered(): readonly InboxRow[];
+  onTool(name: string): void;
+  onLive(live: LiveReply): void;
+}
+
+interface ModelInput {
+  readonly text: string;
+  readonly pictures: readonly string[];
+}
+
+export interface TurnResult {
+  /** Guidance that found no tool result to land on: its messages need a turn of their own. */
+  readonly undelivered: boolean;
+}
+
+export class Turn {
+  readonly #gateway: GatewayContext;
+  readonly #chat: TurnChat;
+  readonly #job: QueuedMessage;
+  readonly #platform: Platform;
+  readonly #to: Destination;
+  #interim = 0;
+  #live: LiveReply | undefined;
+  #agent: Agent | undefined;
+  /** How many messages the session has in the store; undefined after a compaction. */
+  #messages: number | undefined;
+  /** What the person is told before the answer. */
+  readonly #notices: string[] = [];
+  #freshlyReset = false;
+  #restartNote: NodeJS.Timeout | undefined;
+  #tool = "";
+  #steps = 0;
+  #reasoning = "";
+  #contextTokens = 0;
+
+  constructor(
+    gateway: GatewayContext,
+    chat: TurnChat,
+    job: QueuedMessage,
+    where: { platform: Platform; to: Destination },
+  ) {
+    this.#gateway = gateway;
+    this.#chat = chat;
+    this.#job = job;
+    this.#platform = where.platform;
+    this.#to = where.to;
+  }
+
+  #isProtected(path: string): Promise<boolean> {
+    return this.#gateway.opened.isProtected(path, this.#gateway.roleOf(this.#job.row));
+  }
+
+  get #key(): string {
+    return `in:${this.#job.row.id}`;
+  }
+
+  #place(more: Partial<AnswerPlace> = {}): AnswerPlace {
+    const { event } = this.#job.row;
+    const section = this.#gateway.access.section(this.#platform.name);
+    const mode = String(section.reply_to_mode ?? "first") as AnswerPlace["replyMode"];
+    return {
+      platform: this.#platform,
+      to: this.#to,
+      key: this.#key,
+      // In a private chat a quote of the only other person is noise.
+      ...(event.source.chatKind === "dm" || event.messageId.includes(":") ? {} : { replyTo: event.messageId }),
+      replyMode: mode,
+      ...(typeof section.reply_prefix === "string" ? { prefix: section.reply_prefix } : {}),
+      ...more,
+    };
+  }
+
+  /** Never throws: whatever goes wrong is an answer. */
+  async run(): Promise<TurnResult> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      const gateway = this.#gateway;
+      const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
+      const why = error instanceof Error ? error.message : String(error);
+      gateway.log("error", `turn of ${this.#chat.key} failed: ${why}`);
+      await this.#finish("failed", outgoingText(`⚠️ ${why}${hint}`, this.#place()));
+      return { undelivered: false };
+    } finally {
+      clearTimeout(this.#restartNote);
+      this.#live?.end();
+      this.#gateway.agents.release(this.#chat.key);
+    }
+  }
+
+  async #run(): Promise<TurnResult> {
+    const { row } = this.#job;
+    const found = await recover(this.#gateway.opened.app.store, row);
+    if (found.state === "answered") {
+      await this.#restoreEntry(found.sessionId);
+      const text = await withoutProtected(found.text, (path) => this.#isProtected(path));
+      await this.#finish(
+        "answered",
+        outgoingAnswer(text, this.#place({ streamId: await streamed(this.#gateway.opened.mailbox, this.#key) })),
+      );
+      return { undelivered: false };
+    }
+    // Where the answer is about to come there is nothing to explain.
+    if (row.state === "running") this.#restartNote = setTimeout(() => this.#tellRestart(), RESTART_NOTE_MS).unref();
+    if (found.state === "begun") await this.#restoreEntry(found.sessionId);
+    const opened = await this.#open();
+    const { sessionId } = opened.conversation;
+    const { app, mailbox } = this.#gateway.opened;
+    this.#messages ??= await app.store.messageCount(sessionId);
+    // Noted while the message is read and stored. Where a crash comes between, the message stands in the log twice.
+    const begun = mailbox.begin([row.id], { sessionId, logAfter: this.#messages });
+    // Met by the conversation, which waits for it.
+    begun.catch(() => undefined);
+    return this.#converse(opened, await this.#input(opened, found.state === "begun"), begun);
+  }
+
+  /** A restart cut this turn off, and its answer takes time: said once, however often it happens. */
+  #tellRestart(): void {
+    if (this.#gateway.access.section(this.#platform.name).gateway_restart_notification === false) return;
+    const text = "♻️ I was restarted while I worked on this; I go on now.";
+    void new Replies(this.#gateway).say(this.#job.row, text, "restarted");
+  }
+
+  async #restoreEntry(sessionId: string): Promise<void> {
+    const { index } = this.#gateway;
+    const known = index.get(this.#chat.key);
+    if (known) await index.moved(this.#chat.key, sessionId);
+    else await index.renew(this.#chat.key, this.#job.row.event.source, { sessionId });
+  }
+
+  async #open(): Promise<OpenedConversation> {
+    const gateway = this.#gateway;
+    const { row } = this.#job;
+    const { key } = this.#chat;
+    const { source } = row.event;
+    await gateway.opened.refreshEnv();
+    const { entry, notice, fresh } = await entryFor(gateway, key, row);
+    this.#freshlyReset = notice !== null;
+    if (notice) this.#notices.push(notice);
+    if (fresh) await sessionStarted(gateway, entry, source);
+    const open = () => openFor(gateway, this.#chat, { entry, fresh }, row);
+    const agent = await gateway.agents.take(key, chatSignature(gateway, entry, this.#chat), open);
+    this.#agent = agent;
+    const { opened } = agent;
+    gateway.index.touch(key, { resume_pending: false });
+    gateway.processes.remember(opened.conversation.conversationId, row);
+    const { session_id: sessionId } = entry;
+    const messages = fresh ? 0 : (agent.messages ?? (await gateway.opened.app.store.messageCount(sessionId)));
+    agent.messages = undefined;
+    this.#messages = opened.conversation.sessionId === sessionId ? messages : undefined;
+    const promptTokens = Number(entry.last_prompt_tokens) || 0;
+    const known = { messages, promptTokens, contextLength: opened.contextLength };
+    if (!fresh && (await gateway.opened.hygieneDue(sessionId, known)) && (await opened.conversation.compress())) {
+      this.#messages = undefined;
+      gateway.log("info", `${key} was compacted before its turn`);
+      await gateway.index.moved(key, opened.conversation.sessionId);
+      gateway.index.touch(key, { last_prompt_tokens: 0 });
+    }
+    return opened;
+  }
+
+  async #input(conversation: OpenedConversation, again: boolean): Promise<ModelInput> {
+    const { row, text } = this.#job;
+    const { keyRules, opened, connection } = this.#gateway;
+    const event = text === undefined ? row.event : { ...row.event, text, attachments: [] };
+    const read = await readIncoming(event, {
+      connection: () => connection(row.platform),
+      cacheDir: join(opened.app.home.path, "cache"),
+      shared: isShared(row.event.source, keyRules),
+      pictures: conversation.pictures,
+      listen: (path) => opened.listen(path),
+      signal: this.#chat.signal,
+    });
+    this.#notices.push(...read.notices);
+    const context = this.#freshlyReset ? `[A new session began here by itself.]\n\n${read.text}` : read.text;
+    return { text: again ? `${RESUME_NOTE}\n\n${context}` : context, pictures: read.pictures };
+  }
+
+  async #converse(opened: OpenedConversation, input: ModelInput, begun: Promise<void>): Promise<TurnResult> {
+    const gateway = this.#gateway;
+    const { row } = this.#job;
+    const { source } = row.event;
+    // The sender of a webhook is known, but its text is often a stranger's.
+    const tainted = this.#job.tainted === true || source.chatKind === "webhook";
+    const live = new LiveReply({
+      mailbox: gateway.opened.mailbox,
+      sender: gateway.sender,
+      platform: this.#platform,
+      to: this.#to,
+      key: this.#key,
+      settings: liveSettings(gateway.opened.app.config, this.#platform),
+      remove: (id) => void gateway.connection(row.platform)?.delete?.(this.#to, id, AbortSignal.timeout(DELETE_MS)),
+    });
+    this.#live = live;
+    this.#chat.onLive(live);
+    live.typing(true);
+    void gateway.connection(row.platform)?.react?.(this.#to, row.event.messageId, "seen");
+    const about = { platform: source.platform, user_id: source.userId, session_id: opened.conversation.sessionId };
+    await gateway.hooks.run("agent:start", { ...about, message: input.text.slice(0, 500) });
+    const { agent } = gateway.opened.app.config;
+    const watch = new IdleTimeout(agent.gateway_timeout * 1000);
+    const notes = this.#stillWorking();
+    const { signal, release } = joinSignals([this.#chat.signal, watch.signal]);
+    let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
+    try {
+      const content = contentOf(input.text, input.pictures);
+      for await (const event of opened.conversation.send(content, {
+        signal,
+        tainted,
+        after: begun,
+        deltaMs: DELTA_MS,
+      })) {
+        watch.reset();
+        notes.heard();
+        if (event.type === "ended") ended = event;
+        else await this.#show(event, live);
+        if (event.type === "message" && event.message.role === "assistant") {
+          this.#reasoning = event.message.reasoning ?? "";
+          await this.#step(event.message, about, notes);
+        }
+      }
+    } finally {
+      watch.end();
+      notes.end();
+      release();
+    }
+    await gateway.hooks.run("agent:end", { ...about, response: ended?.text.slice(0, 500) ?? "" });
+    return this.#end(ended, live, opened);
+  }
+
+  #stillWorking(): StillWorking {
+    const { agent } = this.#gateway.opened.app.config;
+    const replies = new Replies(this.#gateway);
+    return new StillWorking({
+      everyMs: agent.gateway_notify_interval * 1000,
+      warnMs: agent.gateway_timeout_warning * 1000,
+      tool: () => this.#tool,
+      say: (text, name) => void replies.say(this.#job.row, text, name),
+    });
+  }
+
+  /** One round of the model: hooks hear which tools it wants. */
+  async #step(message: AssistantMessage, about: HookContext, notes: StillWorking): Promise<void> {
+    const names = (message.tool_calls ?? []).map((call) => call.function.name);
+    if (names.length === 0) return;
+    notes.step();
+    this.#steps += 1;
+    await this.#gateway.hooks.run("agent:step", { ...about, iteration: this.#steps, tool_names: names });
+  }
+
+  async #show(event: AgentEvent, live: LiveReply): Promise<void> {
+    const { index, opened } = this.#gateway;
+    if (event.type === "message" && this.#messages !== undefined) this.#messages += 1;
+    if (event.type === "delta" && event.kind === "text") live.delta(event.text);
+    else if (event.type === "restarted") live.restart();
+    else if (event.type === "tool_started") {
+      this.#tool = event.name;
+      this.#chat.onTool(event.name);
+      live.tool(event.name, event.preview);
+    } else if (event.type === "compressed") {
+      this.#messages = undefined;
+      await index.moved(this.#chat.key, event.sessionId);
+    } else if (event.type === "usage") {
+      this.#contextTokens = event.contextTokens;
+      index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
+    } else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
+      const text = textOf(event.message.content ?? "").trim();
+      const unheard = this.#job.row.event.deliverTo === null;
+      if (text === "" || unheard || !opened.app.config.display.interim_assistant_messages) return;
+      const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: await live.takeStream() });
+      this.#interim += 1;
+      const rows = await opened.mailbox.enqueue(outgoingText(text, place));
+      live.newSegment();
+      this.#gateway.sender.add(rows);
+    }
+  }
+
+  /** The answer with what the configuration wants around it. */
+  #dressed(text: string, opened: OpenedConversation): string {
+    const { config, home } = this.#gateway.opened.app;
+    const { name } = this.#platform;
+    const facts = { opened, contextTokens: this.#contextTokens, cwd: config.terminal.cwd || home.cwd };
+    return `${reasoningText(config, name, this.#reasoning)}${text}${footer(config, name, facts)}`;
+  }
+
+  async #end(
+    ended: Extract<AgentEvent, { type: "ended" }> | undefined,
+    live: LiveReply,
+    opened: OpenedConversation,
+  ): Promise<TurnResult> {
+    const { row } = this.#job;
+    const abandoned = ended?.end === "interrupted" && this.#chat.abandoned();
+    const cut = !ended || (ended.end === "interrupted" && this.#chat.superseded());
+    if (cut && !abandoned) live.leaveOff();
+    live.end();
+    if (this.#agent && ended) this.#agent.messages = this.#messages;
+    const connection = this.#gateway.connection(row.platform);
+    if (abandoned) return { undelivered: false };
+    if (cut) {
+      await this.#finish("interrupted", []);
+      void connection?.react?.(this.#to, row.event.messageId, "clear");
+      return { undelivered: false };
+    }
+    await this.#gateway.index.moved(this.#chat.key, ended.sessionId);
+    const failed = ended.end === "failed";
+    const streamId =
+      (await live.takeFinal()) ??
+      (row.state === "running" ? await streamed(this.#gateway.opened.mailbox, this.#key) : null);
+    const text = await withoutProtected(textOfEnd(ended), (path) => this.#isProtected(path));
+    const place = this.#place({ streamId });
+    const spoken = failed ? [] : await spokenAnswer(this.#gateway, row, text, place);
+    await this.#finish(
+      failed ? "failed" : "answered",
+      [...spoken, ...outgoingAnswer(failed ? text : this.#dressed(text, opened), place)],
+      ended.undelivered === undefined,
+    );
+    void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");
+    return { undelivered: ended.undelivered !== undefined };
+  }
+
+  async #finish(
+    outcome: "answered" | "failed" | "interrupted",
+    outgoing: readonly NewOutgoing[],
+    withSteered = true,
+  ): Promise<void> {
+    const { mailbox } = this.#gateway.opened;
+    const nowhere = this.#job.row.event.deliverTo === null;
+    const words = this.#notices.join("\n\n");
+    const notice = words ? outgoingText(words, { ...this.#place(), key: `${this.#key}:notice` }) : [];
+    const { row, absorbed } = this.#job;
+    await indexSaved(this.#gateway, this.#chat.key);
+    const all = nowhere ? [] : [...notice, ...outgoing];
+    const ids = [row.id, ...(row.absorbed ?? [])];
+    const store = (sending?: { readonly mark: string | null }) => mailbox.finish(ids, outcome, all, sending);
+    await retryUntilStored(this.#gateway, () => this.#gateway.sender.handOver(all, store));
+    if (absorbed) await mailbox.finish(absorbed, "merged");
+    const steered = withSteered ? this.#chat.steered().map((row) => row.id) : [];
+    if (steered.length > 0) await mailbox.finish(steered, "steered");
+  }
+}

@@ -1,0 +1,49 @@
+// A program that runs for months: a turn leaves nothing behind that grows with their number.
+import { readdirSync } from "node:fs";
+import { queryObjects } from "node:v8";
+import { afterEach, expect, it } from "vitest";
+import { calls, text } from "../../../test/fake-llm.ts";
+import { closeWorlds, environment, type Script, texts, type World } from "../../../test/gateway-world.ts";
+
+afterEach(closeWorlds);
+
+/** Every fifth message runs a command. */
+const script: Script = ({ messages }) => {
+  const last = messages.at(-1);
+  const number = Number(/\d+$/.exec(String(last?.text))?.[0] ?? 1);
+  return last?.role === "user" && number % 5 === 0
+    ? calls([{ name: "terminal", args: { command: "true" } }])
+    : text("done");
+};
+
+const CHATS = [1, 2, 3];
+
+/** Every chat says so much more, one message after the other. */
+async function talk(w: World, rounds: number): Promise<void> {
+  const answered = (chat: number) => texts(w, chat).filter((each) => each === "done").length;
+  for (let round = 0; round < rounds; round++) {
+    const expected = answered(1) + 1;
+    for (const chat of CHATS) w.telegram.say(chat, `message ${expected + chat}`);
+    await w.telegram.until(() => CHATS.every((chat) => answered(chat) >= expected));
+  }
+}
+
+/** What is alive after a collection. */
+function counts(): { [what: string]: number } {
+  const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const descriptors = process.platform === "linux" ? readdirSync("/proc/self/fd").length : 0;
+  return { promises: Number(queryObjects(Promise, { format: "count" })), timers, descriptors };
+}
+
+// Counting objects came with Node 20.13.
+it.skipIf(queryObjects === undefined)(
+  "keeps as many promises, timers and descriptors after many turns as after few",
+  async () => {
+    const w = await environment({ script });
+    await talk(w, 4);
+    const few = counts();
+    await talk(w, 12);
+    const many = counts();
+    for (const [what, count] of Object.entries(many)) expect(count, what).toBeLessThan((few[what] ?? 0) + 20);
+  },
+);

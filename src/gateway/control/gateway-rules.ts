@@ -1,0 +1,70 @@
+// What the settings say about chats: who is let in, who owns the agent, when sessions end, where the home channel is.
+import type { App } from "../../app/app.ts";
+import type { OpenedGateway } from "../../app/open-gateway.ts";
+import type { InboxRow } from "../../core/mailbox.ts";
+import type { Destination, Platform, Source } from "../../core/platform.ts";
+import type { Role } from "../../core/role.ts";
+import { homeChannel } from "../../delivery/deliver.ts";
+import { type AccessSettings, ids } from "../inbound/access.ts";
+import { Owners } from "../inbound/owners.ts";
+import type { ResetPolicy } from "../inbound/reset-policy.ts";
+import { isShared, type KeyRules } from "../inbound/session-key.ts";
+
+type Platforms = ReadonlyMap<string, Platform>;
+
+type Log = (level: "warning", text: string) => void;
+
+export function accessSettings(opened: OpenedGateway, platforms: Platforms, log: Log): AccessSettings {
+  const { app, pairing } = opened;
+  const given = app.config.unauthorized_dm_behavior;
+  return {
+    setting: (platform, name) => opened.settings(platform, platforms.get(platform)?.settings ?? []).setting(name),
+    section: (platform) => opened.settings(platform, []).section,
+    unauthorizedDm: given,
+    unauthorizedDmSet: given !== "pair" || app.home.env.UNAUTHORIZED_DM_BEHAVIOR !== undefined,
+    // A list that cannot be read lets nobody in, and must not keep out those who are on other lists.
+    paired: (platform, userId) =>
+      pairing.isApproved(platform, userId).catch((error: unknown) => {
+        log("warning", `who was paired on ${platform} is not known: ${error instanceof Error ? error.message : error}`);
+        return false;
+      }),
+  };
+}
+
+/** The platform's own policy, above that of the kind of chat, above the general one. */
+export function resolveResetPolicy(config: App["config"], source: Source): ResetPolicy {
+  const { session_reset: general, gateway } = config;
+  const older = gateway as { readonly reset_by_platform?: unknown; readonly reset_by_type?: unknown };
+  const from = (table: unknown, name: string) => (table as { readonly [name: string]: object } | undefined)?.[name];
+  const special = {
+    ...from(older.reset_by_type, source.chatKind),
+    ...from(older.reset_by_platform, source.platform),
+  };
+  const merged = { ...general, ...special } as typeof general;
+  return { mode: merged.mode, idleMinutes: merged.idle_minutes, atHour: merged.at_hour };
+}
+
+export function openOwners(opened: OpenedGateway, access: AccessSettings, platforms: () => Iterable<string>): Owners {
+  const { gateway } = opened.app.config as { readonly gateway: { readonly owners?: unknown } };
+  return new Owners({
+    named: () => ids(gateway.owners),
+    access,
+    platforms,
+    firstPaired: () => opened.pairing.first(),
+  });
+}
+
+/** Whose turn a message begins. What a program or a shared chat adds by itself is nobody's in particular. */
+export function roleOfRow(row: InboxRow, owners: Owners, rules: KeyRules): Role {
+  const { source, internal } = row.event;
+  // A signed webhook works for whoever set its route up; nobody can be asked there.
+  if (source.chatKind === "webhook") return "owner";
+  return internal && isShared(source, rules) ? "guest" : owners.roleOf(source);
+}
+
+/** The same home channel that other programs of this home see. */
+export function homeDestination(opened: OpenedGateway, platforms: Platforms, name: string): Destination | undefined {
+  const from = { section: opened.settings(name, []).section, variable: platforms.get(name)?.homeVariable };
+  const found = homeChannel(opened.app.home.env, name, from);
+  return found && { chatId: found.chatId, ...(found.threadId ? { threadId: found.threadId } : {}) };
+}

@@ -1,0 +1,79 @@
+// A connection that goes deaf is replaced, also when the old one does not let go.
+import { expect, it } from "vitest";
+import type { Platform, PlatformConnection, PlatformContext } from "../../core/platform.ts";
+import { type LinkState, PlatformLink } from "./platform-link.ts";
+
+const TIMES = { connectMs: 1_000, firstPauseMs: 1, maxPauseMs: 5, watchMs: 2, rebuildMs: 5, closeMs: 20 };
+
+function link(
+  connect: (count: number, context: PlatformContext) => PlatformConnection,
+  now: () => number = Date.now,
+): { link: PlatformLink; states: LinkState[] } {
+  let count = 0;
+  const states: LinkState[] = [];
+  const platform = {
+    name: "test",
+    label: "Test",
+    connect: async (context: PlatformContext) => connect(++count, context),
+  } as unknown as Platform;
+  const context = { now, log: () => undefined } as unknown as PlatformContext;
+  return {
+    states,
+    link: new PlatformLink({ platform, context, times: TIMES, changed: (state) => void states.push(state) }),
+  };
+}
+
+function connection(account: string, more: Partial<PlatformConnection>): PlatformConnection {
+  return {
+    account,
+    send: async () => ({ ok: true, messageId: "1" }),
+    health: () => ({ state: "ok", provenAt: Date.now() }),
+    close: async () => undefined,
+    ...more,
+  };
+}
+
+it.each([
+  ["hangs", () => new Promise<void>(() => undefined)],
+  ["throws", () => Promise.reject(new Error("not open"))],
+  [
+    "throws at once",
+    () => {
+      throw new Error("not open");
+    },
+  ],
+] as const)("is built anew when closing the deaf one %s", async (_how, close) => {
+  const made = link((count) =>
+    count === 1
+      ? connection("old", { health: () => ({ state: "red", provenAt: null, reason: "deaf" }), close })
+      : connection("new", {}),
+  );
+  made.link.start();
+  await expect.poll(() => made.link.connection?.account, { timeout: 5_000 }).toBe("new");
+  await made.link.stop();
+  expect(made.link.state.state).toBe("stopped");
+});
+
+it("that stands again and again without hearing anything is red, and says when it was last heard", async () => {
+  let ahead = 0;
+  const now = () => Date.now() + ahead;
+  const heardAt = now();
+  let heard = false;
+  const made = link((count, context) => {
+    const signedIn = now();
+    if (count < 10) context.lost("another program receives");
+    return connection("bot", {
+      health: () =>
+        heard ? { state: "ok", provenAt: now() } : { state: count === 1 ? "ok" : "degraded", provenAt: signedIn },
+    });
+  }, now);
+  made.link.start();
+  await expect.poll(() => made.link.state.rebuilds, { timeout: 5_000 }).toBe(9);
+  expect(made.link.state.provenAt).toBeLessThan(heardAt + 1_000);
+  ahead = 61_000;
+  expect(made.link.state).toMatchObject({ state: "red", reason: expect.stringContaining("another program") });
+  await expect.poll(() => made.states.at(-1)?.state, { timeout: 5_000 }).toBe("red");
+  heard = true;
+  await expect.poll(() => made.states.at(-1), { timeout: 5_000 }).toMatchObject({ state: "ok", rebuilds: 0 });
+  await made.link.stop();
+});

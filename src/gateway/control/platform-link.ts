@@ -1,0 +1,225 @@
+// Keeps one platform connected: connects, watches its health, and rebuilds the whole transport when it stays deaf.
+import { setMaxListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage, UserError } from "../../core/failure.ts";
+import type {
+  HealthState,
+  Platform,
+  PlatformConnection,
+  PlatformContext,
+  PlatformHealth,
+} from "../../core/platform.ts";
+import { settlesWithin } from "./settles-within.ts";
+
+export interface LinkTimes {
+  readonly connectMs: number;
+  readonly firstPauseMs: number;
+  readonly maxPauseMs: number;
+  readonly watchMs: number;
+  /** Red for so long, and the connection is thrown away. */
+  readonly rebuildMs: number;
+  /** What is thrown away has so long to let go. */
+  readonly closeMs?: number;
+}
+
+const CLOSE_MS = 5_000;
+const DEAF_MS = 60_000;
+
+export const LINK_TIMES: LinkTimes = {
+  connectMs: 30_000,
+  firstPauseMs: 1_000,
+  maxPauseMs: 30_000,
+  watchMs: 2_000,
+  rebuildMs: 5_000,
+};
+
+export interface LinkState {
+  readonly name: string;
+  readonly state: HealthState | "fatal" | "stopped";
+  readonly account: string | null;
+  /** Unix milliseconds. */
+  readonly provenAt: number | null;
+  readonly reason: string | null;
+  /** Connections given up since traffic was last seen. */
+  readonly rebuilds: number;
+}
+
+/** One line about a platform, for people. */
+export function lineOf(state: LinkState, now: number): string {
+  const heard =
+    state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
+  return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
+}
+
+/** Null for a platform that nobody set up; else it is one whose settings cannot work, and people must hear of it. */
+export function unusable(
+  platform: Platform,
+  { setting, section }: Pick<PlatformContext, "setting" | "section">,
+  reason: string,
+): LinkState | null {
+  const begun = platform.settings.some(({ env, required }) => required && (setting(env) ?? "") !== "");
+  if (!begun && section.enabled !== true) return null;
+  return { name: platform.name, state: "fatal", account: null, provenAt: null, reason, rebuilds: 0 };
+}
+
+export interface LinkParts {
+  readonly platform: Platform;
+  /** A context without the parts that belong to one connection. */
+  readonly context: Omit<PlatformContext, "lost" | "signal">;
+  readonly times: LinkTimes;
+  /** Told when the state changes. */
+  changed(state: LinkState): void;
+}
+
+export class PlatformLink {
+  readonly #parts: LinkParts;
+  readonly #stopping = new AbortController();
+  #connection: PlatformConnection | undefined;
+  #giveUp: AbortController | undefined;
+  #lost: { reason: string; fatal: boolean } | undefined;
+  #state: LinkState["state"] = "connecting";
+  #reason: string | null = null;
+  #rebuilds = 0;
+  /** What the connection called proven when it was made: that it could sign in. */
+  #signedInAt: number | null = null;
+  /** Deafness is counted from here. */
+  #heardAt: number;
+  /** Something was heard at that time; else it is the time of the start. */
+  #everHeard = false;
+  #work: Promise<void> | undefined;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+    this.#heardAt = parts.context.now();
+  }
+
+  get connection(): PlatformConnection | undefined {
+    return this.#connection;
+  }
+
+  get state(): LinkState {
+    const health = this.#connection?.health();
+    if (health) this.#listen(health);
+    const state = health?.state ?? this.#state;
+    // Signing in proves nothing where the connections before could do that too, and heard nothing.
+    const trusted = (health !== undefined && this.#rebuilds === 0) || state === "fatal" || state === "stopped";
+    const deaf = !trusted && this.#parts.context.now() - this.#heardAt > DEAF_MS;
+    return {
+      name: this.#parts.platform.name,
+      state: deaf ? "red" : state,
+      account: this.#connection?.accountName ?? this.#connection?.account ?? null,
+      provenAt: this.#everHeard ? this.#heardAt : null,
+      reason: health?.reason ?? this.#reason,
+      rebuilds: this.#rebuilds,
+    };
+  }
+
+  /** Only traffic counts as recovery; a connection that merely stands proves nothing. */
+  #listen({ provenAt }: PlatformHealth): void {
+    if (provenAt === null || (this.#everHeard && provenAt === this.#heardAt)) return;
+    if (provenAt === this.#signedInAt && this.#rebuilds > 0) return;
+    this.#heardAt = provenAt;
+    this.#everHeard = true;
+    if (provenAt === this.#signedInAt) return;
+    this.#rebuilds = 0;
+    this.#reason = null;
+  }
+
+  start(): void {
+    this.#work ??= this.#keep();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#giveUp?.abort();
+    await this.#work;
+    this.#state = "stopped";
+  }
+
+  #set(state: LinkState["state"], reason: string | null): void {
+    this.#state = state;
+    this.#reason = reason;
+    this.#parts.changed(this.state);
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const connected = await this.#connect();
+      if (connected) await this.#watch();
+      if (this.#lost?.fatal) {
+        this.#set("fatal", this.#lost.reason);
+        return;
+      }
+      if (signal.aborted) return;
+      const { firstPauseMs, maxPauseMs } = this.#parts.times;
+      const pause = Math.min(firstPauseMs * 2 ** Math.min(this.#rebuilds, 10), maxPauseMs);
+      this.#rebuilds += 1;
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #connect(): Promise<boolean> {
+    const { platform, context, times } = this.#parts;
+    this.#lost = undefined;
+    this.#giveUp = new AbortController();
+    const { signal } = this.#giveUp;
+    setMaxListeners(0, signal);
+    const lost: PlatformContext["lost"] = (reason, options) => {
+      this.#lost ??= { reason, fatal: options?.fatal ?? false };
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error("no answer while connecting")), times.connectMs);
+    });
+    const connecting = platform.connect({ ...context, lost, signal });
+    try {
+      this.#connection = await Promise.race([connecting, late]);
+      this.#signedInAt = this.#connection.health().provenAt;
+      this.#set("ok", this.#rebuilds > 0 ? this.#reason : null);
+      return true;
+    } catch (error) {
+      const reason = errorMessage(error);
+      // A connection that is made after we stopped waiting is closed again.
+      connecting.then(
+        (connection) => connection.close(),
+        () => undefined,
+      );
+      this.#giveUp.abort();
+      if (error instanceof UserError) this.#lost = { reason, fatal: true };
+      context.log("warning", `${platform.label}: ${reason}`);
+      if (!this.#stopping.signal.aborted) this.#set("connecting", reason);
+      return false;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Returns when the connection is closed: on request, when it called itself lost, or after red for too long. */
+  async #watch(): Promise<void> {
+    const { times, context, platform } = this.#parts;
+    const { signal } = this.#stopping;
+    let redSince: number | null = null;
+    let shown: string = this.state.state;
+    while (!signal.aborted && !this.#lost && this.#connection) {
+      await sleep(times.watchMs, undefined, { signal }).catch(() => undefined);
+      const health = this.#connection.health();
+      const { state } = this;
+      if (state.state !== shown) this.#parts.changed(state);
+      shown = state.state;
+      if (health.state !== "red") redSince = null;
+      else redSince ??= context.now();
+      if (redSince !== null && context.now() - redSince >= times.rebuildMs) {
+        this.#lost = { reason: health.reason ?? "deaf", fatal: false };
+        context.log("warning", `${platform.label}: ${this.#lost.reason}; the connection is built anew`);
+      }
+    }
+    const closing = this.#connection;
+    if (this.#lost) this.#set("connecting", this.#lost.reason);
+    this.#connection = undefined;
+    this.#giveUp?.abort();
+    // What does not let go, or breaks over it, must not keep the next connection waiting.
+    const closed = await settlesWithin((async () => closing?.close())(), times.closeMs ?? CLOSE_MS);
+    if (!closed) context.log("warning", `${platform.label}: the old connection does not close; it is left behind`);
+  }
+}

@@ -1,0 +1,203 @@
+// The gateway's process: the lock, the log, the control socket, signals, and an exit code that says why it ended.
+import { appendFile, mkdir, rename, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type OpenedGateway, openGateway } from "../../app/open-gateway.ts";
+import { UserError } from "../../core/failure.ts";
+import type { Home } from "../../core/home.ts";
+import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
+import {
+  EXIT,
+  type GatewayLock,
+  lockGateway,
+  lockOutbox,
+  serveControl,
+  writeState,
+} from "../../gateway-control/gateway-process.ts";
+import { Gateway } from "./gateway.ts";
+
+const LOG_BYTES = 5_000_000;
+const LOCK_ROUNDS = 10;
+/** A program beside the gateway sends for two minutes at most. */
+const OUTBOX_WAIT_MS = 150_000;
+
+export interface RunOptions {
+  /** Lines for the person at the terminal. */
+  out(text: string): void;
+  readonly verbose?: boolean;
+}
+
+type Level = "info" | "warning" | "error";
+
+/** Lines are written in order, without holding anything up; the file is turned over when it is large. */
+class LogFile {
+  readonly #path: string;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  write(line: string): void {
+    this.#work = this.#work.then(() => this.#append(line)).catch(() => undefined);
+  }
+
+  async #append(line: string): Promise<void> {
+    await mkdir(join(this.#path, ".."), { recursive: true, mode: 0o700 });
+    const info = await stat(this.#path).catch(() => null);
+    if (info && info.size > LOG_BYTES) await rename(this.#path, `${this.#path}.1`);
+    await appendFile(this.#path, `${line}\n`, { mode: 0o600 });
+  }
+
+  flush(): Promise<void> {
+    return this.#work;
+  }
+}
+
+interface ShutdownReason {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Resolves with the way to end: by signal, by the control socket, or by a command in a chat. */
+class ShutdownRequest {
+  readonly asked: Promise<ShutdownReason>;
+  #resolve: (ending: ShutdownReason) => void = () => undefined;
+
+  constructor() {
+    this.asked = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    process.once("SIGINT", () => this.end(EXIT.ok, "interrupted"));
+    process.once("SIGTERM", () => this.end(EXIT.ok, "SIGTERM"));
+    process.once("SIGUSR1", () => this.end(EXIT.restart, "restart"));
+  }
+
+  end(code: number, reason: string): void {
+    this.#resolve({ code, reason });
+  }
+}
+
+/** Whoever asks whether a gateway runs has the lock for a moment: only who keeps it is one. */
+async function lockWithRetry(home: Home): Promise<GatewayLock | null> {
+  for (let round = 1; ; round++) {
+    const lock = await lockGateway(home);
+    if (lock || round === LOCK_ROUNDS) return lock;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The only gateway of this home, and the only one who sends; or the exit code when that cannot be. */
+async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock | { readonly code: number }> {
+  const lock = await lockWithRetry(home);
+  if (!lock) {
+    out("A gateway is already running for this home. See: hermes gateway status");
+    return { code: EXIT.alreadyRunning };
+  }
+  let outbox = await lockOutbox(home, 1_000);
+  if (!outbox) {
+    out("Another program of this home is sending messages; the gateway starts when it is done.");
+    outbox = await lockOutbox(home, OUTBOX_WAIT_MS);
+  }
+  const release = () => {
+    outbox?.release();
+    lock.release();
+  };
+  if (outbox) return { release };
+  release();
+  out("Another program of this home is sending messages and does not end; try again.");
+  return { code: EXIT.failed };
+}
+
+interface Logged {
+  readonly opened: OpenedGateway;
+  log(level: Level, text: string): void;
+}
+
+/** What plugins have to say while everything opens waits until the program knows what is secret. */
+async function openLogged(home: Home, file: LogFile, options: RunOptions): Promise<Logged> {
+  const early: string[] = [];
+  let notice = (text: string): void => void early.push(text);
+  const opened = await openGateway(home, { onNotice: (text) => notice(text) });
+  const log = (level: Level, text: string): void => {
+    const line = opened.app.redact(`${new Date().toISOString()} ${level} ${text}`);
+    file.write(line);
+    if (options.verbose || level !== "info") options.out(line);
+  };
+  notice = (text) => log("warning", text);
+  for (const text of early) notice(text);
+  return { opened, log };
+}
+
+/** Runs until told to stop. The exit code is one of `EXIT`. */
+export async function runGateway(home: Home, options: RunOptions): Promise<number> {
+  const held = await takeLocks(home, options);
+  if ("code" in held) return held.code;
+  const file = new LogFile(join(home.path, "logs", "gateway.log"));
+  const endings = new ShutdownRequest();
+  const { opened, log } = await openLogged(home, file, options);
+  const gateway = new Gateway(opened, {
+    log,
+    changed: () =>
+      void gateway
+        .status()
+        .then((status) => writeState(home, status))
+        .catch(() => undefined),
+    restart: () => endings.end(EXIT.restart, "restart"),
+  });
+  // Before the start no platform is known, and everything would be refused.
+  let ready: () => void = () => undefined;
+  const started = new Promise<void>((resolve) => {
+    ready = resolve;
+  });
+  const control = await serveControl(home, {
+    status: async () => ({ ...(await gateway.status()), pid: process.pid, cron: ticker?.health ?? null }),
+    stop: () => endings.end(EXIT.ok, "stopped by command"),
+    restart: () => endings.end(EXIT.restart, "restart"),
+    deliver: async ({ target, message }) => {
+      await started;
+      const sending = gateway.deliveries.send(
+        target as unknown as DeliveryTarget,
+        message as unknown as DeliveryMessage,
+      );
+      return { problem: (await sending) ?? null };
+    },
+    runJob: async (id) => {
+      await started;
+      try {
+        return { run: await (await opened.app.cron()).scheduler.startNow(id) };
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        return { problem: error.message, hint: error.hint ?? null };
+      }
+    },
+  });
+  let ticker: ReturnType<Awaited<ReturnType<typeof opened.app.cron>>["ticker"]> | undefined;
+  try {
+    await gateway.start();
+    ready();
+    ticker = (await opened.app.cron()).ticker();
+    ticker.start();
+    const { platforms } = await gateway.status();
+    const usable = platforms.filter(({ state }) => state !== "fatal");
+    const names = usable.map((platform) => platform.name).join(", ");
+    options.out(
+      names
+        ? `The gateway runs: ${names}. Ctrl-C stops it.`
+        : "The gateway runs without a platform: set one up with `hermes gateway setup`. Scheduled jobs run.",
+    );
+    log("info", `started with ${names || "no platform"}`);
+    const { code, reason } = await endings.asked;
+    options.out("Stopping: running turns are finished first.");
+    log("info", `stopping: ${reason}`);
+    const drainMs = opened.app.config.agent.restart_drain_timeout * 1000;
+    const [drained] = await Promise.all([gateway.stop(drainMs), ticker.stop({ drainMs })]);
+    log("info", drained ? "stopped" : "stopped; interrupted turns go on after the next start");
+    await writeState(home, await gateway.status());
+    return code;
+  } finally {
+    await control.close();
+    await opened.close();
+    await file.flush();
+    held.release();
+  }
+}

@@ -1,0 +1,71 @@
+// From the end of a turn to the messages that a chat gets.
+import { existsSync } from "node:fs";
+import type { AgentEvent } from "../../core/event.ts";
+import type { NewOutgoing, OutboxPayload } from "../../core/mailbox.ts";
+import type { Destination, Platform } from "../../core/platform.ts";
+import { splitText } from "../../core/split-text.ts";
+import { extractMedia } from "./media.ts";
+
+export interface AnswerPlace {
+  readonly platform: Platform;
+  readonly to: Destination;
+  /** Prefix of the rows' keys: the same for every attempt at this answer. */
+  readonly key: string;
+  readonly replyTo?: string;
+  readonly replyMode: "off" | "first" | "all";
+  /** A message on the screen that already shows the beginning. */
+  readonly streamId?: string | null;
+  readonly prefix?: string;
+}
+
+type Ended = Extract<AgentEvent, { type: "ended" }>;
+
+/** What the person reads when a turn ends without words of the model. */
+export function textOfEnd(ended: Ended): string {
+  if (ended.end === "failed") {
+    const { failure } = ended;
+    const hint = failure?.hint ? `\n${failure.hint}` : "";
+    return `${ended.text ? `${ended.text}\n\n` : ""}⚠️ ${failure?.message ?? "The turn failed."}${hint}`;
+  }
+  if (ended.text.trim() !== "") return ended.note ? `${ended.text}\n\n⚠️ ${ended.note}` : ended.text;
+  return ended.end === "interrupted"
+    ? "Stopped."
+    : "(The model gave no answer. Ask again, or try another model with /model.)";
+}
+
+export function outgoingText(text: string, place: AnswerPlace): NewOutgoing[] {
+  const { platform, to, key, replyTo, replyMode } = place;
+  const parts = splitText(place.prefix ? `${place.prefix}${text}` : text, {
+    max: platform.maxLength,
+    unit: platform.lengthUnit,
+  });
+  return parts.map((part, index) => {
+    const quoted = replyTo !== undefined && (replyMode === "all" || (replyMode === "first" && index === 0));
+    const payload: OutboxPayload =
+      index === 0 && place.streamId
+        ? { type: "edit", messageId: place.streamId, text: part }
+        : { type: "text", text: part, ...(quoted ? { replyTo } : {}) };
+    return { key: `${key}:${index}`, platform: platform.name, to, payload };
+  });
+}
+
+/** Text first, then files one by one; a kind that the platform cannot send is named in the text. */
+export function outgoingAnswer(text: string, place: AnswerPlace): NewOutgoing[] {
+  const { platform, to, key } = place;
+  const media = extractMedia(text);
+  const can = media.files.filter((file) => platform.capabilities.media.includes(file.kind) && existsSync(file.path));
+  const cannot = media.files.filter((file) => !can.includes(file));
+  const words = [media.text, ...cannot.map((file) => `[file: ${file.path}]`)]
+    .filter((part) => part !== "")
+    .join("\n\n");
+  const texts = words === "" && can.length > 0 ? [] : outgoingText(words, place);
+  const files = can.map(
+    (file, index): NewOutgoing => ({
+      key: `${key}:f${index}`,
+      platform: platform.name,
+      to,
+      payload: { type: "file", ...file },
+    }),
+  );
+  return [...texts, ...files];
+}

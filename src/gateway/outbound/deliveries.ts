@@ -1,0 +1,99 @@
+// Sending on request, outside any turn: results of scheduled jobs, notices, messages to a home channel.
+
+import type { Deliverer, DeliveryMessage, DeliveryTarget, KnownChat } from "../../core/job.ts";
+import type { Mailbox, NewOutgoing } from "../../core/mailbox.ts";
+import type { Destination, Platform } from "../../core/platform.ts";
+import { resolveChat } from "../../delivery/channel-directory.ts";
+import { PLATFORM_NAMES } from "../../delivery/deliver.ts";
+import { deliveryRows } from "../../delivery/delivery-rows.ts";
+import type { LinkState } from "../control/platform-link.ts";
+import type { Sender } from "./sender.ts";
+
+export interface DeliveryParts {
+  readonly mailbox: Mailbox;
+  readonly sender: Sender;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  link(platform: string): LinkState | undefined;
+  home(platform: string): Destination | undefined;
+  /** Chats that are known by now. */
+  chats(): readonly KnownChat[];
+  /** The chat's own session learns what was sent to it from elsewhere. */
+  mirror(target: DeliveryTarget, from: string, text: string): void;
+}
+
+export class Deliveries implements Deliverer {
+  readonly #parts: DeliveryParts;
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+  }
+
+  known(): readonly string[] {
+    return [...new Set([...PLATFORM_NAMES, ...this.#parts.platforms.keys()])];
+  }
+
+  problem(platform: string): string | undefined {
+    if (!this.known().includes(platform)) return `There is no platform "${platform}".`;
+    const link = this.#parts.link(platform);
+    if (!link) return `${platform} is not set up here (hermes gateway setup)`;
+    return link.state === "fatal"
+      ? `${platform} cannot be used: ${link.reason ?? "it refused our settings"}`
+      : undefined;
+  }
+
+  home(platform: string): DeliveryTarget | undefined {
+    const home = this.#parts.home(platform);
+    return home ? { platform, ...home } : undefined;
+  }
+
+  async resolve(platform: string, reference: string): Promise<DeliveryTarget | undefined> {
+    return resolveChat(this.#parts.chats(), platform, reference);
+  }
+
+  async chats(): Promise<readonly KnownChat[]> {
+    return this.#parts.chats();
+  }
+
+  /** `platform`, `platform:chat` or `platform:chat:thread`; null when nothing can be sent there. */
+  destination(target: string): { platform: Platform; to: Destination } | null {
+    const [name = "", chatId, threadId] = target.split(":");
+    const platform = this.#parts.platforms.get(name);
+    if (!platform || !this.#parts.link(name)) return null;
+    const to = chatId ? { chatId, ...(threadId ? { threadId } : {}) } : this.#parts.home(name);
+    return to ? { platform, to } : null;
+  }
+
+  async send(target: DeliveryTarget, message: DeliveryMessage): Promise<string | undefined> {
+    const problem = this.problem(target.platform);
+    const platform = this.#parts.platforms.get(target.platform);
+    if (problem || !platform) return problem ?? `There is no platform "${target.platform}".`;
+    return this.#dispatch(deliveryRows(platform, target, message), target, message);
+  }
+
+  /** Queued durably; the platform's word is waited for only when the message says so. */
+  async #dispatch(
+    outgoing: readonly NewOutgoing[],
+    target: DeliveryTarget,
+    message: DeliveryMessage,
+  ): Promise<string | undefined> {
+    const { sender, mailbox } = this.#parts;
+    const rows = await mailbox.enqueue(outgoing);
+    const sent = Promise.all(rows.map((row) => sender.whenSent(row)));
+    sender.add(rows);
+    if (message.mirrorFrom !== undefined && rows.length > 0) {
+      const from = message.mirrorFrom;
+      void sent.then((ids) => (ids.includes(null) ? undefined : this.#parts.mirror(target, from, message.text)));
+    }
+    if (message.waitMs === undefined) return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<"late">((resolve) => {
+      timer = setTimeout(() => resolve("late"), message.waitMs);
+    });
+    const ids = await Promise.race([sent, late]);
+    clearTimeout(timer);
+    // What is still on its way stays in the outbox and leaves when it can.
+    const refused = ids === "late" ? undefined : rows[ids.indexOf(null)];
+    if (!refused) return undefined;
+    return (await mailbox.findOutgoing(refused.key))?.error ?? "the platform refused it";
+  }
+}

@@ -1,0 +1,259 @@
+// What a chat sees while a turn runs: the answer as it grows, one bubble of tool progress, the typing sign.
+import type { Mailbox } from "../../core/mailbox.ts";
+import type { Destination, Platform } from "../../core/platform.ts";
+import { settlesWithin } from "../control/settles-within.ts";
+import { withoutMarkers } from "./media.ts";
+import type { Sender } from "./sender.ts";
+
+const TYPING_MS = 4_000;
+/** The question goes to the model first; an answer that is there at once needs no sign. */
+const FIRST_TYPING_MS = 50;
+const PROGRESS_MS = 1_500;
+const FIRST_CHARS = 4;
+const PREVIEW = 40;
+/** So long an answer waits for the message that began to show it. */
+const HAND_OVER_MS = 10_000;
+
+export interface StreamSettings {
+  readonly everyMs: number;
+  readonly chars: number;
+  readonly cursor: string;
+  /** An answer that has grown for longer than this ends as a new message; 0 for never. */
+  readonly freshMs: number;
+}
+
+export interface LiveSettings {
+  readonly stream: StreamSettings | null;
+  readonly progress: "off" | "new" | "all" | "verbose";
+  /** Progress messages are removed at the end. */
+  readonly cleanUp: boolean;
+}
+
+export interface LiveParts {
+  readonly mailbox: Mailbox;
+  readonly sender: Sender;
+  readonly platform: Platform;
+  readonly to: Destination;
+  /** Prefix of the keys of what is shown here. */
+  readonly key: string;
+  readonly settings: LiveSettings;
+  /** Takes a message off the screen. */
+  remove(messageId: string): void;
+}
+
+/** One message that is sent once and changed afterwards. */
+class LiveMessage {
+  readonly #parts: LiveParts;
+  readonly #name: string;
+  readonly #silent: boolean;
+  #sent: Promise<void> | undefined;
+  #text = "";
+  #shown = "";
+  #gone = false;
+  /** Its last words come from elsewhere. */
+  #closed = false;
+  #messageId: string | null = null;
+  #sentAt = 0;
+
+  constructor(parts: LiveParts, name: string, silent: boolean) {
+    this.#parts = parts;
+    this.#name = name;
+    this.#silent = silent;
+  }
+
+  /** For how long it has been on the screen. */
+  get ageMs(): number {
+    return this.#messageId ? Date.now() - this.#sentAt : 0;
+  }
+
+  set(text: string): void {
+    this.#text = text;
+    if (text.trim() === "" || text === this.#shown) return;
+    if (this.#messageId) this.#change();
+    // What cannot be shown while it grows is shown when it is done.
+    else this.#sent ??= this.#start().catch(() => undefined);
+  }
+
+  async #start(): Promise<void> {
+    const { mailbox, sender, platform, to, key } = this.#parts;
+    this.#shown = this.#text;
+    const payload = { type: "text" as const, text: this.#text, silent: this.#silent };
+    const rows = await mailbox.enqueue([
+      { key: `${key}:${this.#name}`, platform: platform.name, to, payload, ephemeral: true },
+    ]);
+    const row = rows[0];
+    if (!row) return;
+    const sent = sender.whenSent(row);
+    sender.add(rows);
+    this.#messageId = await sent;
+    this.#sentAt = Date.now();
+    if (this.#gone) this.remove();
+    else if (this.#text !== this.#shown) this.#change();
+  }
+
+  #change(): void {
+    if (!this.#messageId || this.#closed) return;
+    this.#shown = this.#text;
+    const { sender, platform, to } = this.#parts;
+    sender.editSoon(platform.name, to, { messageId: this.#messageId, message: { text: this.#text } });
+  }
+
+  /** Takes the message off the screen, also one that is just being sent. */
+  remove(): void {
+    this.#gone = true;
+    if (this.#messageId) this.#parts.remove(this.#messageId);
+  }
+
+  settle(): void {
+    this.#closed = true;
+    const { sender, platform, to } = this.#parts;
+    if (this.#messageId) sender.cancelEdit(platform.name, to, this.#messageId);
+  }
+
+  /** The message, for its last words; one that is not on the screen by then is taken off it when it comes. */
+  async handOver(ms: number): Promise<string | null> {
+    this.settle();
+    if (this.#sent) await settlesWithin(this.#sent, ms);
+    if (!this.#messageId) this.remove();
+    return this.#messageId;
+  }
+}
+
+export class LiveReply {
+  readonly #parts: LiveParts;
+  #stream: LiveMessage | null;
+  #progress: LiveMessage;
+  readonly #shownProgress: LiveMessage[] = [];
+  #bubbles = 0;
+  #lines: { text: string; count: number }[] = [];
+  #lastTool = "";
+  #text = "";
+  #streamedAt = 0;
+  #streamedLength = 0;
+  #progressAt = 0;
+  #progressTimer: NodeJS.Timeout | undefined;
+  #typing: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts;
+    this.#stream = parts.settings.stream && parts.platform.capabilities.edit ? this.#answer() : null;
+    this.#progress = new LiveMessage(parts, "progress0", true);
+    this.#shownProgress.push(this.#progress);
+  }
+
+  /** The beginning of an answer makes a sound; its growth cannot. */
+  #answer(): LiveMessage {
+    return new LiveMessage(this.#parts, `stream${this.#bubbles}`, false);
+  }
+
+  /** The message that shows the growing answer; its last words are an edit of it. Nothing is shown in it afterwards. */
+  async takeStream(): Promise<string | null> {
+    return (await this.#stream?.handOver(HAND_OVER_MS)) ?? null;
+  }
+
+  /** The same for the end of the turn. One that has stood there for long is taken off: nobody would notice its last words. */
+  async takeFinal(): Promise<string | null> {
+    const shown = this.#stream;
+    const freshMs = this.#parts.settings.stream?.freshMs ?? 0;
+    const id = await this.takeStream();
+    if (!shown || id === null || freshMs === 0 || shown.ageMs <= freshMs) return id;
+    if (!this.#parts.platform.capabilities.delete) return id;
+    shown.remove();
+    return null;
+  }
+
+  /** Does nothing once the reply has ended: a question that is answered late must not show work that nobody does. */
+  typing(on: boolean): void {
+    clearTimeout(this.#typing);
+    if (!on || this.#ended || !this.#parts.platform.capabilities.typing) return;
+    const { sender, platform, to } = this.#parts;
+    const showIn = (ms: number): void => {
+      this.#typing = setTimeout(() => {
+        sender.typing(platform.name, to);
+        showIn(TYPING_MS);
+      }, ms).unref();
+    };
+    showIn(FIRST_TYPING_MS);
+  }
+
+  delta(text: string): void {
+    this.#text += text;
+    const { stream } = this.#parts.settings;
+    if (!this.#stream || !stream) return;
+    const visible = withoutMarkers(this.#text);
+    if (visible.trim().length < FIRST_CHARS) return;
+    const now = Date.now();
+    const due = now - this.#streamedAt >= stream.everyMs && visible.length - this.#streamedLength >= stream.chars;
+    if (!due && this.#streamedLength > 0) return;
+    this.#streamedAt = now;
+    this.#streamedLength = visible.length;
+    this.#stream.set(this.#cut(visible) + stream.cursor);
+  }
+
+  /** What is longer than a message is cut; the finished answer is split properly. */
+  #cut(text: string): string {
+    const limit = this.#parts.platform.maxLength;
+    const cursor = this.#parts.settings.stream?.cursor ?? "";
+    return limit > 0 ? text.slice(0, Math.max(500, limit - cursor.length - 100)) : text;
+  }
+
+  /** The answer ends here and stays as far as it came. */
+  leaveOff(): void {
+    if (this.#streamedLength > 0) this.#stream?.set(this.#cut(withoutMarkers(this.#text)));
+    this.#stream = null;
+  }
+
+  restart(): void {
+    this.#text = "";
+    this.#streamedLength = 0;
+  }
+
+  tool(name: string, preview: string): void {
+    const { progress } = this.#parts.settings;
+    if (progress === "off" || !this.#parts.platform.capabilities.edit) return;
+    if (progress === "new" && name === this.#lastTool) return;
+    this.#lastTool = name;
+    const cut = progress === "verbose" ? preview : preview.slice(0, PREVIEW);
+    const text = `🔧 ${name}${cut ? ` ${cut.replaceAll("\n", " ")}` : ""}`;
+    const last = this.#lines.at(-1);
+    if (last?.text === text) last.count += 1;
+    else this.#lines.push({ text, count: 1 });
+    this.#showProgress();
+  }
+
+  #showProgress(): void {
+    const wait = this.#progressAt + PROGRESS_MS - Date.now();
+    if (wait > 0) {
+      this.#progressTimer ??= setTimeout(() => {
+        this.#progressTimer = undefined;
+        this.#showProgress();
+      }, wait);
+      this.#progressTimer.unref();
+      return;
+    }
+    this.#progressAt = Date.now();
+    const lines = this.#lines.slice(-12).map(({ text, count }) => (count > 1 ? `${text} (×${count})` : text));
+    this.#progress.set(lines.join("\n"));
+  }
+
+  /** Text of the agent between tool calls was sent: progress goes on below it. */
+  newSegment(): void {
+    this.#lines = [];
+    this.#lastTool = "";
+    this.#bubbles += 1;
+    this.#progress = new LiveMessage(this.#parts, `progress${this.#bubbles}`, true);
+    this.#shownProgress.push(this.#progress);
+    if (this.#stream) this.#stream = this.#answer();
+    this.restart();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.typing(false);
+    clearTimeout(this.#progressTimer);
+    this.#stream?.settle();
+    this.#progress.settle();
+    if (this.#parts.settings.cleanUp) for (const bubble of this.#shownProgress.splice(0)) bubble.remove();
+  }
+}

@@ -1,0 +1,46 @@
+// Files that leave with an answer: `MEDIA:` markers become attachments, the markers leave the text.
+import { basename } from "node:path";
+import { mediaKindOf, takeMarkers } from "../../core/outgoing-media.ts";
+import type { MediaKind } from "../../core/platform.ts";
+import { sendableFile } from "../../delivery/sendable-file.ts";
+
+export interface OutgoingFile {
+  readonly kind: MediaKind;
+  readonly path: string;
+  readonly name: string;
+}
+
+export interface ExtractedMedia {
+  readonly text: string;
+  readonly files: readonly OutgoingFile[];
+}
+
+/** A marker whose file does not exist stays in the text, so that the reader sees what was meant. */
+export function extractMedia(text: string): ExtractedMedia {
+  const { text: words, paths, options } = takeMarkers(text, sendableFile);
+  return {
+    text: words,
+    files: paths.map((path) => ({ kind: mediaKindOf(path, options), path, name: basename(path) })),
+  };
+}
+
+/** Markers of files that must not leave become a word about that. */
+export async function withoutProtected(text: string, isProtected: (path: string) => Promise<boolean>): Promise<string> {
+  if (!text.includes("MEDIA:")) return text;
+  const kept = new Set<string>();
+  for (const { path } of extractMedia(text).files) if (await isProtected(path)) kept.add(path);
+  if (kept.size === 0) return text;
+  const without = takeMarkers(text, (written) => {
+    const path = sendableFile(written);
+    return path !== null && kept.has(path) ? path : null;
+  });
+  return `${without.text}\n\n[A protected file was not sent.]`;
+}
+
+/** What is shown while text still arrives: markers and what may become one are held back. */
+export function withoutMarkers(text: string): string {
+  return text
+    .replace(/\[\[(audio_as_voice|as_document)\]\]/g, "")
+    .replace(/[`"']?MEDIA:\s*\S*/g, "")
+    .trimEnd();
+}

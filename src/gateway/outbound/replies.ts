@@ -1,0 +1,162 @@
+// What the gateway itself says in a chat: answers to commands, acknowledgements, questions.
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../../core/mailbox.ts";
+import type { Button, Destination, Platform } from "../../core/platform.ts";
+import { splitText } from "../../core/split-text.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import type { QuestionText } from "../chat/approval-text.ts";
+import { indexSaved } from "../chat/chat-entry.ts";
+import type { OwnerPlace } from "../chat/owner-places.ts";
+import type { GatewayContext } from "../control/gateway-context.ts";
+import { sessionKey } from "../inbound/session-key.ts";
+import { outgoingText } from "./answer.ts";
+import { retryUntilStored } from "./retry-until-stored.ts";
+
+/** How long the platform may take to show a question or its file before another way is tried. */
+const SEND_MS = 15_000;
+
+/** Gives a message on the screen other words, where the platform can do that. */
+export type Change = (text: string) => void;
+
+export class Replies {
+  readonly #gateway: GatewayContext;
+
+  constructor(gateway: GatewayContext) {
+    this.#gateway = gateway;
+  }
+
+  /** Where answers to this message go; null when that place cannot be reached. */
+  where(row: InboxRow): { platform: Platform; to: Destination } | null {
+    const { source, deliverTo } = row.event;
+    if (typeof deliverTo === "string") return this.#gateway.destination(deliverTo);
+    const platform = this.#gateway.platform(row.platform);
+    const to = { chatId: source.chatId, ...(source.threadId ? { threadId: source.threadId } : {}) };
+    return platform ? { platform, to } : null;
+  }
+
+  /** The same, but null for what is answered nowhere. */
+  #speakable(row: InboxRow): { platform: Platform; to: Destination } | null {
+    return row.event.deliverTo === null ? null : this.where(row);
+  }
+
+  async finish(row: InboxRow, outcome: InboxOutcome, outgoing: readonly NewOutgoing[] = []): Promise<void> {
+    const { opened, sender } = this.#gateway;
+    await indexSaved(this.#gateway, sessionKey(row.event.source, this.#gateway.keyRules));
+    const { mailbox } = opened;
+    await retryUntilStored(this.#gateway, () =>
+      sender.handOver(outgoing, (sending) =>
+        mailbox.finish([row.id, ...(row.absorbed ?? [])], outcome, outgoing, sending),
+      ),
+    );
+  }
+
+  /** The message is done and this is its answer. */
+  async reply(
+    row: InboxRow,
+    text: string,
+    outcome: InboxOutcome,
+    buttons?: readonly (readonly Button[])[],
+  ): Promise<void> {
+    const where = this.#speakable(row);
+    if (!where || text === "") return this.finish(row, outcome);
+    const outgoing = outgoingText(text, { ...where, key: `in:${row.id}`, replyMode: "off" });
+    const last = outgoing.at(-1);
+    if (last && buttons) {
+      const payload = { ...(last.payload as OutboxPayload & { type: "text" }), buttons };
+      outgoing[outgoing.length - 1] = { ...last, payload };
+    }
+    return this.finish(row, outcome, outgoing);
+  }
+
+  /**
+   * A word in between that is worth nothing after a crash; answers with a way to change it. Never rejects: what it is about
+   * must not suffer with it.
+   */
+  async say(row: InboxRow, text: string, name: string): Promise<Change> {
+    try {
+      return await this.#showNow(row, name, { type: "text", text, silent: true });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#gateway.log("warning", `in:${row.id}:${name} was not said: ${why}`);
+      return () => undefined;
+    }
+  }
+
+  /** Shows a question; answers with a way to change it afterwards. */
+  async show(row: InboxRow, question: QuestionText, buttons: readonly (readonly Button[])[]): Promise<Change> {
+    const where = this.#speakable(row);
+    if (!where) return () => undefined;
+    return (await this.#ask(where, `in:${row.id}:ask:${randomBytes(4).toString("hex")}`, question, buttons)).change;
+  }
+
+  /** The same in a place of the owner's; null when the platform did not take it in time. */
+  async showOwner(
+    where: OwnerPlace,
+    question: QuestionText,
+    buttons: readonly (readonly Button[])[],
+  ): Promise<Change | null> {
+    const { change, sent } = await this.#ask(where, `owner:${randomBytes(8).toString("hex")}`, question, buttons);
+    return (await this.#soon(sent)) === null ? null : change;
+  }
+
+  async #soon(sent: Promise<string | null>): Promise<string | null> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), SEND_MS);
+    });
+    try {
+      return await Promise.race([sent, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #ask(where: OwnerPlace, key: string, question: QuestionText, buttons: readonly (readonly Button[])[]) {
+    if (question.whole !== undefined) await this.#showWhole(where, key, question.whole);
+    return this.#enqueue(where, key, { type: "text", text: question.text, ...(buttons.length > 0 ? { buttons } : {}) });
+  }
+
+  /** A file before the question; messages where the platform takes none, or refuses this one. */
+  async #showWhole(where: OwnerPlace, key: string, whole: string): Promise<void> {
+    const { platform } = where;
+    if (platform.capabilities.media.includes("document")) {
+      const { path: home } = this.#gateway.opened.app.home;
+      const path = join(home, "cache", "documents", `command_${randomBytes(8).toString("hex")}.txt`);
+      await atomicWrite(path, `${whole}\n`, 0o600);
+      const file = { type: "file", kind: "document", path, name: "command.txt" } as const;
+      const { sent } = await this.#enqueue(where, `${key}:file`, file);
+      if ((await this.#soon(sent)) !== null) return;
+    }
+    const parts = splitText(`\`\`\`\n${whole}\n\`\`\``, { max: platform.maxLength, unit: platform.lengthUnit });
+    for (const [index, text] of parts.entries())
+      await this.#enqueue(where, `${key}:part${index}`, { type: "text", text, silent: true });
+  }
+
+  async #showNow(row: InboxRow, name: string, payload: OutboxPayload): Promise<Change> {
+    const where = this.#speakable(row);
+    if (!where) return () => undefined;
+    return (await this.#enqueue(where, `in:${row.id}:${name}`, payload)).change;
+  }
+
+  /** Worth nothing after a crash. */
+  async #enqueue(
+    { platform, to }: OwnerPlace,
+    key: string,
+    payload: OutboxPayload,
+  ): Promise<{ readonly change: Change; readonly sent: Promise<string | null> }> {
+    const { opened, sender } = this.#gateway;
+    const rows = await opened.mailbox.enqueue([{ key, platform: platform.name, to, payload, ephemeral: true }]);
+    const [shown] = rows;
+    if (!shown) return { change: () => undefined, sent: Promise.resolve(null) };
+    const sent = sender.whenSent(shown);
+    sender.add(rows);
+    const change: Change = (after) => {
+      void sent.then((messageId) => {
+        if (messageId && platform.capabilities.edit)
+          sender.editSoon(platform.name, to, { messageId, message: { text: after } });
+      });
+    };
+    return { change, sent };
+  }
+}

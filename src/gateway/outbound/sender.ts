@@ -1,0 +1,273 @@
+// Empties the outbox: one message at a time per chat, in order, no faster than the platform allows, each exactly once.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Mailbox, NewOutgoing, OutboxRow } from "../../core/mailbox.ts";
+import type { Destination, OutboundMessage, Platform, PlatformConnection, SendResult } from "../../core/platform.ts";
+import { needsMark, sendRow } from "../../delivery/send-row.ts";
+import { Bucket } from "./bucket.ts";
+
+const DAY_MS = 86_400_000;
+const MAX_PAUSE_MS = 60_000;
+const NOT_CONNECTED_MS = 500;
+const MAX_LANES = 2_000;
+/** Signs of typing that a platform gets in a second: with many turns at once they would eat up its limits. */
+const TYPING_RATE = 10;
+
+export interface PlatformRoute {
+  readonly platform: Platform;
+  /** Undefined while it is not connected. */
+  connection(): PlatformConnection | undefined;
+  readonly rate?: { readonly perChat: number; readonly total: number };
+}
+
+interface Waiter {
+  resolve(messageId: string | null): void;
+}
+
+interface ChatQueue {
+  readonly rows: OutboxRow[];
+  readonly bucket: Bucket | null;
+  /** A change to a message on the screen that may be skipped when a newer one comes. */
+  readonly edits: Map<string, () => Promise<SendResult | undefined>>;
+  working: boolean;
+  notBefore: number;
+  /** The row that was stored as on its way before anything left. */
+  prepared: number | null;
+  /** How the first row's sending ended, until that is stored: trouble with the disk must not send it again. */
+  result: SendResult | null;
+}
+
+type Store = (sending?: { readonly mark: string | null }) => Promise<readonly OutboxRow[]>;
+
+export interface SenderParts {
+  readonly mailbox: Mailbox;
+  line(platform: string): PlatformRoute | undefined;
+  log(level: "info" | "warning" | "error", text: string): void;
+  /** Masks secrets in what is shown to people. */
+  redact(text: string): string;
+  readonly signal: AbortSignal;
+  now(): number;
+}
+
+export class Sender {
+  readonly #parts: SenderParts;
+  readonly #lanes = new Map<string, ChatQueue>();
+  readonly #totals = new Map<string, Bucket>();
+  readonly #typing = new Map<string, Bucket>();
+  readonly #waiters = new Map<number, Waiter[]>();
+  #inFlight = 0;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** How many messages and changes of messages wait or are on their way. */
+  get pending(): number {
+    let count = this.#inFlight;
+    for (const lane of this.#lanes.values()) count += lane.rows.length + lane.edits.size;
+    return count;
+  }
+
+  add(rows: readonly OutboxRow[]): void {
+    for (const row of rows) {
+      const lane = this.#lane(row.platform, row.to);
+      lane.rows.push(row);
+      void this.#work(row.platform, row.to, lane);
+    }
+  }
+
+  /** Stores rows and sends them. Where the first can leave at once it is stored as on its way already: one write less. */
+  async handOver(outgoing: readonly NewOutgoing[], store: Store): Promise<void> {
+    const [first] = outgoing;
+    const lane = first ? this.#lane(first.platform, first.to) : undefined;
+    const connection = first ? this.#parts.line(first.platform)?.connection() : undefined;
+    const leaves = first && lane && connection && this.#canLeave(first.platform, lane) && !needsMark(first, connection);
+    if (!leaves) return this.add(await store());
+    // The chat is ours until the rows are known: nothing else may take the place that the mark was made for.
+    lane.working = true;
+    try {
+      const rows = await store({ mark: connection.mark?.(first.to) ?? null });
+      lane.prepared = rows.find((row) => row.state === "sending")?.id ?? null;
+      lane.rows.push(...rows.map((row) => ({ ...row, state: "queued" as const })));
+      lane.rows.sort((a, b) => a.id - b.id);
+    } finally {
+      lane.working = false;
+      void this.#work(first.platform, first.to, lane);
+    }
+  }
+
+  #canLeave(platform: string, lane: ChatQueue): boolean {
+    if (lane.working || lane.rows.length > 0 || lane.edits.size > 0) return false;
+    if (lane.notBefore > this.#parts.now() || this.#parts.signal.aborted) return false;
+    return (lane.bucket?.ready ?? true) && (this.#totals.get(platform)?.ready ?? true);
+  }
+
+  /** The message's id when it is on the screen; null when it never will be. */
+  whenSent(row: OutboxRow): Promise<string | null> {
+    return new Promise((resolve) => {
+      this.#waiters.set(row.id, [...(this.#waiters.get(row.id) ?? []), { resolve }]);
+    });
+  }
+
+  /** Shows that an answer is being written, unless very many are. */
+  typing(platform: string, to: Destination): void {
+    let bucket = this.#typing.get(platform);
+    if (!bucket) {
+      bucket = new Bucket(TYPING_RATE, TYPING_RATE);
+      this.#typing.set(platform, bucket);
+    }
+    if (bucket.tryTake()) void this.#parts.line(platform)?.connection()?.typing?.(to);
+  }
+
+  /** Changes a message on the screen soon; a newer change of the same message takes the place of one that waits. */
+  editSoon(
+    platform: string,
+    to: Destination,
+    change: { messageId: string; message: Omit<OutboundMessage, "idempotencyKey"> },
+  ): void {
+    const lane = this.#lane(platform, to);
+    lane.edits.set(change.messageId, async () =>
+      this.#parts.line(platform)?.connection()?.edit?.(to, change.messageId, change.message, this.#parts.signal),
+    );
+    void this.#work(platform, to, lane);
+  }
+
+  /** Drops changes that wait for this message: the last word follows. */
+  cancelEdit(platform: string, to: Destination, messageId: string): void {
+    this.#lane(platform, to).edits.delete(messageId);
+  }
+
+  #lane(platform: string, to: Destination): ChatQueue {
+    const key = `${platform}:${to.chatId}`;
+    let lane = this.#lanes.get(key);
+    if (!lane) {
+      const line = this.#parts.line(platform);
+      const rate = line?.rate ?? line?.platform.rate;
+      if (rate && !this.#totals.has(platform)) this.#totals.set(platform, new Bucket(rate.total, rate.total));
+      // A short burst is fine everywhere; the average is what platforms watch.
+      const bucket = rate ? new Bucket(rate.perChat, Math.max(3, rate.perChat)) : null;
+      lane = { rows: [], bucket, edits: new Map(), working: false, notBefore: 0, prepared: null, result: null };
+      this.#lanes.set(key, lane);
+    }
+    return lane;
+  }
+
+  async #work(platform: string, to: Destination, lane: ChatQueue): Promise<void> {
+    if (lane.working) return;
+    lane.working = true;
+    const { signal, log, now } = this.#parts;
+    let failures = 0;
+    while (!signal.aborted && (lane.rows.length > 0 || lane.edits.size > 0)) {
+      try {
+        await this.#permission(platform, lane);
+        if (signal.aborted) break;
+        await this.#step(lane);
+        failures = 0;
+      } catch (error) {
+        // The mailbox could not be written: what waits here stays, and goes on when it can.
+        const why = error instanceof Error ? error.message : String(error);
+        if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is held up: ${why}`);
+        lane.notBefore = now() + Math.min(500 * 2 ** failures, MAX_PAUSE_MS);
+        failures = Math.min(failures + 1, 10);
+      }
+    }
+    // A lane remembers the pace of its chat; with very many chats the idle ones are forgotten.
+    if (!signal.aborted && this.#lanes.size > MAX_LANES) this.#lanes.delete(`${platform}:${to.chatId}`);
+    lane.working = false;
+  }
+
+  async #step(lane: ChatQueue): Promise<void> {
+    const row = lane.rows[0];
+    if (!row) return this.#editOne(lane);
+    if (!(await this.#deliver(row, lane))) return;
+    lane.rows.shift();
+    lane.result = null;
+  }
+
+  async #permission(platform: string, lane: ChatQueue): Promise<void> {
+    const { signal, now } = this.#parts;
+    const wait = lane.notBefore - now();
+    if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => undefined);
+    await lane.bucket?.take(signal);
+    await this.#totals.get(platform)?.take(signal);
+  }
+
+  async #editOne(lane: ChatQueue): Promise<void> {
+    const [messageId, edit] = lane.edits.entries().next().value ?? [];
+    if (messageId === undefined || !edit) return;
+    lane.edits.delete(messageId);
+    this.#inFlight += 1;
+    const result = await edit().finally(() => {
+      this.#inFlight -= 1;
+    });
+    if (result && !result.ok && result.kind === "retry" && result.retryAfterMs)
+      lane.notBefore = this.#parts.now() + result.retryAfterMs;
+  }
+
+  /** True when the row has an end. */
+  async #deliver(row: OutboxRow, lane: ChatQueue): Promise<boolean> {
+    const line = this.#parts.line(row.platform);
+    const connection = line?.connection();
+    if (!line || !connection) {
+      if (!line) return this.#end(row, { ok: false, kind: "refused", reason: `${row.platform} is not set up here` });
+      if (this.#parts.now() - row.createdAt > DAY_MS)
+        return this.#end(row, { ok: false, kind: "refused", reason: "not connected for a day" });
+      lane.notBefore = this.#parts.now() + NOT_CONNECTED_MS;
+      return false;
+    }
+    this.#inFlight += 1;
+    try {
+      const { mailbox, signal, now, log } = this.#parts;
+      const remember = (mark: string | null) => this.#remember(row, mark);
+      const prepared = lane.prepared === row.id;
+      if (prepared) lane.prepared = null;
+      const result = lane.result ?? (await sendRow(row, connection, { mailbox, signal, now, log, remember, prepared }));
+      if (result.ok || result.kind === "refused") {
+        lane.result = result;
+        return await this.#end(row, result);
+      }
+      if (result.kind === "unknown" && row.payload.type !== "edit")
+        lane.rows[0] = { ...(lane.rows[0] ?? row), state: "sending" };
+      else await this.#parts.mailbox.postponed(row.id, result.reason);
+      return await this.#later(row, lane, result);
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async #later(row: OutboxRow, lane: ChatQueue, result: Extract<SendResult, { ok: false }>): Promise<boolean> {
+    if (this.#parts.now() - row.createdAt > DAY_MS)
+      return this.#end(row, { ok: false, kind: "refused", reason: `given up after a day: ${result.reason}` });
+    const current = lane.rows[0] ?? row;
+    lane.rows[0] = { ...current, attempts: current.attempts + 1 };
+    const pause = Math.min(500 * 2 ** Math.min(current.attempts, 10), MAX_PAUSE_MS);
+    lane.notBefore = this.#parts.now() + ((result.kind === "retry" ? result.retryAfterMs : undefined) ?? pause);
+    return false;
+  }
+
+  /** Whoever was promised a file hears that it does not come. The reason is a platform's, and may name what is secret. */
+  async #tellMissing({ key, platform, to }: OutboxRow, name: string, reason: string): Promise<void> {
+    const text = this.#parts.redact(`⚠️ ${name} could not be sent: ${reason}`);
+    const payload = { type: "text" as const, text };
+    this.add(await this.#parts.mailbox.enqueue([{ key: `${key}:missing`, platform, to, payload }]));
+  }
+
+  /** The mark of the attempt, for the search if its end stays unknown. */
+  #remember(row: OutboxRow, mark: string | null): void {
+    const lane = this.#lane(row.platform, row.to);
+    const first = lane.rows[0];
+    if (first?.id === row.id) lane.rows[0] = { ...first, mark };
+  }
+
+  async #end(row: OutboxRow, result: SendResult): Promise<true> {
+    const { mailbox, log } = this.#parts;
+    if (result.ok) await mailbox.sent(row.id, result.messageId);
+    else {
+      await mailbox.failed(row.id, result.reason);
+      log("error", `a message to ${row.platform}:${row.to.chatId} could not be delivered: ${result.reason}`);
+      if (row.payload.type === "file") await this.#tellMissing(row, row.payload.name, result.reason);
+    }
+    for (const waiter of this.#waiters.get(row.id) ?? []) waiter.resolve(result.ok ? result.messageId : null);
+    this.#waiters.delete(row.id);
+    return true;
+  }
+}

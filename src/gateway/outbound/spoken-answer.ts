@@ -1,0 +1,26 @@
+// The answer as a voice note, where the chat asked for it.
+import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
+import type { GatewayContext } from "../control/gateway-context.ts";
+import type { AnswerPlace } from "./answer.ts";
+import { extractMedia } from "./media.ts";
+
+/** Comes before the text; nothing when it is not wanted, or could not be spoken. */
+export async function spokenAnswer(
+  { voice, opened, log }: GatewayContext,
+  { event }: InboxRow,
+  text: string,
+  { platform, to, key }: AnswerPlace,
+): Promise<NewOutgoing[]> {
+  const mode = voice.of(event.source);
+  const asked = mode === "all" || (mode === "voice_only" && event.attachments?.some(({ kind }) => kind === "voice"));
+  if (!asked || !platform.capabilities.media.includes("voice")) return [];
+  try {
+    const path = await opened.say(extractMedia(text).text);
+    if (path === null) return [];
+    const payload = { type: "file" as const, kind: "voice" as const, path, name: "answer.ogg" };
+    return [{ key: `${key}:voice`, platform: platform.name, to, payload }];
+  } catch (error) {
+    log("warning", `an answer could not be spoken: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+}

@@ -1,0 +1,57 @@
+// Which chats hear the answers: gateway_voice_mode.json, as v0.14 keeps it.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Source } from "../../core/platform.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { parseJson } from "../../lib/parse-json.ts";
+
+/** Never, only in answer to a voice note, always. */
+export type VoiceMode = "off" | "voice_only" | "all";
+
+const WORDS: { readonly [word: string]: VoiceMode } = { on: "voice_only", tts: "all", off: "off" };
+const MEANING: { readonly [mode in VoiceMode]: string } = {
+  off: "Answers come as text.",
+  voice_only: "Voice notes are answered with a voice note and text.",
+  all: "Every answer comes as a voice note and text.",
+};
+
+export class VoiceModes {
+  readonly #path: string;
+  readonly #modes: Map<string, string>;
+
+  private constructor(path: string, modes: Map<string, string>) {
+    this.#path = path;
+    this.#modes = modes;
+  }
+
+  static async open(homePath: string): Promise<VoiceModes> {
+    const path = join(homePath, "gateway_voice_mode.json");
+    const stored = parseJson(await readFile(path, "utf8").catch(() => "{}"));
+    const entries = typeof stored === "object" && stored !== null ? Object.entries(stored) : [];
+    return new VoiceModes(path, new Map(entries.map(([key, value]) => [key, String(value)])));
+  }
+
+  #key({ platform, chatId }: Source): string {
+    return `${platform}:${chatId}`;
+  }
+
+  of(source: Source): VoiceMode {
+    const mode = this.#modes.get(this.#key(source));
+    return mode === "voice_only" || mode === "all" ? mode : "off";
+  }
+
+  /** `/voice on|tts|off|status`. `problem` says why nothing can be spoken, when that is so. */
+  async command(args: string, source: Source, problem: string | undefined): Promise<string> {
+    const word = args.trim().toLowerCase();
+    const wanted = WORDS[word];
+    if (word === "join" || word === "leave") return "Voice channels are not supported here.";
+    if (wanted === undefined && word !== "" && word !== "status")
+      return "Say /voice on (voice notes are answered by voice), /voice tts (all answers), /voice off or /voice status.";
+    if (wanted !== undefined) {
+      if (wanted !== "off" && problem !== undefined) return `Nothing can be spoken here: ${problem}`;
+      this.#modes.set(this.#key(source), wanted);
+      await atomicWrite(this.#path, `${JSON.stringify(Object.fromEntries(this.#modes), null, 2)}\n`, 0o600);
+    }
+    return MEANING[this.of(source)];
+  }
+}

@@ -1,0 +1,103 @@
+// Tool results that were too large for the window are kept as files; this removes old ones, and the oldest of too many.
+import { lstat, readdir, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Home } from "../core/home.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The first look of a program that keeps running; the start is over by then. */
+const FIRST_LOOK_MS = 90_000;
+const STAMP = ".swept";
+
+export interface SpillLimits {
+  /** Files older than this go. */
+  readonly maxAgeMs: number;
+  /** Above this the oldest go. */
+  readonly maxBytes: number;
+}
+
+interface Found {
+  readonly path: string;
+  readonly bytes: number;
+  readonly at: number;
+}
+
+/** Plain files below the folder, one level of folders deep; links are left alone. */
+async function filesIn(folder: string, depth = 1): Promise<Found[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found: Found[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && depth > 0) found.push(...(await filesIn(path, depth - 1)));
+    if (!entry.isFile() || entry.name === STAMP) continue;
+    const info = await lstat(path).catch(() => null);
+    if (info) found.push({ path, bytes: info.size, at: info.mtimeMs });
+  }
+  return found;
+}
+
+/** A conversation's folder goes with its last file; one that is not empty refuses. */
+async function removeEmptyFolders(folder: string, now: number): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    const info = entry.isDirectory() ? await lstat(path).catch(() => null) : null;
+    if (info && now - info.mtimeMs > HOUR_MS) await rmdir(path).catch(() => undefined);
+  }
+}
+
+/** What was written within the last hour stays: somebody may be reading it. Answers with what went. */
+export async function sweepSpills(
+  folder: string,
+  limits: SpillLimits,
+  now: number = Date.now(),
+): Promise<{ readonly files: number; readonly bytes: number }> {
+  const found = (await filesIn(folder)).sort((a, b) => a.at - b.at);
+  let total = found.reduce((sum, file) => sum + file.bytes, 0);
+  let files = 0;
+  let bytes = 0;
+  for (const file of found) {
+    const age = now - file.at;
+    if (age < HOUR_MS || (age <= limits.maxAgeMs && total <= limits.maxBytes)) continue;
+    await rm(file.path, { force: true });
+    total -= file.bytes;
+    files += 1;
+    bytes += file.bytes;
+  }
+  await removeEmptyFolders(folder, now);
+  return { files, bytes };
+}
+
+/** Once a day for all programs of the home together: the stamp's age decides. */
+async function sweepDaily(folder: string, limits: SpillLimits): Promise<void> {
+  const stamp = join(folder, STAMP);
+  const last = await stat(stamp).catch(() => null);
+  if (last && Date.now() - last.mtimeMs < DAY_MS) return;
+  if (!(await stat(folder).catch(() => null))) return;
+  if (last) await utimes(stamp, new Date(), new Date());
+  else await writeFile(stamp, "", { mode: 0o600 });
+  await sweepSpills(folder, limits);
+}
+
+export interface SpillSweeper {
+  /** The last chance of a program that ran for a moment only. Never throws. */
+  close(): Promise<void>;
+}
+
+/** Looks a while after the start, then daily, and at the end. */
+export function startSpillSweeper(
+  home: Home,
+  keep: { readonly keep_days: number; readonly keep_mb: number },
+): SpillSweeper {
+  const folder = join(home.path, "cache", "tool-results");
+  const limits = { maxAgeMs: keep.keep_days * DAY_MS, maxBytes: keep.keep_mb * 1_000_000 };
+  const look = () => sweepDaily(folder, limits).catch(() => undefined);
+  const first = setTimeout(look, FIRST_LOOK_MS).unref();
+  const daily = setInterval(look, DAY_MS).unref();
+  return {
+    close: async () => {
+      clearTimeout(first);
+      clearInterval(daily);
+      await look();
+    },
+  };
+}

@@ -1,0 +1,219 @@
+// What `hermes hooks` does: list, try out, allow, take back, check.
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { openSettings } from "../../config/settings.ts";
+import type { Config } from "../../core/config/config.ts";
+import { UserError } from "../../core/failure.ts";
+import type { Home } from "../../core/home.ts";
+import { HOOK_NAMES, type HookName } from "../../core/hook.ts";
+import type { Json, JsonObject } from "../../core/message.ts";
+import { nearest } from "../../lib/nearest.ts";
+import { openPlugins } from "../api.ts";
+import { type Approval, approve, isApproved, readApprovals, revoke, scriptTime } from "./consent.ts";
+import { acceptsAll, hooksEnvironment } from "./open-hooks.ts";
+import {
+  describeHookError,
+  hookPayload,
+  matches,
+  parseHookAnswer,
+  readShellHooks,
+  runShellHook,
+  type ShellHook,
+  splitCommand,
+} from "./shell-hook.ts";
+
+export interface ShellHookRow {
+  readonly event: HookName;
+  readonly command: string;
+  readonly matcher: string | null;
+  readonly timeoutSeconds: number;
+  /** `approved`, `accepted` by a setting, or `not approved`. */
+  readonly consent: "approved" | "accepted" | "not approved";
+  /** The script was changed after it was approved. */
+  readonly changed: boolean;
+}
+
+export interface HookListing {
+  readonly shell: readonly ShellHookRow[];
+  readonly plugins: readonly { readonly plugin: string; readonly hooks: readonly string[] }[];
+  readonly problems: readonly string[];
+}
+
+export interface HookTrial {
+  readonly command: string;
+  readonly matched: boolean;
+  readonly code?: number | null;
+  readonly ms?: number;
+  readonly answer?: Json;
+  readonly failure?: string;
+  readonly stderr?: string;
+}
+
+export interface HookCheck {
+  readonly event: string;
+  readonly command: string;
+  readonly problems: readonly string[];
+}
+
+export interface HookActions {
+  list(): Promise<HookListing>;
+  /** Runs the hooks of an event with a made-up or given payload, approved or not: the person asked for it. */
+  test(event: string, options: { tool?: string; payload?: JsonObject }): Promise<readonly HookTrial[]>;
+  approve(command: string | undefined): Promise<number>;
+  revoke(command: string): Promise<number>;
+  doctor(): Promise<{ readonly checks: readonly HookCheck[]; readonly problems: readonly string[] }>;
+}
+
+/** Arguments as the event would have them, so that a script can be tried without a conversation. */
+function sampleArgs(event: HookName, tool: string): JsonObject {
+  const session = { session_id: "test-session", platform: "cli", model: "test-model" };
+  const call = { tool_name: tool, args: {}, session_id: "test-session", task_id: "test", tool_call_id: "call_test" };
+  if (event === "pre_tool_call") return call;
+  if (event === "post_tool_call" || event === "transform_tool_result") return { ...call, result: "ok", duration_ms: 1 };
+  if (event === "transform_terminal_output")
+    return { command: "true", output: "", returncode: 0, task_id: "test", env_type: "local" };
+  if (event === "subagent_stop")
+    return {
+      parent_session_id: "test-session",
+      child_role: "leaf",
+      child_summary: "done",
+      child_status: "completed",
+      duration_ms: 1,
+    };
+  return { ...session, user_message: "hello" };
+}
+
+function eventOf(word: string): HookName {
+  const event = HOOK_NAMES.find((name) => name === word);
+  if (event) return event;
+  const guess = nearest(word, HOOK_NAMES);
+  throw new UserError(`there is no event "${word}"${guess ? `; did you mean "${guess}"?` : ""}`, {
+    hint: `Events: ${HOOK_NAMES.join(", ")}`,
+    exitCode: 2,
+  });
+}
+
+function changedSince(hook: ShellHook, approvals: readonly Approval[], home: Home): boolean {
+  const entry = approvals.find((known) => known.event === hook.event && known.command === hook.command);
+  if (!entry?.script_mtime_at_approval) return false;
+  const at = scriptTime(hook.command, home);
+  return at !== null && Date.parse(at) > Date.parse(entry.script_mtime_at_approval);
+}
+
+/** Why the first word of the command cannot be run. */
+function programProblem(command: string, home: Home): string | undefined {
+  const [program = ""] = splitCommand(command, home.env.HOME);
+  const runnable = (path: string) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  };
+  if (program.includes("/")) {
+    const path = resolve(home.cwd, program);
+    if (!existsSync(path)) return `${program} does not exist`;
+    return runnable(path) ? undefined : `${program} is not executable; run: chmod +x ${path}`;
+  }
+  const found = (home.env.PATH ?? "").split(delimiter).some((folder) => runnable(join(folder, program)));
+  return found ? undefined : `${program} is not on PATH`;
+}
+
+interface Loaded {
+  readonly config: Config;
+  readonly hooks: readonly ShellHook[];
+  readonly problems: readonly string[];
+}
+
+async function load(home: Home): Promise<Loaded> {
+  const { config } = await openSettings(home).load();
+  return { config, ...readShellHooks(config.hooks as { readonly [event: string]: unknown }) };
+}
+
+async function tryHook(home: Home, config: Config, hook: ShellHook, args: JsonObject): Promise<HookTrial> {
+  if (!matches(hook, args.tool_name)) return { command: hook.command, matched: false };
+  const where = hooksEnvironment(home, config);
+  const run = await runShellHook(hook, hookPayload(hook.event, args, where.cwd), where);
+  const details = describeHookError(hook, run);
+  const answer = details ? undefined : parseHookAnswer(hook, run);
+  return {
+    command: hook.command,
+    matched: true,
+    code: run.code,
+    ms: run.ms,
+    ...(answer === undefined ? {} : { answer }),
+    ...(details ? { failure: details } : {}),
+    ...(run.stderr ? { stderr: run.stderr } : {}),
+  };
+}
+
+async function listHooks(home: Home): Promise<HookListing> {
+  const [{ config, hooks, problems }, approvals, rows] = await Promise.all([
+    load(home),
+    readApprovals(home),
+    openPlugins(home).list(),
+  ]);
+  const accepted = acceptsAll(home, config, false);
+  return {
+    shell: hooks.map((hook) => ({
+      event: hook.event,
+      command: hook.command,
+      matcher: hook.matcher ?? null,
+      timeoutSeconds: hook.timeoutMs / 1000,
+      consent: isApproved(approvals, hook) ? "approved" : accepted ? "accepted" : "not approved",
+      changed: changedSince(hook, approvals, home),
+    })),
+    plugins: rows
+      .filter((row) => row.status === "enabled" || row.status === "selected")
+      .map((row) => ({ plugin: row.key, hooks: row.registrations?.hooks ?? row.provides.hooks ?? [] }))
+      .filter((row) => row.hooks.length > 0),
+    problems,
+  };
+}
+
+async function examine(home: Home): Promise<{ checks: HookCheck[]; problems: readonly string[] }> {
+  const { config, hooks, problems } = await load(home);
+  const { shell } = await listHooks(home);
+  const checks: HookCheck[] = [];
+  for (const [index, hook] of hooks.entries()) {
+    const row = shell[index];
+    const found: string[] = [];
+    const program = programProblem(hook.command, home);
+    if (program) found.push(program);
+    if (row?.consent === "not approved") found.push("not approved, so it does not run");
+    if (row?.changed) found.push("its script was changed after it was approved");
+    if (!program && row?.consent !== "not approved") {
+      const trial = await tryHook(home, config, hook, sampleArgs(hook.event, hook.matcher ?? "terminal"));
+      if (trial.failure) found.push(trial.failure);
+    }
+    checks.push({ event: hook.event, command: hook.command, problems: found });
+  }
+  return { checks, problems };
+}
+
+export function openHooks(home: Home): HookActions {
+  return {
+    list: () => listHooks(home),
+    test: async (word, options) => {
+      const event = eventOf(word);
+      const { config, hooks } = await load(home);
+      const args = { ...sampleArgs(event, options.tool ?? "terminal"), ...options.payload };
+      const trials: HookTrial[] = [];
+      for (const hook of hooks) if (hook.event === event) trials.push(await tryHook(home, config, hook, args));
+      return trials;
+    },
+    approve: async (command) => {
+      const { hooks } = await load(home);
+      const meant = hooks.filter((hook) => command === undefined || hook.command === command);
+      if (meant.length === 0)
+        throw new UserError(command ? `no hook has the command "${command}"` : "config.yaml has no shell hooks", {
+          hint: "See: hermes hooks list",
+        });
+      for (const hook of meant) await approve(home, hook);
+      return meant.length;
+    },
+    revoke: (command) => revoke(home, command),
+    doctor: () => examine(home),
+  };
+}

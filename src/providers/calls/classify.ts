@@ -1,0 +1,297 @@
+// What went wrong with a call, and what to do about it. Pure: facts in, a failure and its actions out.
+import type { Failure, FailureKind } from "../../core/failure.ts";
+import { delayInText } from "../keys/cool-down.ts";
+import * as words from "./classify-phrases.ts";
+
+/** What is known about a call that did not succeed. */
+export interface CallError {
+  readonly status?: number;
+  /** The provider's own code or type from the body. */
+  readonly code?: string;
+  /** The provider's text, inner messages included. */
+  readonly message: string;
+  readonly retryAfterMs?: number;
+  /** How the connection ended, when no status decides. */
+  readonly transport?: "timeout" | "connection" | "tls" | "cut" | "malformed";
+  /** Size of the request, for telling an overflow from a plain disconnect. */
+  readonly size?: { readonly tokens: number; readonly messages: number; readonly window: number };
+}
+
+/** A change to the request that may make it acceptable; each is tried once. */
+export type Recovery =
+  | "strip_thinking"
+  | "strip_schema_patterns"
+  | "shrink_images"
+  | "drop_images"
+  | "drop_temperature"
+  | "drop_max_tokens"
+  | "drop_reasoning"
+  | "lower_max_tokens"
+  | "no_stream";
+
+export interface Actions {
+  /** Repeat after a pause. */
+  readonly retry: boolean;
+  /** The conversation must shrink first; the caller's work. */
+  readonly compress: boolean;
+  /** Try another key of the same provider. */
+  readonly rotate: boolean;
+  /** Go on to the next provider when there is one. */
+  readonly fallback: boolean;
+  readonly recovery?: Recovery;
+  /** For `lower_max_tokens`: what the provider would accept. */
+  readonly maxOutputTokens?: number;
+}
+
+export interface Verdict {
+  readonly failure: Failure;
+  readonly actions: Actions;
+}
+
+/** The table: one row per kind. */
+const ACTIONS: { readonly [kind in FailureKind]: Actions } = {
+  thinking_signature: { retry: true, compress: false, rotate: false, fallback: false, recovery: "strip_thinking" },
+  long_context_tier: { retry: true, compress: true, rotate: false, fallback: false },
+  llama_cpp_grammar_pattern: {
+    retry: true,
+    compress: false,
+    rotate: false,
+    fallback: false,
+    recovery: "strip_schema_patterns",
+  },
+  auth: { retry: false, compress: false, rotate: true, fallback: true },
+  billing: { retry: false, compress: false, rotate: true, fallback: true },
+  rate_limit: { retry: true, compress: false, rotate: true, fallback: true },
+  overloaded: { retry: true, compress: false, rotate: false, fallback: false },
+  server_error: { retry: true, compress: false, rotate: false, fallback: false },
+  timeout: { retry: true, compress: false, rotate: false, fallback: false },
+  context_overflow: { retry: true, compress: true, rotate: false, fallback: false },
+  payload_too_large: { retry: true, compress: true, rotate: false, fallback: false },
+  image_too_large: { retry: true, compress: false, rotate: false, fallback: false, recovery: "shrink_images" },
+  model_not_found: { retry: false, compress: false, rotate: false, fallback: true },
+  provider_policy_blocked: { retry: false, compress: false, rotate: false, fallback: false },
+  content_filter: { retry: false, compress: false, rotate: false, fallback: true },
+  format_error: { retry: false, compress: false, rotate: false, fallback: true },
+  budget_exceeded: { retry: false, compress: false, rotate: false, fallback: false },
+  not_configured: { retry: false, compress: false, rotate: false, fallback: true },
+  interrupted: { retry: false, compress: false, rotate: false, fallback: false },
+  unknown: { retry: true, compress: false, rotate: false, fallback: false },
+};
+
+const LONG_TIER_WINDOW = 200_000;
+
+function has(text: string, phrases: readonly string[]): boolean {
+  return phrases.some((phrase) => text.includes(phrase));
+}
+
+/** `usage limit` and the like: a rate limit only beside a sign that it passes. */
+function limitKind(text: string): "billing" | "rate_limit" | undefined {
+  if (has(text, words.BILLING)) return "billing";
+  if (has(text, words.RATE)) return "rate_limit";
+  if (!has(text, words.AMBIGUOUS_LIMIT)) return undefined;
+  return has(text, words.TRANSIENT_CUES) ? "rate_limit" : "billing";
+}
+
+function special(failure: CallError, text: string): FailureKind | undefined {
+  const { status } = failure;
+  if (status === 400 && text.includes("signature") && text.includes("thinking")) return "thinking_signature";
+  if (status === 429 && text.includes("extra usage") && text.includes("long context")) return "long_context_tier";
+  if ((status === 400 || status === 500) && has(text, words.GRAMMAR)) return "llama_cpp_grammar_pattern";
+  return undefined;
+}
+
+function largeFor400(size: CallError["size"]): boolean {
+  if (!size) return false;
+  return size.tokens > size.window * 0.4 || (size.window <= 256_000 && (size.tokens > 80_000 || size.messages > 80));
+}
+
+function largeForDisconnect(size: CallError["size"]): boolean {
+  if (!size) return false;
+  return size.tokens > size.window * 0.6 || (size.window <= 256_000 && (size.tokens > 120_000 || size.messages > 200));
+}
+
+function isFiltered(failure: CallError, text: string): boolean {
+  return words.FILTER_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, words.FILTER);
+}
+
+function badRequest(failure: CallError, text: string): FailureKind {
+  if (isFiltered(failure, text)) return "content_filter";
+  if (has(text, words.IMAGE_SIZE)) return "image_too_large";
+  if (words.OVERFLOW_CODES.has(failure.code?.toLowerCase() ?? "") || has(text, words.OVERFLOW))
+    return "context_overflow";
+  if (
+    words.MODEL_CODES.has(failure.code?.toLowerCase() ?? "") ||
+    (text.includes("model") && has(text, words.MODEL_MISSING))
+  )
+    return "model_not_found";
+  const limit = limitKind(text);
+  if (limit) return limit;
+  if (text.trim().length < 30 && largeFor400(failure.size)) return "context_overflow";
+  return "format_error";
+}
+
+function byStatus(failure: CallError, text: string): FailureKind | undefined {
+  const { status } = failure;
+  switch (status) {
+    case undefined:
+      return undefined;
+    case 401:
+      return "auth";
+    case 402:
+      return limitKind(text) === "rate_limit" || has(text, words.TRANSIENT_CUES) ? "rate_limit" : "billing";
+    case 403:
+      return /(key|spend\w*|credit) limit/.test(text) || has(text, words.BILLING) ? "billing" : "auth";
+    case 404:
+      if (has(text, words.POLICY)) return "provider_policy_blocked";
+      return has(text, words.MODEL_MISSING) || text.includes("model") ? "model_not_found" : "unknown";
+    case 408:
+      return "timeout";
+    case 413:
+      return "payload_too_large";
+    case 429:
+      return has(text, words.BILLING) && !has(text, words.TRANSIENT_CUES) ? "billing" : "rate_limit";
+    case 503:
+    case 529:
+      return "overloaded";
+    default:
+      if (status >= 500)
+        return has(text, words.OVERFLOW) && !has(text, words.RATE) ? "context_overflow" : "server_error";
+      return status >= 400 ? badRequest(failure, text) : undefined;
+  }
+}
+
+function byCode(failure: CallError): FailureKind | undefined {
+  const code = failure.code?.toLowerCase() ?? "";
+  if (words.BILLING_CODES.has(code)) return "billing";
+  if (words.RATE_CODES.has(code)) return "rate_limit";
+  if (words.MODEL_CODES.has(code)) return "model_not_found";
+  if (words.OVERFLOW_CODES.has(code)) return "context_overflow";
+  if (words.FILTER_CODES.has(code)) return "content_filter";
+  if (code === "overloaded_error") return "overloaded";
+  return code === "authentication_error" ? "auth" : undefined;
+}
+
+function byText(text: string): FailureKind | undefined {
+  if (has(text, words.IMAGE_SIZE)) return "image_too_large";
+  const limit = limitKind(text);
+  if (limit) return limit;
+  if (has(text, words.OVERFLOW)) return "context_overflow";
+  if (text.includes("overloaded")) return "overloaded";
+  if (has(text, words.AUTH)) return "auth";
+  return text.includes("model") && has(text, words.MODEL_MISSING) ? "model_not_found" : undefined;
+}
+
+function byTransport(failure: CallError, text: string): FailureKind | undefined {
+  if (failure.transport === "tls") return "timeout";
+  if (failure.transport === "timeout") return "timeout";
+  const gone = failure.transport === "cut" || has(text, words.DISCONNECT);
+  if (gone && largeForDisconnect(failure.size)) return "context_overflow";
+  if (failure.transport !== undefined || gone || has(text, words.TIMED_OUT)) return "timeout";
+  return undefined;
+}
+
+/** The window that an overflow message names: the largest number that it calls a limit. */
+export function limitInText(text: string): number | undefined {
+  const match =
+    /(?:maximum (?:context|prompt)(?: length| size)?(?: is| of)?|context (?:length|window|size)(?: is| of)?(?: only)?|max_model_len[^0-9]*|limit(?: is| of)|n_ctx[^0-9]*|> )\s*\(?([0-9][0-9,_]{2,})/i.exec(
+      text,
+    ) ?? /([0-9][0-9,_]{3,})\s*(?:tokens? )?(?:maximum|limit|context)/i.exec(text);
+  const value = Number(match?.[1]?.replace(/[,_]/g, ""));
+  return Number.isFinite(value) && value >= 512 ? value : undefined;
+}
+
+/** `max_tokens` asked for more than is left: the number of tokens that are. */
+function roomInText(text: string): number | undefined {
+  if (!/max_tokens|max_completion_tokens|max_output_tokens/.test(text)) return undefined;
+  const match =
+    /(?:available[_ ]tokens?|at most|less than or equal to|must be <=?|maximum allowed(?: number of output tokens)?(?: for [^ ]+)? is)[^0-9]{0,20}([0-9]{2,})/.exec(
+      text,
+    );
+  const value = Number(match?.[1]);
+  return Number.isFinite(value) && value > 64 ? value : undefined;
+}
+
+function recoveryFor(kind: FailureKind, failure: CallError, text: string): Partial<Actions> {
+  const status = failure.status ?? 0;
+  if (status >= 400 && status < 500 && has(text, words.IMAGE_REJECTED)) return { recovery: "drop_images", retry: true };
+  if (text.includes("stream") && /not supported|unsupported|does not support/.test(text))
+    return { recovery: "no_stream", retry: true };
+  const room = roomInText(text);
+  if (room !== undefined && (kind === "context_overflow" || kind === "format_error"))
+    return { recovery: "lower_max_tokens", retry: true, compress: false, maxOutputTokens: room - 64 };
+  if (kind !== "format_error" || !words.REFUSED_PARAMETER.test(text)) return {};
+  if (text.includes("temperature")) return { recovery: "drop_temperature", retry: true };
+  if (/max_(completion_|output_)?tokens/.test(text)) return { recovery: "drop_max_tokens", retry: true };
+  return /reasoning|thinking|effort/.test(text) ? { recovery: "drop_reasoning", retry: true } : {};
+}
+
+const MESSAGES: { readonly [kind in FailureKind]: string } = {
+  thinking_signature: "refused earlier thinking blocks",
+  long_context_tier: "does not allow long contexts on this plan",
+  llama_cpp_grammar_pattern: "could not use a tool's schema",
+  auth: "refused the key",
+  billing: "reports that the account is out of credit or quota",
+  rate_limit: "limits the rate of requests",
+  overloaded: "is overloaded",
+  server_error: "had an internal error",
+  timeout: "did not answer in time or lost the connection",
+  context_overflow: "says that the conversation is longer than its window",
+  payload_too_large: "says that the request is too large",
+  image_too_large: "says that an image is too large",
+  model_not_found: "does not know the model",
+  provider_policy_blocked: "blocks the request by its data policy",
+  content_filter: "blocked the request or the answer by its content filter",
+  format_error: "refused the request",
+  budget_exceeded: "was not called: a spending cap is reached",
+  not_configured: "is not configured",
+  interrupted: "was interrupted",
+  unknown: "failed",
+};
+
+const HINTS: { readonly [kind in FailureKind]?: string } = {
+  auth: "Check the key: `hermes auth status`, then `hermes auth add PROVIDER`.",
+  billing: "Add credit at the provider, add another key with `hermes auth add`, or set `fallback_providers`.",
+  rate_limit: "Wait, add another key with `hermes auth add`, or set `fallback_providers`.",
+  overloaded: "Try again later, or set `fallback_providers`.",
+  timeout: "Check the network and the base URL, or set `fallback_providers`.",
+  model_not_found: "Choose another model: `hermes model set MODEL`.",
+  content_filter: "Say it in other words, or choose another model: `hermes model set MODEL`.",
+  provider_policy_blocked: "Change the data policy in the provider's settings, or choose another model.",
+};
+
+function kindOf(failure: CallError, text: string): FailureKind {
+  return (
+    special(failure, text) ??
+    byStatus(failure, text) ??
+    byCode(failure) ??
+    byText(text) ??
+    byTransport(failure, text) ??
+    "unknown"
+  );
+}
+
+/** Classifies and says what to do. `who` names the provider and model for the message. */
+export function classify(details: CallError, who: { provider: string; model: string; label: string }): Verdict {
+  const text = details.message.toLowerCase();
+  const kind = kindOf(details, text);
+  const retryAfterMs = details.retryAfterMs ?? (kind === "rate_limit" ? delayInText(details.message) : undefined);
+  const limitTokens =
+    kind === "context_overflow"
+      ? limitInText(details.message)
+      : kind === "long_context_tier"
+        ? LONG_TIER_WINDOW
+        : undefined;
+  const hint = HINTS[kind];
+  const detail = details.message.trim().replace(/\s+/g, " ").slice(0, 300);
+  const failure: Failure = {
+    kind,
+    message: `${who.label} ${MESSAGES[kind]}${details.status ? ` (${details.status})` : ""}${detail ? `: ${detail}` : ""}`,
+    provider: who.provider,
+    model: who.model,
+    ...(hint ? { hint } : {}),
+    ...(details.status === undefined ? {} : { status: details.status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(limitTokens === undefined ? {} : { limitTokens }),
+  };
+  return { failure, actions: { ...ACTIONS[kind], ...recoveryFor(kind, details, text) } };
+}

@@ -1,0 +1,56 @@
+// Hard spending caps, checked before each call against the ledger.
+import type { Failure } from "../../core/failure.ts";
+import type { ModelRequest } from "../../core/provider.ts";
+import { inDollars, type SpendFilter, type UsageLedger } from "../../core/usage.ts";
+import type { BudgetCaps } from "../settings.ts";
+
+type Payer = Pick<ModelRequest, "sessionId" | "jobId">;
+
+/** Local midnight, in seconds since the epoch. */
+function startOfDay(now: number): number {
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  return day.getTime() / 1000;
+}
+
+interface Cap {
+  readonly name: string;
+  readonly setting: string;
+  readonly usd: number;
+  readonly filter: SpendFilter;
+}
+
+function capsFor(caps: BudgetCaps, payer: Payer, now: number): Cap[] {
+  const found: Cap[] = [];
+  if (caps.dailyUsd !== undefined)
+    found.push({ name: "daily", setting: "budget.daily_usd", usd: caps.dailyUsd, filter: { since: startOfDay(now) } });
+  if (caps.sessionUsd !== undefined && payer.sessionId !== undefined)
+    found.push({
+      name: "session",
+      setting: "budget.session_usd",
+      usd: caps.sessionUsd,
+      filter: { sessionId: payer.sessionId },
+    });
+  if (caps.jobUsd !== undefined && payer.jobId !== undefined)
+    found.push({ name: "job", setting: "budget.job_usd", usd: caps.jobUsd, filter: { jobId: payer.jobId } });
+  return found;
+}
+
+/** The failure that stops the call, or undefined when every cap leaves room. */
+export async function overCap(
+  ledger: UsageLedger,
+  caps: BudgetCaps,
+  payer: Payer,
+  now: number,
+): Promise<Failure | undefined> {
+  for (const cap of capsFor(caps, payer, now)) {
+    const spent = await ledger.spent(cap.filter);
+    if (spent < cap.usd) continue;
+    return {
+      kind: "budget_exceeded",
+      message: `The ${cap.name} spending cap of ${inDollars(cap.usd)} is reached (${inDollars(spent)} spent); no call was made`,
+      hint: `Raise ${cap.setting} in config.yaml (\`hermes config set ${cap.setting} …\`), or use a local model. \`hermes usage\` shows what was spent.`,
+    };
+  }
+  return undefined;
+}

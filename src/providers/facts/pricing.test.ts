@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import type { Usage } from "../../core/usage.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { requireEndpoint } from "../resolve.ts";
+import { readProviderSettings } from "../settings.ts";
+import { calculateCost, dollars, pricesFor } from "./pricing.ts";
+import { listPrices } from "./pricing-table.ts";
+
+const USED: Usage = { input: 1_000_000, output: 100_000, cacheRead: 2_000_000, cacheWrite: 400_000, reasoning: 5 };
+
+function endpoint(provider: string, model: string, env: Record<string, string> = {}): Endpoint {
+  return requireEndpoint({ provider, model }, { settings: readProviderSettings({}, env), env });
+}
+
+function cost(target: Endpoint, usage: Usage = USED, known = {}) {
+  return calculateCost(target, usage, pricesFor(target, known));
+}
+
+test("a maker's model on its own host is priced from the list, cache included", () => {
+  const claude = endpoint("anthropic", "claude-sonnet-4-6", { ANTHROPIC_API_KEY: "sk-ant-api-1" });
+  expect(cost(claude)).toMatchObject({
+    usd: 3 + 1.5 + 0.6 + 1.5,
+    status: "estimated",
+    source: "official_docs_snapshot",
+  });
+  expect(cost(claude).pricingVersion).toMatch(/^\d{4}-\d{2}$/);
+});
+
+test("a used bucket without a price is counted at an assumed one, never as free", () => {
+  const gpt = endpoint("openai", "gpt-4o", { OPENAI_API_KEY: "sk-proj-1" });
+  expect(cost(gpt)).toMatchObject({ status: "estimated", source: "assumed_price" });
+  expect(cost(gpt).usd).toBeCloseTo(2.5 + 1 + 2.5 + 0.4 * 2.5 * 1.25);
+  expect(cost(gpt, { ...USED, cacheWrite: 0 }).usd).toBeCloseTo(2.5 + 1 + 2.5);
+});
+
+test("the person's price beats the endpoint's, the endpoint's beats the list", () => {
+  const router = endpoint("openrouter", "some/model", { OPENROUTER_API_KEY: "sk-or-1" });
+  const listed = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
+  expect(cost(router)).toMatchObject({ status: "estimated", source: "assumed_price" });
+  expect(cost(router, USED, { listed })).toMatchObject({ usd: 1.1, source: "provider_models_api" });
+  expect(cost(router, USED, { listed, override: { ...listed, input: 2 } })).toMatchObject({
+    usd: 2.1,
+    source: "user_override",
+  });
+});
+
+test("a proxy in front of a maker has prices of its own; local models and the offline one are free", () => {
+  const proxy = endpoint("anthropic", "claude-sonnet-4-6", {
+    ANTHROPIC_API_KEY: "sk-ant-api-1",
+    ANTHROPIC_BASE_URL: "https://proxy.example",
+  });
+  expect(cost(proxy).source).toBe("assumed_price");
+  expect(cost(endpoint("ollama", "llama3"))).toEqual({ usd: 0, status: "included", source: "none" });
+  expect(cost(endpoint("offline", "offline")).usd).toBe(0);
+});
+
+test.each([
+  ["openai", "gpt-6.1-sol"],
+  ["openai", "gpt-5.6-sol"],
+  ["openai", "gpt-5.5-pro"],
+  ["anthropic", "claude-opus-5-5"],
+  ["anthropic", "claude-haiku-5-5"],
+  ["xai", "grok-4.6"],
+  ["zai", "glm-5.3"],
+  ["deepseek", "deepseek-v4-pro"],
+  ["gemini", "gemini-3.8-flash"],
+  ["custom", "never-heard-of-it"],
+])("a newer or unknown model of %s (%s) does not get the price of an older one, nor none", (provider, model) => {
+  expect(listPrices(provider, model)).toBeUndefined();
+  const used = { ...USED, input: 1_000, output: 1_000, cacheRead: 1_000, cacheWrite: 1_000 };
+  const target = { ...endpoint("openrouter", "some/model", { OPENROUTER_API_KEY: "sk-or-1" }), model };
+  expect(cost(target, used).usd).toBeGreaterThan(0.004);
+});
+
+test("the longest family name wins, whatever dots and dashes it is written with", () => {
+  expect(listPrices("openai", "gpt-5.4-mini-2026")?.input).toBe(0.75);
+  expect(listPrices("anthropic", "claude-opus-4.6")?.input).toBe(5);
+  expect(listPrices("anthropic", "claude-opus-4-20250514")?.input).toBe(15);
+  expect(listPrices("anthropic", "mystery")).toBeUndefined();
+  expect(dollars({ ...USED, cacheRead: 0, cacheWrite: 0 }, { input: 1, output: 10 })).toBe(2);
+});

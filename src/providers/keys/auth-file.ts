@@ -1,0 +1,141 @@
+// auth.json: keys and their state, in the reference's format. Every change is read, modify, write under one lock.
+import { existsSync, readFileSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import type { Json } from "../../core/message.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
+
+const LOCK_TIMEOUT_MS = 15_000;
+
+/** One key in a provider's list. Fields that we do not know travel along unchanged. */
+export interface AuthEntry {
+  /** Six hex digits. */
+  id: string;
+  label: string;
+  auth_type: "api_key" | "oauth";
+  priority: number;
+  /** `manual`, `env:<VAR>`, `config:<name>` … */
+  source: string;
+  access_token: string;
+  last_status?: "ok" | "exhausted" | null;
+  /** Seconds since the epoch. */
+  last_status_at?: number | null;
+  last_error_code?: number | null;
+  last_error_reason?: string | null;
+  last_error_message?: string | null;
+  last_error_reset_at?: number | null;
+  base_url?: string | null;
+  request_count?: number;
+  [extra: string]: Json | undefined;
+}
+
+export interface AuthFile {
+  version: number;
+  updated_at: string | null;
+  active_provider: string | null;
+  providers: { [id: string]: Json };
+  credential_pool: { [provider: string]: AuthEntry[] };
+  suppressed_sources: { [provider: string]: string[] };
+  [extra: string]: unknown;
+}
+
+function emptyAuth(): AuthFile {
+  return {
+    version: 1,
+    updated_at: null,
+    active_provider: null,
+    providers: {},
+    credential_pool: {},
+    suppressed_sources: {},
+  };
+}
+
+function isMap(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEntry(value: unknown): value is AuthEntry {
+  return isMap(value) && typeof value.id === "string";
+}
+
+function entryFrom(raw: AuthEntry, index: number): AuthEntry {
+  const word = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
+  return {
+    ...raw,
+    label: word(raw.label, raw.id),
+    auth_type: raw.auth_type === "oauth" ? "oauth" : "api_key",
+    priority: typeof raw.priority === "number" ? raw.priority : index,
+    source: word(raw.source, "manual"),
+    access_token: word(raw.access_token, ""),
+  };
+}
+
+/** Null when the text is not a store at all; parts of the wrong shape are left out. */
+export function parseAuth(text: string): AuthFile | null {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isMap(raw)) return null;
+  const pools: AuthFile["credential_pool"] = {};
+  for (const [provider, list] of Object.entries(isMap(raw.credential_pool) ? raw.credential_pool : {})) {
+    if (Array.isArray(list)) pools[provider] = list.filter(isEntry).map(entryFrom);
+  }
+  const suppressed: AuthFile["suppressed_sources"] = {};
+  for (const [provider, list] of Object.entries(isMap(raw.suppressed_sources) ? raw.suppressed_sources : {})) {
+    if (Array.isArray(list)) suppressed[provider] = list.filter((item): item is string => typeof item === "string");
+  }
+  return {
+    ...emptyAuth(),
+    ...raw,
+    version: typeof raw.version === "number" ? raw.version : 1,
+    active_provider: typeof raw.active_provider === "string" ? raw.active_provider : null,
+    providers: isMap(raw.providers) ? (raw.providers as { [id: string]: Json }) : {},
+    credential_pool: pools,
+    suppressed_sources: suppressed,
+  };
+}
+
+/** At once: a few kilobytes take less time than the thread that would read them. */
+function readText(path: string): string | null {
+  // Most homes have none, and an error costs more than the question.
+  if (!existsSync(path)) return null;
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The store; empty when there is none. An unreadable one is copied to `<path>.corrupt` and treated as empty. */
+export async function readAuthFile(path: string): Promise<AuthFile> {
+  const text = readText(path);
+  if (text === null || text.trim() === "") return emptyAuth();
+  const parsed = parseAuth(text);
+  if (parsed) return parsed;
+  await copyFile(path, `${path}.corrupt`);
+  return emptyAuth();
+}
+
+/** Changes the store under its lock. `change` edits the value in place; answering false leaves the file alone. */
+export async function updateAuthFile<T>(
+  path: string,
+  change: (auth: AuthFile) => { readonly result: T; readonly write: boolean },
+): Promise<T> {
+  return withFileLock(
+    path,
+    async () => {
+      const auth = await readAuthFile(path);
+      const { result, write } = change(auth);
+      if (write) {
+        auth.updated_at = new Date().toISOString();
+        await atomicWrite(path, `${JSON.stringify(auth, null, 2)}\n`, 0o600);
+      }
+      return result;
+    },
+    { timeoutMs: LOCK_TIMEOUT_MS },
+  );
+}

@@ -1,0 +1,145 @@
+// What `hermes skills` does with the skills that are here: list, switch, settings, bundled ones, changes set aside.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openApp } from "../app/compose.ts";
+import { getAt, splitPath } from "../config/path.ts";
+import { openSettings } from "../config/settings.ts";
+import { UserError } from "../core/failure.ts";
+import type { Home } from "../core/home.ts";
+import type { QuarantinedSkill, SkillProblem, SkillSetting, Skills } from "../core/skill.ts";
+import { shippedFolder } from "../home/shipped-folder.ts";
+import { nearest } from "../lib/nearest.ts";
+import { type ResetOutcome, readManifest, resetBundled } from "./bundled-sync.ts";
+import { HubLock } from "./hub/lock.ts";
+import { parseSkill } from "./parse.ts";
+
+export interface SkillRow {
+  readonly name: string;
+  readonly category: string;
+  readonly description: string;
+  /** `hub`, `builtin`, `local`, `external` or `plugin`. */
+  readonly source: string;
+  readonly trust: string;
+  readonly enabled: boolean;
+  readonly dir: string;
+  /** For skills from a hub. */
+  readonly identifier?: string;
+}
+
+export interface OwnSkills {
+  readonly skills: readonly SkillRow[];
+  readonly problems: readonly SkillProblem[];
+  /** Changes of the agent that wait for a person. */
+  readonly waiting: readonly QuarantinedSkill[];
+}
+
+export interface SettingValue extends SkillSetting {
+  readonly skill: string;
+  readonly value: unknown;
+}
+
+export interface OwnSkillActions {
+  list(platform?: string): Promise<OwnSkills>;
+  /** Settings that skills declare, with their values. */
+  settings(skill?: string): Promise<readonly SettingValue[]>;
+  set(key: string, text: string): Promise<void>;
+  switch(skill: string, on: boolean, platform?: string): Promise<void>;
+  reset(name: string, restore: boolean): Promise<ResetOutcome>;
+  waitingFiles(id: string): Promise<{ readonly [path: string]: string | null }>;
+  approve(id: string): Promise<string>;
+  reject(id: string): Promise<void>;
+}
+
+async function withSkills<T>(home: Home, work: (skills: Skills) => Promise<T>): Promise<T> {
+  const app = await openApp(home);
+  try {
+    return await work(await app.skills());
+  } finally {
+    await app.close();
+  }
+}
+
+async function disabledOn(home: Home, platform: string | undefined): Promise<readonly string[]> {
+  const { config } = await openSettings(home).load();
+  const byPlatform = config.skills.platform_disabled as { readonly [name: string]: readonly string[] | undefined };
+  return (platform === undefined ? undefined : byPlatform[platform]) ?? (config.skills.disabled as readonly string[]);
+}
+
+async function list(home: Home, skills: Skills, platform?: string): Promise<OwnSkills> {
+  const [{ skills: all, problems }, waiting] = await Promise.all([
+    skills.list({ everything: true }),
+    skills.quarantined(),
+  ]);
+  const skillsDir = join(home.path, "skills");
+  const bundled = readManifest(skillsDir);
+  const installed = await new HubLock(skillsDir).read();
+  const disabled = new Set(await disabledOn(home, platform));
+  const rows = all.map((skill): SkillRow => {
+    const atHome = skill.root.kind === "home";
+    const entry = atHome ? installed.get(skill.folder) : undefined;
+    const builtin = atHome && bundled.has(skill.folder);
+    return {
+      name: skill.name,
+      category: skill.category,
+      description: skill.description,
+      source: entry ? "hub" : builtin ? "builtin" : atHome ? "local" : skill.root.kind,
+      trust: entry ? entry.trust_level : builtin ? "builtin" : "own",
+      enabled: !disabled.has(skill.name),
+      dir: skill.dir,
+      ...(entry ? { identifier: entry.identifier } : {}),
+    };
+  });
+  return { skills: rows, problems, waiting };
+}
+
+async function settingsOf(home: Home, skills: Skills, wanted?: string): Promise<SettingValue[]> {
+  const { config } = await openSettings(home).load();
+  const { skills: all } = await skills.list({ everything: true });
+  const chosen = wanted === undefined ? all : all.filter((skill) => skill.name === wanted || skill.folder === wanted);
+  if (wanted !== undefined && chosen.length === 0)
+    throw unknownSkill(
+      wanted,
+      all.map((skill) => skill.name),
+    );
+  const found: SettingValue[] = [];
+  for (const skill of chosen) {
+    const { header } = await parseSkill(await readFile(skill.file, "utf8"));
+    for (const setting of header.settings)
+      found.push({ ...setting, skill: skill.name, value: getAt(config.skills.config, splitPath(setting.key)) });
+  }
+  return found;
+}
+
+function unknownSkill(name: string, names: readonly string[]): UserError {
+  const guess = nearest(name, names);
+  return new UserError(`there is no skill "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
+    hint: "See: hermes skills list",
+  });
+}
+
+async function switchSkill(home: Home, name: string, on: boolean, platform?: string): Promise<void> {
+  const { skills } = await withSkills(home, (service) => service.list({ everything: true }));
+  const names = skills.map((skill) => skill.name);
+  if (!names.includes(name)) throw unknownSkill(name, names);
+  const before = await disabledOn(home, platform);
+  const after = on ? before.filter((other) => other !== name) : [...new Set([...before, name])];
+  const key = platform === undefined ? "skills.disabled" : `skills.platform_disabled.${platform}`;
+  await openSettings(home).set(key, JSON.stringify(after));
+}
+
+export function openOwnSkills(home: Home): OwnSkillActions {
+  return {
+    list: (platform) => withSkills(home, (skills) => list(home, skills, platform)),
+    settings: (skill) => withSkills(home, (skills) => settingsOf(home, skills, skill)),
+    set: async (key, text) => void (await openSettings(home).set(`skills.config.${key}`, text)),
+    switch: (skill, on, platform) => switchSkill(home, skill, on, platform),
+    reset: async (name, restore) => {
+      const source = shippedFolder(home, "skills");
+      if (source === null) throw new UserError("this installation has no bundled skills");
+      return resetBundled(home.path, source, name, { restore });
+    },
+    waitingFiles: (id) => withSkills(home, (skills) => skills.quarantinedFiles(id)),
+    approve: async (id) => (await withSkills(home, (skills) => skills.approve(id))).name,
+    reject: (id) => withSkills(home, (skills) => skills.reject(id)),
+  };
+}

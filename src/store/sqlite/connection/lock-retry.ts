@@ -1,0 +1,65 @@
+// Waiting for other writers: whole transactions are tried again, without ever blocking the process.
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../../../core/failure.ts";
+import { isLocked } from "./error-code.ts";
+
+const ATTEMPTS = 15;
+const PAUSE_MIN_MS = 20;
+const PAUSE_MAX_MS = 150;
+/** Within an attempt the lock is asked for again and again: writers hold it for about a millisecond. */
+const ATTEMPT_MS = 1000;
+const POLL_MIN_MS = 1;
+const POLL_MAX_MS = 5;
+/** A writer that met others this recently lets them go first. */
+const CROWDED_MS = 250;
+
+function between(min: number, max: number): number {
+  return min + Math.random() * (max - min);
+}
+
+/** Who has waited longer asks more often, so that nobody is left behind. */
+function pollPause(waitedMs: number): number {
+  return between(POLL_MIN_MS, Math.max(POLL_MIN_MS, POLL_MAX_MS - waitedMs / 20));
+}
+
+/** The manners of one connection towards the other users of its file. */
+export class LockRetry {
+  readonly #path: string;
+  #lastMet = Number.NEGATIVE_INFINITY;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** `body` must be safe to run again. Only locks are retried. */
+  async retry<T>(body: () => T): Promise<T> {
+    const start = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      const deadline = performance.now() + ATTEMPT_MS;
+      for (;;) {
+        try {
+          return body();
+        } catch (error) {
+          if (!isLocked(error)) throw error;
+          this.#lastMet = performance.now();
+          if (this.#lastMet > deadline && attempt === ATTEMPTS) throw lockedError(this.#path, error);
+        }
+        if (this.#lastMet > deadline) break;
+        await sleep(pollPause(this.#lastMet - start));
+      }
+      await sleep(between(PAUSE_MIN_MS, PAUSE_MAX_MS));
+    }
+  }
+
+  /** A breath before a write while others are about: without it the last winner wins again and again. */
+  async yieldToOthers(): Promise<void> {
+    if (performance.now() - this.#lastMet < CROWDED_MS) await sleep(1);
+  }
+}
+
+function lockedError(path: string, cause: unknown): UserError {
+  return new UserError(`database is locked: another process has been holding ${path}.`, {
+    hint: "Try again; if it stays so, look for a stuck hermes process.",
+    cause,
+  });
+}

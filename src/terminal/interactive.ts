@@ -1,0 +1,333 @@
+// The plain, line-based conversation: a prompt, streamed answers, slash commands, and text typed while a turn runs.
+import { join } from "node:path";
+import type { App } from "../app/app.ts";
+import type { CliContext } from "../cli/command.ts";
+import { pick } from "../cli/picker.ts";
+import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
+import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
+import type { Human } from "../core/human.ts";
+import { fitToWidth } from "../lib/text-width.ts";
+import { EventPrinter } from "./event-printer.ts";
+import { plainLine, type TypedLine, withPastes } from "./line-editor.ts";
+import { LineReader } from "./line-reader.ts";
+import { recap } from "./recap.ts";
+import { terminalHuman } from "./terminal-human.ts";
+
+const EXIT_WINDOW_MS = 2_000;
+
+/** The command of a line. A pasted block is no command; it may be the argument of one. */
+function commandOf(line: TypedLine, commands: readonly SlashCommand[]): ReturnType<typeof parseCommandLine> {
+  const parsed = parseCommandLine(line.typed, commands);
+  return parsed && "command" in parsed ? { ...parsed, args: withPastes(parsed.args, line.pastes) } : parsed;
+}
+
+class Session {
+  readonly #context: CliContext;
+  readonly #app: App;
+  readonly #reader: LineReader;
+  readonly #options: (human: Human) => Promise<ConversationOptions>;
+  #opened: OpenedConversation | undefined;
+  #changes: Partial<ConversationOptions> = {};
+  #running: AbortController | undefined;
+  #commands: readonly SlashCommand[] = [];
+  readonly #pending: TypedLine[] = [];
+  #printer: EventPrinter | undefined;
+  /** What the agent is told of background processes at the next idle moment. */
+  readonly #news: string[] = [];
+  #waiting: AbortController | undefined;
+  #leaving = false;
+  #yolo = false;
+  #lastInterrupt = 0;
+  #exitCode = 0;
+
+  constructor(context: CliContext, app: App, options: (human: Human) => Promise<ConversationOptions>) {
+    this.#context = context;
+    this.#app = app;
+    this.#options = options;
+    this.#reader = new LineReader(context.terminal, join(context.home.path, ".hermes_history"));
+  }
+
+  get #human(): Human {
+    return terminalHuman(this.#context.terminal, {
+      approvalMs: this.#app.config.approvals.timeout * 1000,
+      reader: this.#reader,
+    });
+  }
+
+  async #open(): Promise<OpenedConversation> {
+    const options = await this.#options(this.#human);
+    const { resume: first, ...rest } = options;
+    const resume = "resume" in this.#changes ? this.#changes.resume : first;
+    const opened = await this.#app.openConversation({
+      ...rest,
+      ...this.#changes,
+      ...(resume ? { resume } : {}),
+      human: this.#human,
+    });
+    this.#opened = opened;
+    this.#commands = await this.#app.commands();
+    const { terminal } = this.#context;
+    for (const notice of opened.notices) terminal.out(terminal.style("dim", terminal.forOut(notice)));
+    if (opened.caching) terminal.out(terminal.style("dim", terminal.forOut(opened.caching)));
+    if (opened.resumed) terminal.out(await recap(this.#app.store, opened.conversation.sessionId, terminal));
+    return opened;
+  }
+
+  /** Ctrl-C: stops the turn; at the prompt it clears the line. A second time within two seconds it leaves. */
+  #interrupted(): void {
+    const now = Date.now();
+    const again = now - this.#lastInterrupt <= EXIT_WINDOW_MS;
+    this.#lastInterrupt = now;
+    const { terminal } = this.#context;
+    if (this.#running && !again) this.#running.abort();
+    else if (!this.#running && this.#reader.clearDraft()) this.#lastInterrupt = 0;
+    else if (again) this.#leave();
+    else this.#reader.interlude(() => terminal.err(terminal.style("dim", "  press Ctrl-C again to leave")));
+  }
+
+  #leave(): void {
+    this.#leaving = true;
+    this.#running?.abort();
+    this.#reader.close();
+  }
+
+  /** `prepared` text is complete: references in it stay as they are, as they do in pasted blocks. */
+  async #turn(line: TypedLine, prepared?: { readonly untrusted: boolean }): Promise<void> {
+    const opened = this.#opened ?? (await this.#open());
+    const display = this.#app.config.display;
+    const printer = new EventPrinter(this.#context.terminal, {
+      quiet: false,
+      stream: true,
+      reasoning: display.show_reasoning,
+      toolProgress: this.#context.values.verbose ? "verbose" : String(display.tool_progress),
+    });
+    const controller = new AbortController();
+    this.#running = controller;
+    this.#printer = printer;
+    try {
+      const input = prepared
+        ? { text: line.text, warnings: [], untrusted: prepared.untrusted }
+        : await this.#app.prepareInput(line.typed, opened);
+      const { terminal } = this.#context;
+      for (const warning of input.warnings) terminal.err(`warning: ${terminal.forErr(warning)}`);
+      const options = { signal: controller.signal, tainted: input.untrusted };
+      for await (const event of opened.conversation.send(withPastes(input.text, line.pastes), options)) {
+        printer.show(event);
+        if (event.type === "ended" && event.undelivered) this.#pending.unshift(plainLine(event.undelivered));
+      }
+    } finally {
+      this.#running = undefined;
+      this.#printer = undefined;
+    }
+    if (display.bell_on_complete) this.#context.terminal.raw("\u0007");
+  }
+
+  /** Text typed while a turn runs: interrupt it, steer it, or wait for its end, as configured; always acknowledged. */
+  #typedWhileBusy(line: TypedLine): void {
+    const command = commandOf(line, this.#commands);
+    if (command && "command" in command && command.command.whileBusy) {
+      this.#acknowledge(line);
+      void this.#command(line);
+      return;
+    }
+    const mode = this.#app.config.display.busy_input_mode;
+    if (mode === "steer" && this.#opened?.conversation.steer(line.text)) {
+      this.#acknowledge(line, "noted: it goes with the next tool result");
+      return;
+    }
+    this.#pending.push(line);
+    this.#acknowledge(
+      line,
+      mode === "interrupt" ? "stopping; your message is next" : "queued: it is sent after this turn",
+    );
+    if (mode === "interrupt") this.#running?.abort();
+  }
+
+  /** What was typed was not on the screen until now: an answer was being written there. */
+  #acknowledge(line: TypedLine, what?: string): void {
+    const { terminal } = this.#context;
+    const width = Math.min(terminal.columns, 100) - 6;
+    const typed = fitToWidth(terminal.forErr(line.text.trim().replaceAll(/\s+/gu, " ")), width);
+    const shown = terminal.style("dim", `  ❯ ${typed}${what ? `\n  ${what}` : ""}`);
+    if (this.#printer) this.#printer.aside(shown);
+    else terminal.err(shown);
+  }
+
+  async #answer(answer: CommandAnswer, retry: (choice: string) => Promise<void>): Promise<void> {
+    const { terminal } = this.#context;
+    if (answer.type === "text") terminal.out(terminal.forOut(answer.text));
+    else if (answer.type === "quit") this.#interruptToLeave();
+    else if (answer.type === "send" && answer.prepared) await this.#turn(plainLine(answer.text), answer.prepared);
+    else if (answer.type === "send") this.#pending.push(plainLine(answer.text));
+    else if (answer.type === "choose") {
+      const chosen = await this.#choose(answer.title, answer.choices);
+      if (chosen) await retry(chosen);
+    } else {
+      await this.#opened?.conversation.close();
+      const sessionId = answer.type === "switch" ? answer.sessionId : (this.#opened?.conversation.sessionId ?? null);
+      const known = sessionId && (await this.#app.store.getSession(sessionId)) ? sessionId : undefined;
+      const { resume: _, ...changes } = this.#changes;
+      this.#changes = {
+        ...changes,
+        ...(answer.type === "model"
+          ? { model: answer.model, ...(answer.provider ? { provider: answer.provider } : {}) }
+          : {}),
+      };
+      Object.assign(this.#changes, { resume: known });
+      this.#opened = undefined;
+      const opened = await this.#open();
+      if (answer.type === "switch" && answer.sessionId === null) await this.#tellReset(opened.conversation.sessionId);
+      const model = terminal.forOut(opened.identity.model);
+      terminal.out(terminal.style("dim", `session ${opened.conversation.sessionId} · ${model}`));
+    }
+  }
+
+  async #tellReset(sessionId: string): Promise<void> {
+    const { hooks } = this.#app;
+    if (hooks.listens("on_session_reset"))
+      await hooks.run("on_session_reset", { session_id: sessionId, platform: "cli" });
+  }
+
+  #interruptToLeave(): void {
+    this.#leaving = true;
+    this.#running?.abort();
+  }
+
+  async #choose(title: string, choices: readonly { label: string; value: string }[]): Promise<string | null> {
+    if (!this.#context.terminal.interactive) {
+      this.#context.terminal.out(this.#context.terminal.forOut(choices.map((choice) => choice.label).join("\n")));
+      return null;
+    }
+    return this.#reader.lend(() => pick(this.#context.terminal, title, choices));
+  }
+
+  /** Commands by their exact word, then skills, then what the word could be short for. */
+  async #meaning(line: TypedLine): Promise<ReturnType<typeof parseCommandLine>> {
+    const parsed = commandOf(line, this.#commands);
+    const word = line.typed.trim().slice(1).split(/\s/, 1)[0]?.toLowerCase() ?? "";
+    const exact =
+      parsed && "command" in parsed && [parsed.command.name, ...(parsed.command.aliases ?? [])].includes(word);
+    if (!parsed || exact) return parsed;
+    return commandOf(line, [...this.#commands, ...(await this.#app.skillCommands())]);
+  }
+
+  async #command(line: TypedLine): Promise<boolean> {
+    const commands = this.#commands;
+    const parsed = await this.#meaning(line);
+    if (!parsed) return false;
+    const { terminal } = this.#context;
+    if ("unknown" in parsed) {
+      terminal.err(
+        `unknown command /${parsed.unknown}${parsed.candidates.length > 0 ? `; one of: ${parsed.candidates.map((name) => `/${name}`).join(" ")}` : ""}. See /help`,
+      );
+      return true;
+    }
+    const opened = this.#opened ?? (await this.#open());
+    const run = async (args: string): Promise<void> => {
+      try {
+        const answer = await parsed.command.run(args, {
+          store: this.#app.store,
+          ledger: this.#app.ledger,
+          opened,
+          conversation: opened.conversation,
+          source: "cli",
+          human: this.#human,
+          busy: this.#running !== undefined,
+          commands,
+          yolo: this.#yolo,
+          setYolo: async (on) => {
+            this.#yolo = on;
+            await this.#app.setYolo(opened.conversation.sessionId, on);
+          },
+        });
+        await this.#answer(answer, run);
+      } catch (error) {
+        terminal.err(`error: ${terminal.forErr(error instanceof Error ? error.message : String(error))}`);
+      }
+    };
+    await run(parsed.args);
+    return true;
+  }
+
+  async #listen(): Promise<void> {
+    await this.#reader.open();
+    this.#reader.onInterrupt = () => this.#interrupted();
+    this.#reader.onUnexpectedLine = (line) => (this.#running ? this.#typedWhileBusy(line) : this.#pending.push(line));
+  }
+
+  /** A line for the person now; a message for the agent when nothing else is going on. */
+  #processNews(notice: { conversationId: string; line: string; message: string }): void {
+    if (notice.conversationId !== this.#opened?.conversation.conversationId) return;
+    const { terminal } = this.#context;
+    const shown = terminal.style("dim", `  ${terminal.forErr(notice.line)}`);
+    this.#news.push(notice.message);
+    this.#waiting?.abort();
+    this.#reader.interlude(() => (this.#printer ? this.#printer.aside(shown) : terminal.err(shown)));
+  }
+
+  /** What to do next: the person's words first, then news of processes; null at the end of input. */
+  async #next(): Promise<{ line: TypedLine } | { news: string } | null> {
+    for (;;) {
+      const queued = this.#pending.shift();
+      if (queued !== undefined) return { line: queued };
+      const news = this.#news.shift();
+      if (news !== undefined) return { news };
+      const waiting = new AbortController();
+      this.#waiting = waiting;
+      const line = await this.#reader.line(this.#context.terminal.style("cyan", "❯ "), waiting.signal);
+      this.#waiting = undefined;
+      if (line !== null) return { line };
+      if (!waiting.signal.aborted || this.#leaving) return null;
+    }
+  }
+
+  async run(): Promise<number> {
+    await this.#listen();
+    const release = this.#leaveOnSignals();
+    await this.#open();
+    const deaf = this.#app.onProcessEvent((notice) => this.#processNews(notice));
+    const { terminal } = this.#context;
+    terminal.out(terminal.style("dim", "Type a message, /help for commands, Ctrl-D to leave."));
+    while (!this.#leaving) {
+      const next = await this.#next();
+      if (next === null) break;
+      if ("news" in next) {
+        await this.#turn(plainLine(next.news), { untrusted: true });
+        continue;
+      }
+      const { line } = next;
+      if (line.text.trim() === "") continue;
+      await this.#reader.remember(line.text);
+      if (!(await this.#command(line))) await this.#turn(line);
+    }
+    deaf();
+    this.#reader.close();
+    await this.#opened?.conversation.close();
+    release();
+    const id = this.#opened?.conversation.sessionId;
+    if (id && (await this.#app.store.getSession(id)))
+      terminal.out(terminal.style("dim", `Go on with: hermes -r ${id}`));
+    return this.#exitCode;
+  }
+
+  /** A signal ends it: the turn stops, what happened is stored, the terminal is left as it was found. */
+  #leaveOnSignals(): () => void {
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+    const leave = (_name: NodeJS.Signals, code: number) => {
+      this.#exitCode = 128 + code;
+      this.#leave();
+    };
+    for (const name of signals) process.once(name, leave);
+    return () => {
+      for (const name of signals) process.off(name, leave);
+    };
+  }
+}
+
+export function interact(
+  context: CliContext,
+  app: App,
+  options: (human: Human) => Promise<ConversationOptions>,
+): Promise<number> {
+  return new Session(context, app, options).run();
+}

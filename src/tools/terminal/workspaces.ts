@@ -1,0 +1,145 @@
+// One workspace per conversation: its backend for commands, its working directory, its background processes.
+import type { Redactor } from "../../core/redactor.ts";
+import { stripAnsi } from "./ansi.ts";
+import type { Backend } from "./backend.ts";
+import { type ProcessEvent, ProcessRegistry } from "./process-registry.ts";
+
+export type OpenBackend = (cwd: string, conversationId: string) => Promise<Backend>;
+
+/** News of a background process, for the conversation that started it. */
+export interface ProcessNotice {
+  readonly conversationId: string;
+  readonly kind: "completed" | "watched";
+  /** It ended with anything but success. */
+  readonly failed: boolean;
+  /** One line for the person. */
+  readonly line: string;
+  /** What the agent is told, as a message of its own. */
+  readonly message: string;
+}
+
+function toNotice(event: ProcessEvent): ProcessNotice {
+  const { id, command, conversationId, exitCode, status } = event.process;
+  const short = command.length > 80 ? `${command.slice(0, 79)}…` : command;
+  if (event.type === "completed") {
+    const line = `background process ${id} ended (${status}, exit code ${exitCode}): ${short}`;
+    return {
+      conversationId,
+      kind: "completed",
+      failed: exitCode !== 0,
+      line,
+      message: `[${line}]\nThe end of its output:\n${event.tail.trimEnd() || "(nothing)"}`,
+    };
+  }
+  const line = `background process ${id} printed what was watched for: ${short}`;
+  const message = `[${line}]\n${event.lines.join("\n").slice(0, 2_000)}`;
+  return { conversationId, kind: "watched", failed: false, line, message };
+}
+
+const REAP_EVERY_MS = 60_000;
+/** Shells whose state is remembered. Of more conversations the ones unused for longest start in their first folder again. */
+const MOST = 256;
+/** A shell that was asked for a moment ago may be about to run something. */
+const REST_MS = 60_000;
+
+export class Workspaces {
+  readonly processes: ProcessRegistry;
+  readonly #open: OpenBackend;
+  readonly #idleMs: number;
+  readonly #most: number;
+  readonly #restMs: number;
+  readonly #used = new Map<string, number>();
+  #reaper: NodeJS.Timeout | undefined;
+  readonly #backends = new Map<string, Promise<Backend>>();
+  readonly #ready = new Map<string, Backend>();
+  readonly #listeners = new Set<(notice: ProcessNotice) => void>();
+
+  /** `idleMs`: a container or a connection that nobody used for so long is given back. */
+  constructor(
+    open: OpenBackend,
+    redactor: Redactor,
+    options: { readonly idleMs?: number; readonly most?: number; readonly restMs?: number } = {},
+  ) {
+    this.#open = open;
+    this.#idleMs = options.idleMs ?? 0;
+    this.#most = options.most ?? MOST;
+    this.#restMs = options.restMs ?? REST_MS;
+    this.processes = new ProcessRegistry((text) => redactor.redact(stripAnsi(text)));
+    this.processes.onEvent = (event) => {
+      for (const listener of this.#listeners) listener(toNotice(event));
+    };
+  }
+
+  /** Told when a background process that asked for it has ended or printed what was watched for. */
+  onProcessEvent(listener: (notice: ProcessNotice) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Made at the first command of a conversation. */
+  backend(conversationId: string, cwd: string): Promise<Backend> {
+    // Deleted first, so that the order is that of use.
+    this.#used.delete(conversationId);
+    this.#used.set(conversationId, Date.now());
+    const known = this.#backends.get(conversationId);
+    if (known) return known;
+    const opening = this.#open(cwd, conversationId).then(
+      (backend) => {
+        this.#ready.set(conversationId, backend);
+        void this.#trim();
+        if (backend.remote && this.#idleMs > 0)
+          this.#reaper ??= setInterval(() => void this.reap(Date.now()), REAP_EVERY_MS).unref();
+        return backend;
+      },
+      (error) => {
+        // The next command tries again: a host may come back, a setting may be corrected.
+        this.#backends.delete(conversationId);
+        throw error;
+      },
+    );
+    this.#backends.set(conversationId, opening);
+    return opening;
+  }
+
+  /** Where the conversation stands now: the start directory until a command moves it. */
+  cwd(conversationId: string, start: string): string {
+    return this.#ready.get(conversationId)?.cwd ?? start;
+  }
+
+  /** Closes remote backends that were idle for too long and run nothing; the next command opens a new one. */
+  async reap(now: number): Promise<void> {
+    for (const [id, backend] of this.#ready) {
+      if (!backend.remote || backend.busy || now - (this.#used.get(id) ?? now) < this.#idleMs) continue;
+      await this.#drop(id, backend);
+    }
+  }
+
+  /** A program that runs for months meets any number of conversations: it keeps the shells of the latest. */
+  async #trim(): Promise<void> {
+    let over = this.#ready.size - this.#most;
+    for (const [id, usedAt] of [...this.#used]) {
+      if (over <= 0 || Date.now() - usedAt < this.#restMs) return;
+      const backend = this.#ready.get(id);
+      const works = backend?.busy || this.processes.list(id).some((process) => process.endedAt === null);
+      if (!backend || works) continue;
+      over -= 1;
+      await this.#drop(id, backend);
+    }
+  }
+
+  async #drop(id: string, backend: Backend): Promise<void> {
+    this.#ready.delete(id);
+    this.#backends.delete(id);
+    this.#used.delete(id);
+    await backend.close();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#reaper);
+    await this.processes.close();
+    const backends = await Promise.allSettled(this.#backends.values());
+    await Promise.all(backends.map((result) => (result.status === "fulfilled" ? result.value.close() : undefined)));
+    this.#backends.clear();
+    this.#ready.clear();
+  }
+}
