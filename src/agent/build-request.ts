@@ -34,7 +34,7 @@ function outputAllowance(turn: TurnScope): number | undefined {
 export function buildRequest(
   turn: TurnScope,
   purpose: string,
-  special: { readonly tools?: readonly ToolSchema[]; readonly scaffold?: readonly Message[] } = {},
+  special: { readonly tools?: readonly ToolSchema[] | undefined; readonly scaffold?: readonly Message[] } = {},
 ): ModelRequest {
   const { log, tools, parts } = turn.thread;
   const { settings } = parts;

@@ -57,7 +57,7 @@ describe("before a turn", () => {
         return "";
       },
       sessionEnded: async () => void order.push("ended"),
-      sessionSwitched: async (_id: string, details: { reason?: string }) =>
+      sessionSwitched: async (_id: string, details: { reason?: string | undefined }) =>
         void order.push(`switched ${details.reason}`),
     };
     const provider = scripted([uses([call("todo")]), says(LONG), says(LONG), says("short")]);

@@ -14,7 +14,7 @@ const MOST_PREFLIGHT_PASSES = 3;
 
 export interface CompactionRequest {
   readonly signal: AbortSignal;
-  readonly focus?: string;
+  readonly focus?: string | undefined;
   emit(event: AgentEvent): void;
 }
 
@@ -23,7 +23,7 @@ export interface CompactionReport {
   readonly beforeTokens: number;
   readonly afterTokens: number;
   readonly method: string;
-  readonly notice?: string;
+  readonly notice?: string | undefined;
 }
 
 async function squeeze(

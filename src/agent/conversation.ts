@@ -27,22 +27,22 @@ const LOST_RESULT = "[no result: the process ended before this call finished; it
 
 export interface OpenOptions {
   /** Goes on with a stored session: an id or one of its ancestors by compaction. */
-  readonly resume?: string;
+  readonly resume?: string | undefined;
   /** The id for a new session; made when absent. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** The conversation that started this one. */
-  readonly parentSessionId?: string;
+  readonly parentSessionId?: string | undefined;
 }
 
 export interface SendOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The input itself is not the owner's word: a stranger's message, a webhook. */
-  readonly tainted?: boolean;
-  readonly senderId?: string;
+  readonly tainted?: boolean | undefined;
+  readonly senderId?: string | undefined;
   /** Pieces of the answer are gathered and handed out no more often than this. Each at once when absent. */
-  readonly deltaMs?: number;
+  readonly deltaMs?: number | undefined;
   /** The model is asked only after this; its failure fails the turn. */
-  readonly after?: Promise<unknown>;
+  readonly after?: Promise<unknown> | undefined;
 }
 
 interface Running {
@@ -273,7 +273,7 @@ export class Conversation {
   }
 
   /** Interrupts what runs, lets background work finish within a deadline; `reason` also ends the session's row. */
-  async close(options: { readonly reason?: string } = {}): Promise<void> {
+  async close(options: { readonly reason?: string | undefined } = {}): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     const running = this.#running;

@@ -35,9 +35,14 @@ export type Judgement =
       readonly last: boolean;
     }
   /** `message` is what to store; absent when the text is stored already. */
-  | { readonly kind: "answer"; readonly text: string; readonly message?: AssistantMessage; readonly notice?: string }
+  | {
+      readonly kind: "answer";
+      readonly text: string;
+      readonly message?: AssistantMessage | undefined;
+      readonly notice?: string;
+    }
   /** Ask again; the scaffolding goes on the wire after the log and is never stored. */
-  | { readonly kind: "again"; readonly scaffold: readonly Message[]; readonly notice?: string }
+  | { readonly kind: "again"; readonly scaffold: readonly Message[]; readonly notice?: string | undefined }
   | { readonly kind: "failed"; readonly failure: Failure; readonly text: string };
 
 const user = (content: string): Message => ({ role: "user", content });

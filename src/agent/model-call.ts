@@ -104,7 +104,7 @@ function lost(): Failure {
 export async function callModel(
   parts: ConversationParts,
   request: ModelRequest,
-  options: { readonly signal: AbortSignal; readonly deltaMs?: number; emit(event: AgentEvent): void },
+  options: { readonly signal: AbortSignal; readonly deltaMs?: number | undefined; emit(event: AgentEvent): void },
 ): Promise<CallOutcome> {
   const { signal, emit } = options;
   const screen = new Screen(parts.redactor, emit, options.deltaMs ?? 0);

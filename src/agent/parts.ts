@@ -21,35 +21,35 @@ export interface AgentSettings {
   readonly source: string;
   readonly cwd: string;
   /** The folder that the conversation was opened in; `cwd` follows its shell. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   /** Results too large for the window are written below this folder. */
   readonly spillDir: string;
   /** `agent.max_turns`: model calls in one turn. Default 90. */
-  readonly maxTurns?: number;
-  readonly maxOutputTokens?: number;
-  readonly reasoningEffort?: ReasoningEffort;
-  readonly temperature?: number;
-  readonly userId?: string;
-  readonly jobId?: string;
+  readonly maxTurns?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
+  readonly temperature?: number | undefined;
+  readonly userId?: string | undefined;
+  readonly jobId?: string | undefined;
   /** Goes into the session row. */
-  readonly modelConfig?: JsonObject;
+  readonly modelConfig?: JsonObject | undefined;
   /** `compression.enabled`. Default true. */
-  readonly compression?: boolean;
+  readonly compression?: boolean | undefined;
   /** `display.file_mutation_verifier`. Default true. */
-  readonly verifyFileChanges?: boolean;
+  readonly verifyFileChanges?: boolean | undefined;
   /** Default true; children and one-off jobs have no use for titles. */
-  readonly titles?: boolean;
-  readonly guard?: Partial<GuardSettings>;
+  readonly titles?: boolean | undefined;
+  readonly guard?: Partial<GuardSettings> | undefined;
   /** Deadline of a tool that names none. Default ten minutes. */
-  readonly toolTimeoutMs?: number;
+  readonly toolTimeoutMs?: number | undefined;
   /** How long a tool that ignores its signal is waited for. Default 250 ms. */
-  readonly abandonMs?: number;
+  readonly abandonMs?: number | undefined;
   /** Characters of all results of one turn before the largest spill. Default 200,000. */
-  readonly turnResultChars?: number;
+  readonly turnResultChars?: number | undefined;
   /** How long `close` waits for background work. Default 5 s. */
-  readonly closeMs?: number;
+  readonly closeMs?: number | undefined;
   /** How deep in delegation this conversation is; 0 for the person's own. */
-  readonly depth?: number;
+  readonly depth?: number | undefined;
   /** A reason to refuse a tool in this conversation. Asked at every dispatch, and when the schemas are settled. */
   denyTool?(name: string, tool: Tool | undefined): string | undefined;
 }
@@ -63,10 +63,10 @@ export interface ConversationParts {
   readonly hooks: Hooks;
   readonly human: Human;
   readonly side: SideModel;
-  readonly redactor?: Redactor;
-  readonly gate?: Gate;
+  readonly redactor?: Redactor | undefined;
+  readonly gate?: Gate | undefined;
   readonly settings: AgentSettings;
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Told when a compaction took text out of the window: what tools gave before may be asked for again. */
   forgetReads?(conversationId: string): void;
   /** The text for a new session; asked again only when compaction opens a continuation. */

@@ -23,10 +23,10 @@ export interface Continuation {
 export interface LogOrigin {
   readonly sessionId: string;
   readonly conversationId: string;
-  readonly parentSessionId?: string;
+  readonly parentSessionId?: string | undefined;
   /** The stored row, when the session exists already. */
-  readonly row?: SessionRow;
-  readonly messages?: readonly Message[];
+  readonly row?: SessionRow | undefined;
+  readonly messages?: readonly Message[] | undefined;
 }
 
 /** A session id in the product's form; gateway sessions carry eight digits. */

@@ -12,9 +12,9 @@ import { LoopGuard } from "./tools/loop-guard.ts";
 export interface TurnOutcome {
   readonly end: TurnEnd;
   readonly text: string;
-  readonly failure?: Failure;
+  readonly failure?: Failure | undefined;
   /** Why the text may be incomplete. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 export interface TurnOptions {

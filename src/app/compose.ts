@@ -22,22 +22,22 @@ import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
   /** `worker` for long-running processes. */
-  readonly host?: "in-process" | "worker";
-  readonly ignoreUserConfig?: boolean;
+  readonly host?: "in-process" | "worker" | undefined;
+  readonly ignoreUserConfig?: boolean | undefined;
   /** Configuration for this run only, above every other layer. */
   readonly overrides?: { readonly [key: string]: unknown };
   /** Dangerous commands run without asking; the hardline list still holds. */
-  readonly yolo?: boolean;
+  readonly yolo?: boolean | undefined;
   /** How long a person may take to approve; the terminal's limit when absent. */
-  readonly approvalMs?: number;
+  readonly approvalMs?: number | undefined;
   /** Whose limit applies when `approvalMs` is absent: that of chats, or the terminal's. */
-  readonly approvals?: "gateway";
+  readonly approvals?: "gateway" | undefined;
   /** Shell hooks run without having been approved. */
-  readonly acceptHooks?: boolean;
+  readonly acceptHooks?: boolean | undefined;
   /** Asks the person about a shell hook that is new; absent where nobody can answer. */
   consentToHook?(hook: { readonly event: string; readonly command: string }): Promise<boolean>;
   /** A record of spending that somebody else keeps open, for example in a worker. */
-  readonly ledger?: UsageLedger;
+  readonly ledger?: UsageLedger | undefined;
   onNotice?(text: string): void;
 }
 
@@ -132,7 +132,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
-  const opened: { models?: Models } = {};
+  const opened: { models?: Models | undefined } = {};
   const { hooks, plugins } = await openExtensions(home, config, {
     accept: options.acceptHooks ?? false,
     ...(options.consentToHook ? { consent: options.consentToHook } : {}),

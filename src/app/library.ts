@@ -11,19 +11,19 @@ import { openHome } from "../home/home.ts";
 
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */
-  readonly home?: string;
+  readonly home?: string | undefined;
   /** The environment to use instead of the process's own: provider keys and HERMES_* switches. */
   readonly env?: { readonly [name: string]: string | undefined };
   /** Configuration for this program only, above config.yaml: `{ model: { default: "…" } }`. */
   readonly config?: { readonly [key: string]: unknown };
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Degraded storage, an unreachable key file and the like. */
   onNotice?(text: string): void;
 }
 
 export interface LibraryConversationOptions extends Omit<ConversationOptions, "human"> {
   /** Who answers approvals and questions. Default: nobody, so dangerous means denied. */
-  readonly human?: Human;
+  readonly human?: Human | undefined;
 }
 
 export interface Hermes {

@@ -32,7 +32,7 @@ import { turnGate } from "./turn-gate.ts";
 interface OpenedEngine {
   readonly engine: ContextEngine;
   readonly side: SideModel;
-  readonly notice?: string;
+  readonly notice?: string | undefined;
 }
 
 async function openEngine(services: Services, connected: Connected, limits: ModelLimits): Promise<OpenedEngine> {

@@ -38,7 +38,7 @@ async function scanRules(): Promise<{ readonly hostile: Rule; readonly options: 
 }
 
 /** The configured zone when it exists, else that of the machine. */
-async function zoneOf(config: Config): Promise<{ readonly zone: string; readonly problem?: string }> {
+async function zoneOf(config: Config): Promise<{ readonly zone: string; readonly problem?: string | undefined }> {
   const { hostZone, isZone } = await import("../cron/zone.ts");
   const named = config.timezone.trim();
   if (named === "") return { zone: hostZone() };

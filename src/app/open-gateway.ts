@@ -45,14 +45,14 @@ export interface OpenedGateway {
   /** Sets the place for scheduled results in `.env`. */
   setHomeChannel(
     variable: string,
-    to: { readonly chatId: string; readonly threadId?: string; readonly name?: string },
+    to: { readonly chatId: string; readonly threadId?: string | undefined; readonly name?: string },
   ): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface OpenGatewayOptions {
   /** `worker` keeps the disk away from the event loop; tests use `in-process`. */
-  readonly host?: "in-process" | "worker";
+  readonly host?: "in-process" | "worker" | undefined;
   onNotice?(text: string): void;
 }
 
@@ -78,7 +78,7 @@ async function hygieneDue(
 async function setHomeChannel(
   home: Home,
   variable: string,
-  to: { chatId: string; threadId?: string; name?: string },
+  to: { chatId: string; threadId?: string | undefined; name?: string },
 ): Promise<void> {
   const { setEnvValue } = await import("../config/env-write.ts");
   await setEnvValue(home, variable, to.chatId);

@@ -31,13 +31,13 @@ export interface Guards {
 
 export interface GuardOptions {
   readonly yolo: boolean;
-  readonly hooks?: Hooks;
+  readonly hooks?: Hooks | undefined;
   /** How long a person may take to answer; the terminal's limit when absent. */
-  readonly approvalMs?: number;
+  readonly approvalMs?: number | undefined;
   /** Decides in smart mode before the person is asked. */
-  readonly judge?: Judge;
+  readonly judge?: Judge | undefined;
   /** Variables and files that loaded skills bring to a conversation's commands. */
-  readonly skills?: Pick<LazySkills, "passthrough" | "credentialFiles">;
+  readonly skills?: Pick<LazySkills, "passthrough" | "credentialFiles"> | undefined;
 }
 
 /** The gate with the switch that a person has: `/yolo`. */

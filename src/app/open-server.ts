@@ -17,8 +17,8 @@ export interface RunningServer {
 }
 
 export interface OpenServerOptions {
-  readonly host?: string;
-  readonly port?: number;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
   onLog?(level: "info" | "warning" | "error", text: string): void;
 }
 

@@ -50,7 +50,7 @@ function service(app: App, name: string): Listening | undefined {
     return { kind: "service", label: "OpenAI", baseUrl, key, model: stt.openai.model, language };
   }
   if (name === "groq" && env.GROQ_API_KEY) {
-    const { model } = stt.groq as { readonly model?: string };
+    const { model } = stt.groq as { readonly model?: string | undefined };
     const baseUrl = env.GROQ_BASE_URL || "https://api.groq.com/openai/v1";
     const chosen = model || env.STT_GROQ_MODEL || "whisper-large-v3-turbo";
     return { kind: "service", label: "Groq", baseUrl, key: env.GROQ_API_KEY, model: chosen, language };
@@ -94,7 +94,7 @@ export function textToSpeech(app: App): Found<Speaking> {
 }
 
 /** The words of a recording; the reason names what is missing. */
-export async function listen(app: App, path: string): Promise<Transcript & { readonly unset?: boolean }> {
+export async function listen(app: App, path: string): Promise<Transcript & { readonly unset?: boolean | undefined }> {
   const found = speechToText(app);
   if (!found.ok) return { ...found, unset: true };
   const [{ transcribe }, { runProgram }, { commandEnvironment }] = await Promise.all([

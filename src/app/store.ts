@@ -6,9 +6,9 @@ import { privateDatabase } from "../home/home-layout.ts";
 
 export interface OpenStoreOptions {
   /** `worker` for long-running processes: their event loop never waits for the disk. */
-  readonly host?: "in-process" | "worker";
+  readonly host?: "in-process" | "worker" | undefined;
   /** `sessions.index` of a configuration that is loaded already. */
-  readonly indexLayout?: "inline" | "compact";
+  readonly indexLayout?: "inline" | "compact" | undefined;
   /** Degraded storage, damaged indexes and the like, for the person. */
   onNotice?(text: string): void;
 }

@@ -60,10 +60,12 @@ async function key(context: CliContext): Promise<number> {
 
 /** What `/health/detailed` says, as far as a person wants to know. */
 interface Health {
-  readonly status?: string;
-  readonly active_agents?: number;
-  readonly active_runs?: number;
-  readonly platforms?: { readonly [name: string]: { readonly state?: string; readonly reason?: string | null } };
+  readonly status?: string | undefined;
+  readonly active_agents?: number | undefined;
+  readonly active_runs?: number | undefined;
+  readonly platforms?: {
+    readonly [name: string]: { readonly state?: string | undefined; readonly reason?: string | null };
+  };
 }
 
 function healthText({

@@ -60,7 +60,7 @@ export interface ChatArgs {
   readonly mode: "interactive" | "query" | "quiet" | "oneshot";
   readonly text: string;
   readonly images: readonly string[];
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
 }
 
 function listOf(context: CliContext, name: string): string[] {

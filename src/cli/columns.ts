@@ -5,10 +5,10 @@ import type { Terminal } from "./terminal.ts";
 
 export interface Column<Row> {
   readonly title: string;
-  readonly align?: "left" | "right";
+  readonly align?: "left" | "right" | undefined;
   /** Shrinks where the terminal is too narrow; of several the widest first. */
-  readonly flexible?: boolean;
-  readonly minWidth?: number;
+  readonly flexible?: boolean | undefined;
+  readonly minWidth?: number | undefined;
   value(row: Row): string;
 }
 

@@ -8,10 +8,10 @@ import type { Terminal } from "./terminal.ts";
 
 export interface CliOption {
   readonly type: "string" | "boolean";
-  readonly short?: string;
-  readonly multiple?: boolean;
+  readonly short?: string | undefined;
+  readonly multiple?: boolean | undefined;
   /** Placeholder in help text, for example `DAYS`. */
-  readonly value?: string;
+  readonly value?: string | undefined;
   readonly help: string;
 }
 
@@ -19,12 +19,12 @@ export type CliValues = { readonly [name: string]: string | boolean | readonly (
 
 /** Other surfaces that a command may start; only `main.ts` knows them. */
 export interface Surfaces {
-  gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean }): Promise<number>;
+  gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean | undefined }): Promise<number>;
 }
 
 /** What every command gets. */
 export interface CliBase {
-  readonly surfaces?: Surfaces;
+  readonly surfaces?: Surfaces | undefined;
   readonly home: Home;
   readonly terminal: Terminal;
   /** Runs another command line in this process, for example the chat after a session was picked. */
@@ -38,17 +38,17 @@ export interface CliContext extends CliBase {
 
 export interface CliCommand {
   readonly name: string;
-  readonly aliases?: readonly string[];
+  readonly aliases?: readonly string[] | undefined;
   readonly summary: string;
   /** What follows the name in usage lines, for example `ID [TITLE…]`. */
-  readonly args?: string;
+  readonly args?: string | undefined;
   readonly options?: { readonly [name: string]: CliOption };
-  readonly subcommands?: readonly CliCommand[];
+  readonly subcommands?: readonly CliCommand[] | undefined;
   /** The subcommand that a bare call means. */
-  readonly defaultSubcommand?: string;
+  readonly defaultSubcommand?: string | undefined;
   /** How many positionals are allowed; more is an error. Unlimited when absent. */
-  readonly maxPositionals?: number;
-  readonly examples?: readonly string[];
+  readonly maxPositionals?: number | undefined;
+  readonly examples?: readonly string[] | undefined;
   /** A look at the words before they are parsed, for options with an optional value. */
   rewrite?(argv: readonly string[]): string[];
   /** The exit code. Trouble that the person can hint is thrown as UserError. */
@@ -101,7 +101,7 @@ function parse(
   argv: readonly string[],
 ): { positionals: string[]; values: CliValues } {
   const options = { ...command.options, ...COMMON };
-  const config: Record<string, { type: "string" | "boolean"; short?: string; multiple?: boolean }> = {};
+  const config: Record<string, { type: "string" | "boolean"; short?: string | undefined; multiple?: boolean }> = {};
   for (const [name, option] of Object.entries(options)) {
     config[name] = {
       type: option.type,
@@ -185,7 +185,7 @@ export function helpText(path: readonly CliCommand[], columns = Number.POSITIVE_
 export function integerOption(
   context: CliContext,
   name: string,
-  range: { default: number; min?: number; max?: number },
+  range: { default: number; min?: number | undefined; max?: number },
 ): number {
   const value = context.values[name];
   if (value === undefined) return range.default;

@@ -104,7 +104,7 @@ async function create(context: CliContext): Promise<number> {
 }
 
 /** Skills one by one: added, removed, or all gone. */
-function editedSkills(context: CliContext, job: Job): { skills?: string[] } {
+function editedSkills(context: CliContext, job: Job): { skills?: string[] | undefined } {
   const added = texts(context, "add-skill") ?? [];
   const removed = texts(context, "remove-skill") ?? [];
   if (context.values["clear-skills"]) return { skills: added };

@@ -38,7 +38,7 @@ async function runForeign(home: Home, terminal: Terminal, argv: readonly string[
 interface Line {
   readonly home: Home;
   readonly terminal: Terminal;
-  readonly surfaces?: Surfaces;
+  readonly surfaces?: Surfaces | undefined;
 }
 
 async function runLine(line: Line, rest: readonly string[]): Promise<number> {

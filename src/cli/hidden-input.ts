@@ -1,11 +1,11 @@
 // Reads a secret: nothing is echoed, Enter ends it, Ctrl-C gives up.
 import type { Readable, Writable } from "node:stream";
 
-type Hidden = Readable & { isTTY?: boolean; setRawMode?(on: boolean): unknown };
+type Hidden = Readable & { isTTY?: boolean | undefined; setRawMode?(on: boolean): unknown };
 
 export interface HiddenOptions {
   readonly prompt: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

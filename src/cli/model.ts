@@ -10,7 +10,7 @@ const CHOICE: { readonly [name: string]: CliOption } = {
   provider: { type: "string", value: "PROVIDER", help: "Provider id, or custom:NAME" },
 };
 
-function asked(context: CliContext): { model?: string; provider?: string; baseUrl?: string } {
+function asked(context: CliContext): { model?: string | undefined; provider?: string; baseUrl?: string | undefined } {
   const model = context.positionals[0] ?? textOption(context, "model");
   const provider = textOption(context, "provider");
   const baseUrl = textOption(context, "base-url");

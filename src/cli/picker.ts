@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.ts";
 export interface Choice<T> {
   readonly label: string;
   /** Searched as well as the label. */
-  readonly keywords?: string;
+  readonly keywords?: string | undefined;
   readonly value: T;
 }
 

@@ -18,7 +18,7 @@ async function resolveWanted(store: SessionStore, wanted: string): Promise<strin
 /** Undefined when a new session is meant. */
 export async function sessionToResume(
   store: SessionStore,
-  options: { resume?: string; continue?: string },
+  options: { resume?: string | undefined; continue?: string },
 ): Promise<string | undefined> {
   if (options.resume) return resolveWanted(store, options.resume);
   if (options.continue === undefined) return undefined;

@@ -65,7 +65,7 @@ async function isDatabase(file: string): Promise<boolean> {
 
 async function* readJsonLines(
   input: Readable,
-): AsyncIterable<{ line: number; session?: ExportedSession; problem?: string }> {
+): AsyncIterable<{ line: number; session?: ExportedSession | undefined; problem?: string }> {
   let line = 0;
   for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     line += 1;
@@ -81,7 +81,7 @@ async function* readJsonLines(
 async function* sessionsToImport(
   file: string,
   context: CliContext,
-): AsyncIterable<{ session?: ExportedSession; problem?: string }> {
+): AsyncIterable<{ session?: ExportedSession | undefined; problem?: string }> {
   if (file === "-") yield* readJsonLines(context.terminal.streams.stdin);
   else if (await isDatabase(file)) {
     const foreign = await openForeignStore(file);

@@ -9,7 +9,7 @@ import { requireSession, withStore } from "./with-store.ts";
 
 const HIDDEN_SOURCES = ["tool"];
 
-function sourceFilter(context: CliContext): { source?: string; excludeSources?: readonly string[] } {
+function sourceFilter(context: CliContext): { source?: string | undefined; excludeSources?: readonly string[] } {
   const source = textOption(context, "source");
   return source ? { source } : { excludeSources: HIDDEN_SOURCES };
 }
@@ -102,7 +102,7 @@ export function searchSessions(context: CliContext): Promise<number> {
 /** Nothing of a message is passed over: what is no text is named. */
 function shownText(content: MessageRow["content"]): string {
   if (!Array.isArray(content)) return textOf(content as Content);
-  const parts = content as readonly { readonly type?: string; readonly text?: string }[];
+  const parts = content as readonly { readonly type?: string | undefined; readonly text?: string }[];
   return parts
     .map((part) => part?.text ?? (part?.type?.includes("image") ? "[image]" : JSON.stringify(part)))
     .join("\n");
@@ -114,7 +114,7 @@ function showMessage(context: CliContext, row: MessageRow): string {
   const text = shownText(row.content);
   const calls = (row.tool_calls ?? []).map((call) => {
     const { name = "?", arguments: args = "" } =
-      (call as { function?: { name?: string; arguments?: string } }).function ?? {};
+      (call as { function?: { name?: string | undefined; arguments?: string } }).function ?? {};
     return `  → ${name} ${args}`;
   });
   return [head, ...(text === "" ? [] : [text]), ...calls, ""].join("\n");

@@ -34,7 +34,7 @@ function consentOf(context: CliContext, verb: string): Consent {
   };
 }
 
-function toOptions(context: CliContext): { name?: string; category?: string; force: boolean } {
+function toOptions(context: CliContext): { name?: string | undefined; category?: string; force: boolean } {
   const name = textOption(context, "name");
   const category = textOption(context, "category");
   return { ...(name ? { name } : {}), ...(category ? { category } : {}), force: Boolean(context.values.force) };
@@ -177,7 +177,7 @@ export async function update(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const hub = await openHubActions(context.home);
   const rows = await hub.check(context.positionals[0]);
-  const results: { name: string; outcome: string; reason?: string }[] = [];
+  const results: { name: string; outcome: string; reason?: string | undefined }[] = [];
   for (const row of rows) {
     const restore = row.status === "up_to_date" && (row.local.state === "missing" || values.overwrite);
     if (row.status === "unavailable")

@@ -87,7 +87,7 @@ export function patchText(changes: InstallPlan["changes"]): string {
 }
 
 /** Everything that a decision needs, on the error stream: standard output stays for results. */
-export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?: boolean } = {}): void {
+export function showPlan(terminal: Terminal, plan: InstallPlan, options: { diff?: boolean | undefined } = {}): void {
   const files = plan.files.slice(0, MAX_FILES).map(plain).join(", ");
   const more = plan.files.length > MAX_FILES ? ` and ${plan.files.length - MAX_FILES} more` : "";
   const lines = [

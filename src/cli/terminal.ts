@@ -15,9 +15,9 @@ const CODES: { readonly [style in Style]: readonly [number, number] } = {
 };
 
 export interface TerminalStreams {
-  readonly stdin: Readable & { isTTY?: boolean; setRawMode?(on: boolean): unknown };
-  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
-  readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
+  readonly stdin: Readable & { isTTY?: boolean | undefined; setRawMode?(on: boolean): unknown };
+  readonly stdout: Writable & { isTTY?: boolean | undefined; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean | undefined; columns?: number; rows?: number | undefined };
 }
 
 /** Whoever read our words may leave early (`| head`): the work goes on without them. */
@@ -31,7 +31,7 @@ export class Terminal {
   /** Lines that came together with an answer: they answer the next questions. */
   readonly #ahead: string[] = [];
 
-  constructor(streams: TerminalStreams, options: { noColor?: boolean } = {}) {
+  constructor(streams: TerminalStreams, options: { noColor?: boolean | undefined } = {}) {
     this.#streams = streams;
     this.#colour = Boolean(streams.stdout.isTTY) && !options.noColor;
     for (const stream of [streams.stdout, streams.stderr]) stream.on("error", ignoreClosedPipe);

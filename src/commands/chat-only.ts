@@ -3,7 +3,7 @@
 export interface ChatCommand {
   readonly name: string;
   readonly summary: string;
-  readonly args?: string;
+  readonly args?: string | undefined;
 }
 
 export const CHAT_COMMANDS = [

@@ -26,8 +26,8 @@ interface FileTree extends Pick<ParsedYaml, "tree" | "problem" | "warnings"> {
 
 /** Remembers the file's tree until it changes. Held by whoever loads more than once. */
 export interface ConfigCache {
-  stamp?: string;
-  file?: FileTree;
+  stamp?: string | undefined;
+  file?: FileTree | undefined;
 }
 
 export interface LoadedConfig {
@@ -100,7 +100,10 @@ async function readFile(home: string, cache: ConfigCache): Promise<FileTree | un
   return cache.file;
 }
 
-async function readOrWarn(home: string, cache: ConfigCache): Promise<{ file?: FileTree; problem?: ConfigWarning }> {
+async function readOrWarn(
+  home: string,
+  cache: ConfigCache,
+): Promise<{ file?: FileTree | undefined; problem?: ConfigWarning }> {
   try {
     const file = await readFile(home, cache);
     if (!file) return {};
@@ -129,7 +132,7 @@ function isBlocking(warning: ConfigWarning): boolean {
 export async function loadConfig(options: {
   home: ConfigHome;
   overrides?: { readonly [key: string]: unknown };
-  cache?: ConfigCache;
+  cache?: ConfigCache | undefined;
 }): Promise<LoadedConfig> {
   const { home, overrides, cache = {} } = options;
   const ignore = ["1", "true", "yes"].includes((home.env.HERMES_IGNORE_USER_CONFIG ?? "").toLowerCase());

@@ -22,13 +22,13 @@ export interface ChangeOutcome {
   readonly value: unknown;
   readonly file: "config.yaml" | ".env";
   /** What the person may have meant instead. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 interface Change {
   readonly path: string;
   readonly text: string;
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 type Raw = { readonly [key: string]: unknown };

@@ -42,9 +42,9 @@ export interface Settings {
   /** The same for showing and repairing it: never throws, the defaults stand in for what cannot be read. */
   look(): Promise<LoadedConfig>;
   /** The value at a dotted path; secrets masked unless `reveal`. Throws UserError for a path that does not exist. */
-  get(path: string, options?: { reveal?: boolean }): Promise<unknown>;
+  get(path: string, options?: { reveal?: boolean | undefined }): Promise<unknown>;
   /** Sets one key from text, checked first; secrets go to `.env`. Throws UserError and changes nothing when it is wrong. */
-  set(path: string, text: string, options?: { force?: boolean }): Promise<ChangeOutcome>;
+  set(path: string, text: string, options?: { force?: boolean | undefined }): Promise<ChangeOutcome>;
   /** Takes one key out of config.yaml or `.env`; no change when it is not there. */
   unset(path: string): Promise<void>;
   /** Every effective value with its origin, secrets masked. */

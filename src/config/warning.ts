@@ -7,6 +7,6 @@ export interface ConfigWarning {
   /** One sentence without secrets. */
   readonly message: string;
   /** Where in config.yaml, counted from 1. */
-  readonly line?: number;
-  readonly column?: number;
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
 }

@@ -73,7 +73,7 @@ function locator(yaml: Yaml, document: YamlDocument, lines: LineCounter) {
   };
 }
 
-function toTree(document: YamlDocument): { tree: { [key: string]: unknown }; reason?: string } {
+function toTree(document: YamlDocument): { tree: { [key: string]: unknown }; reason?: string | undefined } {
   let value: unknown;
   try {
     value = plain(document.toJS());

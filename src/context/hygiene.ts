@@ -12,11 +12,11 @@ export interface HygieneState {
   readonly messages: readonly Message[];
   readonly contextLength: number;
   /** What the provider reported for the last turn; the estimate stands in when it is absent or 0. */
-  readonly lastPromptTokens?: number;
+  readonly lastPromptTokens?: number | undefined;
   /** `compression.enabled`. */
   readonly enabled: boolean;
   /** `compression.hygiene_hard_message_limit`. */
-  readonly hardMessageLimit?: number;
+  readonly hardMessageLimit?: number | undefined;
 }
 
 /** True at 85 % of the window, or at the hard message limit; never for fewer than four messages. */
@@ -33,7 +33,7 @@ function tokensOf(state: HygieneState): number {
 export interface HygieneResult {
   /** What the conversation should go on with, in a new session; the old one keeps every row. */
   readonly outcome: CompressOutcome;
-  readonly warning?: string;
+  readonly warning?: string | undefined;
 }
 
 /** Compacts when needed and hands the result back; null when there is nothing to do or nothing was gained. */

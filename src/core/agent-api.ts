@@ -9,13 +9,13 @@ export interface AgentApiOptions {
   /** Whose default toolset applies. */
   readonly platform: string;
   /** Scopes memory and search to one person. */
-  readonly userId?: string;
+  readonly userId?: string | undefined;
   /** A session id to go on with. */
-  readonly resume?: string;
+  readonly resume?: string | undefined;
   /** The id for a new session; made when absent. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Text of the caller for the model; part of the frozen prompt of a new session. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
 }
 
 export interface AgentApi {

@@ -11,7 +11,7 @@ export interface CommandContext {
   readonly conversation: Conversation;
   readonly source: string;
   /** Who can be asked, for commands that need a secret or a word. */
-  readonly human?: Human;
+  readonly human?: Human | undefined;
   /** True while a turn runs. */
   readonly busy: boolean;
   /** Lets dangerous commands of this session run without asking, or no longer. */
@@ -23,7 +23,7 @@ export interface CommandContext {
 
 export type CommandAnswer =
   /** `columns`: its lines are set in columns by spaces, which only a font of one width shows. */
-  | { readonly type: "text"; readonly text: string; readonly columns?: boolean }
+  | { readonly type: "text"; readonly text: string; readonly columns?: boolean | undefined }
   /** Send this to the model as if the person had typed it; `after` waits for the running turn. */
   | {
       readonly type: "send";
@@ -33,9 +33,9 @@ export type CommandAnswer =
       readonly prepared?: { readonly untrusted: boolean };
     }
   /** Go on in this session, or in a new one. */
-  | { readonly type: "switch"; readonly sessionId: string | null; readonly title?: string }
+  | { readonly type: "switch"; readonly sessionId: string | null; readonly title?: string | undefined }
   /** Go on with another model in the same session. */
-  | { readonly type: "model"; readonly model: string; readonly provider?: string }
+  | { readonly type: "model"; readonly model: string; readonly provider?: string | undefined }
   /** Let the person pick; the choice is given to the same command as its argument. */
   | {
       readonly type: "choose";
@@ -46,11 +46,11 @@ export type CommandAnswer =
 
 export interface SlashCommand {
   readonly name: string;
-  readonly aliases?: readonly string[];
-  readonly args?: string;
+  readonly aliases?: readonly string[] | undefined;
+  readonly args?: string | undefined;
   readonly summary: string;
   /** May run while a turn runs. */
-  readonly whileBusy?: boolean;
+  readonly whileBusy?: boolean | undefined;
   run(args: string, context: CommandContext): Promise<CommandAnswer>;
 }
 

@@ -17,12 +17,12 @@ export interface EngineStatus {
 }
 
 export interface CompressOptions {
-  readonly currentTokens?: number;
-  readonly focusTopic?: string;
+  readonly currentTokens?: number | undefined;
+  readonly focusTopic?: string | undefined;
   /** Text that memory providers want kept (`onPreCompress`). */
-  readonly carry?: string;
+  readonly carry?: string | undefined;
   readonly sessionId: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface CompressOutcome {
@@ -32,7 +32,7 @@ export interface CompressOutcome {
   readonly method: string;
   readonly modelCalls: number;
   /** For the person, when the result is worse than usual. */
-  readonly notice?: string;
+  readonly notice?: string | undefined;
 }
 
 export interface EngineToolContext {
@@ -56,7 +56,7 @@ export interface ContextEngine {
   hasContentToCompress?(messages: readonly Message[]): boolean;
   onSessionStart?(
     sessionId: string,
-    details: { readonly boundaryReason?: string; readonly oldSessionId?: string },
+    details: { readonly boundaryReason?: string | undefined; readonly oldSessionId?: string },
   ): Promise<void>;
   onSessionEnd?(sessionId: string, messages: readonly Message[]): Promise<void>;
   onSessionReset?(): void;

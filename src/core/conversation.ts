@@ -18,9 +18,9 @@ export interface Conversation {
     input: string | readonly ContentPart[],
     options: {
       readonly signal: AbortSignal;
-      readonly tainted?: boolean;
-      readonly after?: Promise<unknown>;
-      readonly deltaMs?: number;
+      readonly tainted?: boolean | undefined;
+      readonly after?: Promise<unknown> | undefined;
+      readonly deltaMs?: number | undefined;
     },
   ): AsyncGenerator<AgentEvent>;
   /** Guidance for the running turn; lands on the next tool result. False when no turn runs. */
@@ -66,35 +66,35 @@ export interface OpenedConversation {
 export interface ConversationOptions {
   readonly human: Human;
   /** Where the conversation comes from: `cli`, `telegram`, … ; `tool` hides it from lists. */
-  readonly source?: string;
+  readonly source?: string | undefined;
   /** Whose default toolset applies; `cli` when absent. */
-  readonly platform?: string;
-  readonly userId?: string;
+  readonly platform?: string | undefined;
+  readonly userId?: string | undefined;
   /** A session id to go on with. */
-  readonly resume?: string;
+  readonly resume?: string | undefined;
   /** The id for a new session; made when absent. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Text of the surface for the model: who is here, how to write. Part of the frozen prompt of a new session. */
-  readonly instructions?: string;
-  readonly model?: string;
-  readonly provider?: string;
-  readonly toolsets?: readonly string[];
-  readonly skills?: readonly string[];
-  readonly maxTurns?: number;
-  readonly cwd?: string;
+  readonly instructions?: string | undefined;
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly toolsets?: readonly string[] | undefined;
+  readonly skills?: readonly string[] | undefined;
+  readonly maxTurns?: number | undefined;
+  readonly cwd?: string | undefined;
   /** No project files, no memory, no skills. */
-  readonly ignoreRules?: boolean;
-  readonly passSessionId?: boolean;
-  readonly checkpoints?: boolean;
+  readonly ignoreRules?: boolean | undefined;
+  readonly passSessionId?: boolean | undefined;
+  readonly checkpoints?: boolean | undefined;
   /** The scheduled job that this conversation belongs to. */
-  readonly jobId?: string;
-  readonly baseUrl?: string;
+  readonly jobId?: string | undefined;
+  readonly baseUrl?: string | undefined;
   /** Toolsets that this conversation must not have, whatever else is chosen. */
-  readonly withoutToolsets?: readonly string[];
+  readonly withoutToolsets?: readonly string[] | undefined;
   /** Only tools that this platform has too, whatever else is chosen. */
-  readonly withinPlatform?: string;
-  readonly noMemory?: boolean;
-  readonly noProjectFiles?: boolean;
+  readonly withinPlatform?: string | undefined;
+  readonly noMemory?: boolean | undefined;
+  readonly noProjectFiles?: boolean | undefined;
   /** The chat that this conversation is in: where jobs made here deliver to. */
-  readonly origin?: JobOrigin;
+  readonly origin?: JobOrigin | undefined;
 }

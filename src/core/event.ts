@@ -58,9 +58,9 @@ export type AgentEvent =
       readonly modelCalls: number;
       readonly usage: Usage;
       readonly cost: Cost;
-      readonly failure?: Failure;
+      readonly failure?: Failure | undefined;
       /** For the person, beside the text: why the answer may be incomplete although the turn is done. */
-      readonly note?: string;
+      readonly note?: string | undefined;
       /** Steering text that found no tool result to land on: send it as the next message. */
-      readonly undelivered?: string;
+      readonly undelivered?: string | undefined;
     };

@@ -27,14 +27,14 @@ export interface Failure {
   /** One sentence for the person: what happened, without secrets. */
   readonly message: string;
   /** What the person can do about it; names a command or a setting. */
-  readonly hint?: string;
-  readonly status?: number;
+  readonly hint?: string | undefined;
+  readonly status?: number | undefined;
   /** How long the provider asked us to wait. */
-  readonly retryAfterMs?: number;
-  readonly provider?: string;
-  readonly model?: string;
+  readonly retryAfterMs?: number | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
   /** For context_overflow: the limit that the provider named, in tokens. */
-  readonly limitTokens?: number;
+  readonly limitTokens?: number | undefined;
 }
 
 /** An error whose text is meant for the person: printed without a stack, with its hint, and exit code `exitCode`. */
@@ -42,7 +42,7 @@ export class UserError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
 
-  constructor(message: string, options: { hint?: string; exitCode?: number; cause?: unknown } = {}) {
+  constructor(message: string, options: { hint?: string | undefined; exitCode?: number; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "UserError";
     this.hint = options.hint;

@@ -7,9 +7,9 @@ export type Intent =
       readonly command: string;
       readonly cwd: string;
       readonly backend: string;
-      readonly background?: boolean;
+      readonly background?: boolean | undefined;
       /** The folder of the conversation; deleting outside of it is asked for. `cwd` when absent. */
-      readonly workspace?: string;
+      readonly workspace?: string | undefined;
     }
   | {
       readonly kind: "code";
@@ -17,7 +17,7 @@ export type Intent =
       readonly code: string;
       readonly cwd: string;
       /** False when the script would run with all rights of the person. */
-      readonly contained?: boolean;
+      readonly contained?: boolean | undefined;
     }
   /** Text for the standard input of a program that already runs. */
   | {
@@ -31,15 +31,15 @@ export type Intent =
       readonly pty: boolean;
       readonly cwd: string;
       readonly backend: string;
-      readonly workspace?: string;
+      readonly workspace?: string | undefined;
     }
   | {
       readonly kind: "write";
       readonly path: string;
       readonly cwd: string;
       /** The file is deleted, moved away or emptied. */
-      readonly removes?: boolean;
-      readonly workspace?: string;
+      readonly removes?: boolean | undefined;
+      readonly workspace?: string | undefined;
     }
   | { readonly kind: "read"; readonly path: string; readonly cwd: string }
   | { readonly kind: "fetch"; readonly url: string }
@@ -51,7 +51,7 @@ export type Intent =
       readonly what: "memory" | "skill" | "cron" | "config";
       readonly summary: string;
       /** A person is asked for this reason too, whatever was read: "would …". */
-      readonly because?: string;
+      readonly because?: string | undefined;
     };
 
 export interface GateContext {
@@ -60,9 +60,9 @@ export interface GateContext {
   readonly human: Human;
   readonly tainted: boolean;
   /** Where the outside text of a tainted turn came from, for the question to the person. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** The folder that the conversation works in, wherever its shell is now. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -71,7 +71,7 @@ export type Verdict =
       readonly allowed: true;
       readonly how: "harmless" | "approved" | "allow_list" | "mode_off" | "sandboxed";
       /** Commands and code: where text from outside the workspace comes from that the output may hold. */
-      readonly outside?: string;
+      readonly outside?: string | undefined;
     }
   | {
       readonly allowed: false;

@@ -15,7 +15,7 @@ export interface Home {
   /** HOME for child processes, when the home brings its own. */
   readonly childHome: string | null;
   /** Why `.env` could not be read: what it sets is missing from `env`. */
-  readonly envError?: string;
+  readonly envError?: string | undefined;
 }
 
 /** The machine as a process sees it: the real one by default, plain data in tests. */

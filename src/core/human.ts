@@ -6,7 +6,7 @@ export interface ApprovalRequest {
   /** Why the gate stopped it. */
   readonly reason: string;
   /** The parts of the action that the gate stopped, as far as they are known: a long action hides them. */
-  readonly flagged?: readonly string[];
+  readonly flagged?: readonly string[] | undefined;
   /** Stable key of the intent: what an allow-list entry remembers. */
   readonly intent: string;
   /** Choices that make sense here; `always` is left out for one-off risks. */
@@ -23,7 +23,7 @@ export type ApprovalAnswer =
       readonly choice: "deny";
       readonly unattended: true;
       /** Why nobody answered, for the model, as a sentence; absent when the time ran out. */
-      readonly why?: string;
+      readonly why?: string | undefined;
     };
 
 export interface ClarifyRequest {
@@ -35,11 +35,11 @@ export interface Human {
   /** False where no person can answer: then dangerous means denied. */
   readonly present: boolean;
   /** Where the questions appear, for those who watch approvals: `gateway`; the terminal when absent. */
-  readonly surface?: string;
+  readonly surface?: string | undefined;
   /** Where nobody can answer: why, for the model, as the end of a sentence ("nobody is there to allow it"). */
-  readonly absence?: string;
+  readonly absence?: string | undefined;
   /** The turn is for somebody who is not the owner: tools read nothing of Hermes' homes and no secret files. */
-  readonly guest?: boolean;
+  readonly guest?: boolean | undefined;
   /** Told of a question that was not asked, because nobody is there, and counts as a no. */
   unasked?(request: ApprovalRequest): void;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;

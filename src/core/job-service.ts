@@ -3,24 +3,24 @@ import type { Job } from "./job.ts";
 
 /** Fields that are absent stay as they are; an empty text or list clears. */
 export interface JobInput {
-  readonly schedule?: string;
-  readonly timezone?: string;
-  readonly prompt?: string;
-  readonly name?: string;
+  readonly schedule?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly prompt?: string | undefined;
+  readonly name?: string | undefined;
   /** Zero or less: for ever. */
-  readonly repeat?: number;
-  readonly deliver?: string;
-  readonly skills?: readonly string[];
-  readonly model?: string;
-  readonly provider?: string;
-  readonly base_url?: string;
-  readonly script?: string;
-  readonly no_agent?: boolean;
-  readonly context_from?: readonly string[];
-  readonly enabled_toolsets?: readonly string[];
-  readonly workdir?: string;
-  readonly catch_up?: string;
-  readonly catch_up_limit?: number;
+  readonly repeat?: number | undefined;
+  readonly deliver?: string | undefined;
+  readonly skills?: readonly string[] | undefined;
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly base_url?: string | undefined;
+  readonly script?: string | undefined;
+  readonly no_agent?: boolean | undefined;
+  readonly context_from?: readonly string[] | undefined;
+  readonly enabled_toolsets?: readonly string[] | undefined;
+  readonly workdir?: string | undefined;
+  readonly catch_up?: string | undefined;
+  readonly catch_up_limit?: number | undefined;
 }
 
 /** Every change is checked first; trouble is a UserError and changes nothing. */

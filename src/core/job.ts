@@ -5,7 +5,7 @@ import type { MediaRequest } from "./outgoing-media.ts";
 export type Schedule =
   | { readonly kind: "once"; readonly run_at: string; readonly display: string }
   | { readonly kind: "interval"; readonly minutes: number; readonly display: string }
-  | { readonly kind: "cron"; readonly expr: string; readonly display: string; readonly tz?: string };
+  | { readonly kind: "cron"; readonly expr: string; readonly display: string; readonly tz?: string | undefined };
 
 export type JobState = "scheduled" | "running" | "paused" | "completed" | "error";
 
@@ -16,10 +16,10 @@ export type CatchUp = "skip" | "latest" | "all";
 export interface JobOrigin {
   readonly platform: string;
   readonly chat_id: string;
-  readonly chat_name?: string | null;
-  readonly thread_id?: string | null;
+  readonly chat_name?: string | null | undefined;
+  readonly thread_id?: string | null | undefined;
   /** The person or shared chat whose sessions the runs may search; absent for the owner. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
 }
 
 /** One job as jobs.json holds it. Fields that are not listed here are kept as they are. */
@@ -53,11 +53,11 @@ export interface Job {
   readonly origin: JobOrigin | null;
   readonly enabled_toolsets: readonly string[] | null;
   readonly workdir: string | null;
-  readonly catch_up?: CatchUp;
+  readonly catch_up?: CatchUp | undefined;
   /** Missed occurrences that `all` runs at most. */
-  readonly catch_up_limit?: number;
+  readonly catch_up_limit?: number | undefined;
   /** The newest run of the ledger that is counted in `repeat` and the `last_…` fields. */
-  readonly counted_run?: number;
+  readonly counted_run?: number | undefined;
 }
 
 /** `running` is open; every other state is an end, and a row gets exactly one. */
@@ -103,17 +103,17 @@ export interface RunClaim {
   readonly now: number;
   readonly owner: string;
   readonly leaseMs: number;
-  readonly missed?: readonly MissedRuns[];
+  readonly missed?: readonly MissedRuns[] | undefined;
   readonly run?: { readonly occurrence: number; readonly trigger: JobRun["trigger"] };
 }
 
 export interface RunOutcome {
   readonly state: Exclude<RunEnd, "skipped">;
   readonly now: number;
-  readonly reason?: string;
-  readonly sessionId?: string;
-  readonly document?: string;
-  readonly deliveryError?: string;
+  readonly reason?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly document?: string | undefined;
+  readonly deliveryError?: string | undefined;
   /** The person was told already, or need not be. */
   readonly told: boolean;
 }
@@ -154,7 +154,7 @@ export interface JobLedger {
   takeAlerts(now: number, leaseMs: number): Promise<readonly JobRun[]>;
   alertSent(id: number, deliveryError?: string): Promise<void>;
   /** Newest first. */
-  history(filter: { readonly jobId?: string; readonly limit: number }): Promise<readonly JobRun[]>;
+  history(filter: { readonly jobId?: string | undefined; readonly limit: number }): Promise<readonly JobRun[]>;
   beat(sign: TickerSign): Promise<void>;
   unbeat(owner: string): Promise<void>;
   signs(): Promise<readonly TickerSign[]>;
@@ -166,7 +166,7 @@ export interface JobLedger {
 export interface DeliveryTarget {
   readonly platform: string;
   readonly chatId: string;
-  readonly threadId?: string;
+  readonly threadId?: string | undefined;
 }
 
 export interface DeliveryMessage {
@@ -174,27 +174,27 @@ export interface DeliveryMessage {
   /** Files to send along, by path. */
   readonly media: readonly string[];
   /** The job that it comes from; deliveries of jobs are never mirrored into the chat's history. */
-  readonly jobId?: string;
+  readonly jobId?: string | undefined;
   /** How the files are to be sent. */
-  readonly mediaWish?: MediaRequest;
+  readonly mediaWish?: MediaRequest | undefined;
   /** Where the agent was that sent it (`cli`, `telegram`): the chat's own session then remembers the message. */
-  readonly mirrorFrom?: string;
+  readonly mirrorFrom?: string | undefined;
   /** The same for every attempt at this delivery: however often it is asked for, by whichever process, it is sent once. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Wait so long for the platform's word; without it a durably queued message counts as sent. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /** A chat that messages can be sent to. */
 export interface KnownChat {
   readonly platform: string;
   readonly chatId: string;
-  readonly threadId?: string;
+  readonly threadId?: string | undefined;
   readonly name: string;
   /** `dm`, `group`, `channel` … */
   readonly kind: string;
   /** The server that a channel belongs to, where the platform has such. */
-  readonly guild?: string;
+  readonly guild?: string | undefined;
 }
 
 /** How results reach chats. The gateway supplies one; without it only `local` works. */

@@ -27,31 +27,31 @@ export interface InboxRow {
   readonly attempts: number;
   readonly receivedAt: number;
   /** Other rows that are part of this message; they end with it. Never on disk. */
-  readonly absorbed?: readonly number[];
+  readonly absorbed?: readonly number[] | undefined;
 }
 
 export type OutboxPayload =
   | {
       readonly type: "text";
       readonly text: string;
-      readonly buttons?: readonly (readonly Button[])[];
-      readonly replyTo?: string;
-      readonly silent?: boolean;
+      readonly buttons?: readonly (readonly Button[])[] | undefined;
+      readonly replyTo?: string | undefined;
+      readonly silent?: boolean | undefined;
     }
   | {
       readonly type: "file";
       readonly kind: MediaKind;
       readonly path: string;
       readonly name: string;
-      readonly caption?: string;
-      readonly replyTo?: string;
+      readonly caption?: string | undefined;
+      readonly replyTo?: string | undefined;
     }
   /** The last words of a message that is on the screen already. */
   | {
       readonly type: "edit";
       readonly messageId: string;
       readonly text: string;
-      readonly buttons?: readonly (readonly Button[])[];
+      readonly buttons?: readonly (readonly Button[])[] | undefined;
     };
 
 export interface NewOutgoing {
@@ -61,7 +61,7 @@ export interface NewOutgoing {
   readonly to: Destination;
   readonly payload: OutboxPayload;
   /** Worth nothing after a crash: acknowledgements, progress, questions of a turn that died. */
-  readonly ephemeral?: boolean;
+  readonly ephemeral?: boolean | undefined;
 }
 
 export interface OutboxRow extends NewOutgoing {

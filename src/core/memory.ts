@@ -6,18 +6,18 @@ export interface MemoryInit {
   readonly sessionId: string;
   readonly hermesHome: string;
   readonly platform: string;
-  readonly userId?: string;
+  readonly userId?: string | undefined;
   readonly agentContext: string;
   readonly agentIdentity: string;
   readonly agentWorkspace: string;
-  readonly parentSessionId?: string;
-  readonly sessionTitle?: string;
-  readonly userName?: string;
-  readonly chatId?: string;
-  readonly chatName?: string;
-  readonly chatType?: string;
-  readonly threadId?: string;
-  readonly gatewaySessionKey?: string;
+  readonly parentSessionId?: string | undefined;
+  readonly sessionTitle?: string | undefined;
+  readonly userName?: string | undefined;
+  readonly chatId?: string | undefined;
+  readonly chatName?: string | undefined;
+  readonly chatType?: string | undefined;
+  readonly threadId?: string | undefined;
+  readonly gatewaySessionKey?: string | undefined;
 }
 
 export interface MemoryWrite {
@@ -30,12 +30,12 @@ export interface MemoryWrite {
 export interface ConfigField {
   readonly key: string;
   readonly description: string;
-  readonly secret?: boolean;
-  readonly required?: boolean;
-  readonly default?: string;
-  readonly choices?: readonly string[];
-  readonly url?: string;
-  readonly envVar?: string;
+  readonly secret?: boolean | undefined;
+  readonly required?: boolean | undefined;
+  readonly default?: string | undefined;
+  readonly choices?: readonly string[] | undefined;
+  readonly url?: string | undefined;
+  readonly envVar?: string | undefined;
 }
 
 /** Every call is isolated by the manager: a provider that throws or hangs never breaks a turn. */
@@ -60,7 +60,11 @@ export interface MemoryProvider {
   onSessionEnd?(messages: readonly Message[]): Promise<void>;
   onSessionSwitch?(
     newSessionId: string,
-    details: { readonly parentSessionId?: string; readonly reset: boolean; readonly reason?: string },
+    details: {
+      readonly parentSessionId?: string | undefined;
+      readonly reset: boolean;
+      readonly reason?: string | undefined;
+    },
   ): Promise<void>;
   /** What it returns reaches the summary. */
   onPreCompress?(messages: readonly Message[]): Promise<string>;
@@ -80,7 +84,11 @@ export interface Memory {
   beforeCompress(messages: readonly Message[]): Promise<string>;
   sessionSwitched(
     newSessionId: string,
-    details: { readonly parentSessionId?: string; readonly reset: boolean; readonly reason?: string },
+    details: {
+      readonly parentSessionId?: string | undefined;
+      readonly reset: boolean;
+      readonly reason?: string | undefined;
+    },
   ): Promise<void>;
   sessionEnded(messages: readonly Message[]): Promise<void>;
   delegated(task: string, result: string, childSessionId: string): Promise<void>;

@@ -12,7 +12,7 @@ export interface TextPart {
 export interface ImagePart {
   readonly type: "image_url";
   /** `url` is an http(s) address or a `data:` URL. */
-  readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" };
+  readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" | undefined };
 }
 
 export type ContentPart = TextPart | ImagePart;
@@ -24,7 +24,7 @@ export interface ToolCall {
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
   /** Provider data that must travel back with the call (for example a thought signature). */
-  readonly extra_content?: JsonObject;
+  readonly extra_content?: JsonObject | undefined;
 }
 
 export interface SystemMessage {
@@ -40,15 +40,15 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: "assistant";
   readonly content: Content;
-  readonly tool_calls?: readonly ToolCall[];
-  readonly finish_reason?: string;
+  readonly tool_calls?: readonly ToolCall[] | undefined;
+  readonly finish_reason?: string | undefined;
   /** Reasoning for display. Replayed only where a provider demands it for continuity. */
-  readonly reasoning?: string;
-  readonly reasoning_content?: string;
+  readonly reasoning?: string | undefined;
+  readonly reasoning_content?: string | undefined;
   /** Signed thinking blocks and the like, exactly as the provider sent them. */
-  readonly reasoning_details?: readonly Json[];
-  readonly codex_reasoning_items?: readonly Json[];
-  readonly codex_message_items?: readonly Json[];
+  readonly reasoning_details?: readonly Json[] | undefined;
+  readonly codex_reasoning_items?: readonly Json[] | undefined;
+  readonly codex_message_items?: readonly Json[] | undefined;
 }
 
 export interface ToolMessage {

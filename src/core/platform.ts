@@ -9,27 +9,27 @@ export type MediaKind = "image" | "video" | "audio" | "voice" | "document" | "st
 export interface Source {
   readonly platform: string;
   readonly chatId: string;
-  readonly chatName?: string;
+  readonly chatName?: string | undefined;
   readonly chatKind: ChatKind;
-  readonly threadId?: string;
-  readonly chatTopic?: string;
+  readonly threadId?: string | undefined;
+  readonly chatTopic?: string | undefined;
   /** Null when the platform names no sender: such messages are dropped unless the platform authenticates itself. */
   readonly userId: string | null;
-  readonly userName?: string;
+  readonly userName?: string | undefined;
   /** A second, steadier identity of the same person, where the platform has one. */
-  readonly userIdAlt?: string;
-  readonly isBot?: boolean;
-  readonly guildId?: string;
+  readonly userIdAlt?: string | undefined;
+  readonly isBot?: boolean | undefined;
+  readonly guildId?: string | undefined;
   /** The chat that a thread hangs from. */
-  readonly parentChatId?: string;
+  readonly parentChatId?: string | undefined;
 }
 
 /** A file in a message. The bytes are fetched only when a turn needs them. */
 export interface Attachment {
   readonly kind: MediaKind;
-  readonly name?: string;
-  readonly mime?: string;
-  readonly bytes?: number;
+  readonly name?: string | undefined;
+  readonly mime?: string | undefined;
+  readonly bytes?: number | undefined;
   /** The platform's own handle, plain JSON: `PlatformConnection.download` understands it, also after a restart. */
   readonly ref: string;
 }
@@ -40,7 +40,7 @@ export interface ButtonPress {
   /** The message that carried the buttons. */
   readonly messageId: string;
   /** The platform's handle for answering the press, when it wants an answer. */
-  readonly pressId?: string;
+  readonly pressId?: string | undefined;
 }
 
 /**
@@ -54,26 +54,26 @@ export interface InboundEvent {
   readonly messageId: string;
   readonly source: Source;
   readonly text: string;
-  readonly attachments?: readonly Attachment[];
+  readonly attachments?: readonly Attachment[] | undefined;
   /** Messages that are pieces of one, such as the pictures of an album, share it. */
-  readonly group?: string;
-  readonly replyTo?: { readonly messageId: string; readonly text?: string; readonly fromBot?: boolean };
+  readonly group?: string | undefined;
+  readonly replyTo?: { readonly messageId: string; readonly text?: string | undefined; readonly fromBot?: boolean };
   /** The person changed a message that was sent before; `edits` is that message's id. */
-  readonly edited?: boolean;
-  readonly edits?: string;
+  readonly edited?: boolean | undefined;
+  readonly edits?: string | undefined;
   /** Made by the program itself, for example news of a background process: nobody has to be let in. */
-  readonly internal?: boolean;
-  readonly press?: ButtonPress;
+  readonly internal?: boolean | undefined;
+  readonly press?: ButtonPress | undefined;
   /** What was said in the channel before the bot was addressed. */
-  readonly backfill?: string;
+  readonly backfill?: string | undefined;
   /** Skills to load when this opens a new session. */
-  readonly autoSkills?: readonly string[];
+  readonly autoSkills?: readonly string[] | undefined;
   /** Text for the model about this one place (a channel's own prompt). */
-  readonly channelPrompt?: string;
+  readonly channelPrompt?: string | undefined;
   /** The transport has checked the sender (a signed webhook): no allow-list applies. */
-  readonly authenticated?: boolean;
+  readonly authenticated?: boolean | undefined;
   /** Where the answer goes instead of the chat it came from: a delivery target, or null for nowhere. */
-  readonly deliverTo?: string | null;
+  readonly deliverTo?: string | null | undefined;
   /** Unix milliseconds. */
   readonly at: number;
 }
@@ -86,16 +86,16 @@ export interface Button {
 /** Where a message goes. */
 export interface Destination {
   readonly chatId: string;
-  readonly threadId?: string;
+  readonly threadId?: string | undefined;
 }
 
 export interface OutboundMessage {
   /** Markdown as models write it; the platform turns it into its own format and falls back to plain text. */
   readonly text: string;
-  readonly buttons?: readonly (readonly Button[])[];
-  readonly replyTo?: string;
+  readonly buttons?: readonly (readonly Button[])[] | undefined;
+  readonly replyTo?: string | undefined;
   /** No sound on the other side. */
-  readonly silent?: boolean;
+  readonly silent?: boolean | undefined;
   /** The same for every attempt at one message: platforms that can refuse a repetition use it. */
   readonly idempotencyKey: string;
 }
@@ -104,8 +104,8 @@ export interface OutboundFile {
   readonly kind: MediaKind;
   readonly path: string;
   readonly name: string;
-  readonly caption?: string;
-  readonly replyTo?: string;
+  readonly caption?: string | undefined;
+  readonly replyTo?: string | undefined;
   readonly idempotencyKey: string;
 }
 
@@ -113,7 +113,7 @@ export interface OutboundFile {
 export type SendResult =
   | { readonly ok: true; readonly messageId: string }
   /** Nothing was delivered; trying again is safe, after `retryAfterMs` when the platform named a time. */
-  | { readonly ok: false; readonly kind: "retry"; readonly reason: string; readonly retryAfterMs?: number }
+  | { readonly ok: false; readonly kind: "retry"; readonly reason: string; readonly retryAfterMs?: number | undefined }
   /** The request left and no answer came: it may or may not have been delivered. */
   | { readonly ok: false; readonly kind: "unknown"; readonly reason: string }
   /** It will never work: blocked by the user, chat gone, file too large. */
@@ -144,14 +144,14 @@ export interface PlatformHealth {
   /** Unix milliseconds of the last proof that receiving works: an update, an empty poll that was answered, a heartbeat. */
   readonly provenAt: number | null;
   /** What is wrong, in words. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export interface PlatformConnection {
   /** The account that is connected: the bot's id or address. Part of every key. */
   readonly account: string;
   /** The bot's name as people see it. */
-  readonly accountName?: string;
+  readonly accountName?: string | undefined;
   send(to: Destination, message: OutboundMessage, signal: AbortSignal): Promise<SendResult>;
   /** Changing a message to what it says already succeeds. */
   edit?(
@@ -178,7 +178,12 @@ export interface PlatformConnection {
   findSent?(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof>;
   /** Places that the account can write to without having been written to; absent where the platform has no such list. */
   channels?(): Promise<
-    readonly { readonly id: string; readonly name: string; readonly kind: ChatKind; readonly guild?: string }[]
+    readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly kind: ChatKind;
+      readonly guild?: string | undefined;
+    }[]
   >;
   /** How many requests the platform answers by itself, outside of chats. */
   working?(): number;
@@ -215,7 +220,7 @@ export interface PlatformContext {
   /** One line for the log; secrets are removed. */
   log(level: "info" | "warning" | "error", text: string): void;
   /** The connection is beyond repair: the gateway closes it and connects anew, with growing pauses. */
-  lost(reason: string, options?: { readonly fatal?: boolean }): void;
+  lost(reason: string, options?: { readonly fatal?: boolean | undefined }): void;
   /** Unix milliseconds. */
   now(): number;
   /** Fires when the gateway stops or gives this connection up. */
@@ -232,11 +237,11 @@ export interface PlatformSetting {
   /** Environment variable. */
   readonly env: string;
   /** Key in the platform's section of `config.yaml`, where there is one. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   readonly description: string;
-  readonly secret?: boolean;
+  readonly secret?: boolean | undefined;
   /** Without it the platform is not enabled. */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
 }
 
 export interface PlatformCapabilities {
@@ -275,9 +280,9 @@ export interface Platform {
   /** Tool progress when the configuration says nothing. */
   readonly toolProgress: "off" | "new" | "all" | "verbose";
   /** Where people get what `settings` asks for; shown by the set-up. */
-  readonly setupHint?: string;
+  readonly setupHint?: string | undefined;
   /** Environment variable of the home channel; `<NAME>_HOME_CHANNEL` when absent. */
-  readonly homeVariable?: string;
+  readonly homeVariable?: string | undefined;
   /** Messages to one chat that may leave in a second, and to all chats together. */
   readonly rate?: { readonly perChat: number; readonly total: number };
   /** May it be connected with these settings? The reason names what is missing. */

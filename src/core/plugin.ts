@@ -28,21 +28,21 @@ export type PluginKind = (typeof PLUGIN_KINDS)[number];
 /** A variable that the plugin wants set; it is the only part of the environment that the plugin is handed. */
 export interface PluginVariable {
   readonly name: string;
-  readonly description?: string;
-  readonly url?: string;
-  readonly secret?: boolean;
+  readonly description?: string | undefined;
+  readonly url?: string | undefined;
+  readonly secret?: boolean | undefined;
 }
 
 /** A row for the model catalog. */
 export interface ModelProviderRow {
   readonly name: string;
-  readonly label?: string;
+  readonly label?: string | undefined;
   readonly baseUrl: string;
   /** `chat_completions`, `anthropic_messages` or `codex_responses`. */
-  readonly apiMode?: string;
-  readonly keyVar?: string;
-  readonly model?: string;
-  readonly contextLength?: number;
+  readonly apiMode?: string | undefined;
+  readonly keyVar?: string | undefined;
+  readonly model?: string | undefined;
+  readonly contextLength?: number | undefined;
 }
 
 export interface PluginModelProvider extends ModelProviderRow {
@@ -60,7 +60,7 @@ export interface PluginManifest {
   /** As written: `1`, `"1.0"`, `"^1.0"`. Absent means 1. */
   readonly api: string;
   /** Entry file inside the folder; found by name when the manifest does not say. */
-  readonly main?: string;
+  readonly main?: string | undefined;
   readonly requiresEnv: readonly PluginVariable[];
   readonly optionalEnv: readonly PluginVariable[];
   /** What the plugin says it brings, by sort: `tools`, `hooks`, `commands`, `web_providers` … */
@@ -110,13 +110,13 @@ export type PluginMemoryProvider = Partial<Omit<MemoryProvider, "name">> & { rea
 /** A chat platform as a plugin may write it: a name and a connection. What is left out gets the usual value. */
 export type PluginPlatform = Pick<Platform, "name" | "connect"> &
   Partial<Omit<Platform, "name" | "connect" | "capabilities">> & {
-    readonly capabilities?: Partial<PlatformCapabilities>;
+    readonly capabilities?: Partial<PlatformCapabilities> | undefined;
   };
 
 /** Kinds whose consumers live elsewhere: kept by name and handed out as they are. */
 export interface NamedProvider {
   readonly name: string;
-  readonly label?: string;
+  readonly label?: string | undefined;
   isAvailable?(): boolean;
   readonly [more: string]: unknown;
 }
@@ -125,10 +125,10 @@ export type Seam = (typeof SEAMS)[number];
 
 export interface PluginSlashCommand {
   readonly name: string;
-  readonly summary?: string;
-  readonly args?: string;
-  readonly aliases?: readonly string[];
-  readonly whileBusy?: boolean;
+  readonly summary?: string | undefined;
+  readonly args?: string | undefined;
+  readonly aliases?: readonly string[] | undefined;
+  readonly whileBusy?: boolean | undefined;
   /** A text is shown as it is; null shows nothing. */
   run(args: string, context: CommandContext): Promise<CommandAnswer | string | null> | CommandAnswer | string | null;
 }
@@ -144,22 +144,22 @@ export interface CliRun {
 export interface PluginCliCommand {
   readonly name: string;
   readonly summary: string;
-  readonly help?: string;
+  readonly help?: string | undefined;
   /** The exit code; nothing means 0. */
   run(context: CliRun): Promise<number | undefined> | number | undefined;
 }
 
 export interface PluginLlmRequest {
-  readonly prompt?: string;
-  readonly messages?: readonly Message[];
-  readonly system?: string;
-  readonly maxOutputTokens?: number;
-  readonly temperature?: number;
-  readonly timeoutMs?: number;
+  readonly prompt?: string | undefined;
+  readonly messages?: readonly Message[] | undefined;
+  readonly system?: string | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** Only when `plugins.entries.<name>.llm` allows it. */
-  readonly provider?: string;
-  readonly model?: string;
-  readonly signal?: AbortSignal;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PluginLlmAnswer {
@@ -174,7 +174,7 @@ export interface PluginLlm {
   complete(request: PluginLlmRequest): Promise<PluginLlmAnswer>;
   /** The answer parsed as JSON; rejects when it is none. `jsonSchema` is shown to the model. */
   completeStructured(
-    request: PluginLlmRequest & { readonly jsonSchema?: JsonObject },
+    request: PluginLlmRequest & { readonly jsonSchema?: JsonObject | undefined },
   ): Promise<PluginLlmAnswer & { readonly parsed: Json }>;
 }
 
@@ -204,9 +204,9 @@ export type HookCallback = (args: JsonObject) => HookAnswer | null | Promise<Hoo
 /** A tool in the words of the Python API: `{ name, schema, handler, check_fn }`. */
 export interface HandlerTool {
   readonly name: string;
-  readonly toolset?: string;
-  readonly description?: string;
-  readonly schema: { readonly description?: string; readonly parameters?: JsonObject };
+  readonly toolset?: string | undefined;
+  readonly description?: string | undefined;
+  readonly schema: { readonly description?: string | undefined; readonly parameters?: JsonObject };
   handler(args: JsonObject, context: ToolContext): Promise<string | ToolResult> | string | ToolResult;
   check_fn?(): boolean;
 }
@@ -224,10 +224,10 @@ export interface PluginContext {
   readonly log: PluginLog;
   readonly llm: PluginLlm;
   registerTool(
-    tool: (Omit<Tool, "toolset"> & { readonly toolset?: string }) | HandlerTool,
-    options?: { readonly override?: boolean },
+    tool: (Omit<Tool, "toolset"> & { readonly toolset?: string | undefined }) | HandlerTool,
+    options?: { readonly override?: boolean | undefined },
   ): void;
-  registerHook(name: HookName, callback: HookCallback, options?: { readonly timeoutMs?: number }): void;
+  registerHook(name: HookName, callback: HookCallback, options?: { readonly timeoutMs?: number | undefined }): void;
   registerCommand(command: PluginSlashCommand): void;
   registerCliCommand(command: PluginCliCommand): void;
   /** A function is called for every conversation; an object is shared by all of them. */

@@ -18,7 +18,7 @@ interface CallSlot {
   readonly rawId: string;
   readonly call: ToolCall;
   readonly damaged: boolean;
-  result?: ToolMessage;
+  result?: ToolMessage | undefined;
 }
 
 type Item =

@@ -18,16 +18,16 @@ export interface ModelRequest {
   /** A projection: paired, alternating, non-empty. No system message. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSchema[];
-  readonly maxOutputTokens?: number;
-  readonly temperature?: number;
-  readonly reasoningEffort?: ReasoningEffort;
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly reasoningEffort?: ReasoningEffort | undefined;
   /** Stable over compaction: keys provider-side caches. */
   readonly conversationId: string;
   /** Where the cost goes in the ledger: `turn`, `wrap_up` or an auxiliary task's name. */
   readonly purpose: string;
-  readonly sessionId?: string;
-  readonly jobId?: string;
-  readonly extraBody?: JsonObject;
+  readonly sessionId?: string | undefined;
+  readonly jobId?: string | undefined;
+  readonly extraBody?: JsonObject | undefined;
 }
 
 /** Which model answered; changes within a turn only by fallback. */
@@ -52,14 +52,14 @@ export type ModelEvent =
   | { readonly type: "restarted" }
   | { readonly type: "done"; readonly response: ModelResponse }
   /** `partial` is what had arrived before the end, when there was any. */
-  | { readonly type: "failed"; readonly failure: Failure; readonly partial?: AssistantMessage };
+  | { readonly type: "failed"; readonly failure: Failure; readonly partial?: AssistantMessage | undefined };
 
 export interface ModelResponse {
   readonly message: AssistantMessage;
   /** `stop`, `tool_calls`, `length`, `content_filter`, `incomplete`. */
   readonly finishReason: string;
   /** Why the answer broke off; set when `finishReason` is `incomplete`. */
-  readonly incomplete?: Failure;
+  readonly incomplete?: Failure | undefined;
   readonly usage: Usage;
   readonly cost: Cost;
   readonly identity: ModelIdentity;
@@ -69,7 +69,7 @@ export interface ModelResponse {
 export interface ModelLimits {
   /** Tokens that prompt and answer share. */
   readonly contextLength: number;
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
   /** Where the window came from: `config`, `provider`, `catalog`, `default`. */
   readonly source: string;
 }
@@ -89,14 +89,14 @@ export interface Provider {
 /** A request to a side model for one of the auxiliary tasks. */
 export interface SideRequest {
   readonly task: string;
-  readonly system?: string;
+  readonly system?: string | undefined;
   readonly prompt: string;
   /** Images that go with the prompt: addresses or `data:` URLs. */
-  readonly images?: readonly string[];
-  readonly maxOutputTokens?: number;
-  readonly temperature?: number;
-  readonly sessionId?: string;
-  readonly jobId?: string;
+  readonly images?: readonly string[] | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly sessionId?: string | undefined;
+  readonly jobId?: string | undefined;
 }
 
 export type SideAnswer =

@@ -2,9 +2,9 @@
 
 export interface RedactOptions {
   /** Source code keeps its assignments and JSON fields readable; known secret values and shapes are still masked. */
-  readonly code?: boolean;
+  readonly code?: boolean | undefined;
   /** The text is (part of) an env file: every value that may be a secret is masked, also a short one. */
-  readonly env?: boolean;
+  readonly env?: boolean | undefined;
 }
 
 /** A file of `NAME=value` lines with a project's secrets; examples and templates are not. */

@@ -37,11 +37,11 @@ export interface SessionRow {
 export interface NewSession {
   readonly id: string;
   readonly source: string;
-  readonly model?: string;
-  readonly modelConfig?: JsonObject;
-  readonly systemPrompt?: string;
-  readonly userId?: string;
-  readonly parentSessionId?: string;
+  readonly model?: string | undefined;
+  readonly modelConfig?: JsonObject | undefined;
+  readonly systemPrompt?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly parentSessionId?: string | undefined;
 }
 
 /** A row of the session list. `system_prompt` is left out of lists: it is large and nobody reads it there. */
@@ -49,35 +49,35 @@ export interface SessionSummary extends Omit<SessionRow, "system_prompt"> {
   readonly preview: string;
   readonly last_active: number;
   /** Present on rows that were projected to the tip of a compression chain. */
-  readonly _lineage_root_id?: string;
+  readonly _lineage_root_id?: string | undefined;
 }
 
 export interface ListOptions {
-  readonly source?: string;
-  readonly excludeSources?: readonly string[];
-  readonly limit?: number;
-  readonly offset?: number;
-  readonly includeChildren?: boolean;
-  readonly projectCompressionTips?: boolean;
-  readonly orderByLastActive?: boolean;
+  readonly source?: string | undefined;
+  readonly excludeSources?: readonly string[] | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly includeChildren?: boolean | undefined;
+  readonly projectCompressionTips?: boolean | undefined;
+  readonly orderByLastActive?: boolean | undefined;
   /** Only this user's sessions, where several people share a home. */
-  readonly userId?: string;
+  readonly userId?: string | undefined;
 }
 
 /** What a caller hands to `appendMessage`: any stored role, content of any shape JSON allows. */
 export interface NewMessage {
   readonly role: string;
-  readonly content?: Content | Json;
-  readonly tool_name?: string | null;
-  readonly tool_calls?: readonly ToolCall[] | Json;
-  readonly tool_call_id?: string | null;
-  readonly token_count?: number | null;
-  readonly finish_reason?: string | null;
-  readonly reasoning?: string | null;
-  readonly reasoning_content?: string | null;
-  readonly reasoning_details?: Json;
-  readonly codex_reasoning_items?: Json;
-  readonly codex_message_items?: Json;
+  readonly content?: Content | Json | undefined;
+  readonly tool_name?: string | null | undefined;
+  readonly tool_calls?: readonly ToolCall[] | Json | undefined;
+  readonly tool_call_id?: string | null | undefined;
+  readonly token_count?: number | null | undefined;
+  readonly finish_reason?: string | null | undefined;
+  readonly reasoning?: string | null | undefined;
+  readonly reasoning_content?: string | null | undefined;
+  readonly reasoning_details?: Json | undefined;
+  readonly codex_reasoning_items?: Json | undefined;
+  readonly codex_message_items?: Json | undefined;
 }
 
 /** A stored row, decoded: content parsed when it was structured, tool_calls parsed, other JSON columns raw text. */
@@ -100,34 +100,34 @@ export interface MessageRow {
 }
 
 export interface TokenUpdate {
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly cacheReadTokens?: number;
-  readonly cacheWriteTokens?: number;
-  readonly reasoningTokens?: number;
-  readonly estimatedCostUsd?: number;
-  readonly actualCostUsd?: number;
-  readonly costStatus?: string;
-  readonly costSource?: string;
-  readonly pricingVersion?: string;
-  readonly billingProvider?: string;
-  readonly billingBaseUrl?: string;
-  readonly billingMode?: string;
-  readonly model?: string;
-  readonly apiCallCount?: number;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly cacheReadTokens?: number | undefined;
+  readonly cacheWriteTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+  readonly estimatedCostUsd?: number | undefined;
+  readonly actualCostUsd?: number | undefined;
+  readonly costStatus?: string | undefined;
+  readonly costSource?: string | undefined;
+  readonly pricingVersion?: string | undefined;
+  readonly billingProvider?: string | undefined;
+  readonly billingBaseUrl?: string | undefined;
+  readonly billingMode?: string | undefined;
+  readonly model?: string | undefined;
+  readonly apiCallCount?: number | undefined;
   /** Set the counters instead of adding to them. */
-  readonly absolute?: boolean;
+  readonly absolute?: boolean | undefined;
 }
 
 export interface SearchOptions {
-  readonly sourceFilter?: readonly string[];
-  readonly excludeSources?: readonly string[];
-  readonly roleFilter?: readonly string[];
-  readonly userId?: string;
-  readonly limit?: number;
-  readonly offset?: number;
+  readonly sourceFilter?: readonly string[] | undefined;
+  readonly excludeSources?: readonly string[] | undefined;
+  readonly roleFilter?: readonly string[] | undefined;
+  readonly userId?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
   /** Only messages of these sessions (for example the ancestors of a conversation). */
-  readonly sessionIds?: readonly string[];
+  readonly sessionIds?: readonly string[] | undefined;
 }
 
 export interface SearchHit {
@@ -148,11 +148,11 @@ export interface SearchHit {
 export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
   /** Set when the answer came by a slower way because an index is damaged. */
-  readonly notice?: string;
+  readonly notice?: string | undefined;
 }
 
 export interface ExportedSession extends SessionRow {
-  readonly last_active?: number;
+  readonly last_active?: number | undefined;
   readonly messages: readonly MessageRow[];
 }
 
@@ -191,7 +191,7 @@ export interface MaintenanceResult {
   readonly skipped: boolean;
   readonly pruned: number;
   readonly vacuumed: boolean;
-  readonly error?: string;
+  readonly error?: string | undefined;
 }
 
 /** Progress of long work, in steps of `total`; called between small transactions. */
@@ -207,9 +207,9 @@ export interface RepairReport {
 export interface StoreHealth {
   /** `ok`, `index_damaged` (search degraded, appends fine), `read_only`, `full`. */
   readonly state: "ok" | "index_damaged" | "read_only" | "full";
-  readonly notice?: string;
+  readonly notice?: string | undefined;
   /** 0 to 1 while an index is being rebuilt in the background. */
-  readonly rebuildProgress?: number;
+  readonly rebuildProgress?: number | undefined;
 }
 
 export interface ImportResult {
@@ -222,8 +222,8 @@ export interface ImportResult {
 export interface TopicMode {
   readonly chatId: string;
   readonly userId: string;
-  readonly hasTopicsEnabled?: boolean | null;
-  readonly allowsUsersToCreateTopics?: boolean | null;
+  readonly hasTopicsEnabled?: boolean | null | undefined;
+  readonly allowsUsersToCreateTopics?: boolean | null | undefined;
 }
 
 export interface TopicBinding {
@@ -252,7 +252,7 @@ export interface TopicStore {
     userId: string;
     sessionKey: string;
     sessionId: string;
-    managedMode?: string;
+    managedMode?: string | undefined;
   }): Promise<void>;
   isTelegramSessionLinkedToTopic(sessionId: string): Promise<boolean>;
   listUnlinkedTelegramSessionsForUser(chatId: string, userId: string, limit?: number): Promise<SessionSummary[]>;
@@ -275,7 +275,7 @@ export interface HandoffStore {
  */
 export interface SessionStore extends TopicStore, HandoffStore {
   createSession(session: NewSession): Promise<string>;
-  ensureSession(session: { id: string; source?: string; model?: string }): Promise<string>;
+  ensureSession(session: { id: string; source?: string | undefined; model?: string }): Promise<string>;
   endSession(id: string, reason: string): Promise<void>;
   reopenSession(id: string): Promise<void>;
   updateSystemPrompt(id: string, text: string): Promise<void>;
@@ -288,7 +288,7 @@ export interface SessionStore extends TopicStore, HandoffStore {
   splitSession(split: {
     fromId: string;
     session: NewSession;
-    title?: string;
+    title?: string | undefined;
     messages: readonly Message[];
   }): Promise<number[]>;
 
@@ -307,7 +307,11 @@ export interface SessionStore extends TopicStore, HandoffStore {
   getNextTitleInLineage(base: string): Promise<string>;
 
   listSessions(options?: ListOptions): Promise<SessionSummary[]>;
-  searchSessions(options?: { source?: string; limit?: number; offset?: number }): Promise<SessionSummary[]>;
+  searchSessions(options?: {
+    source?: string | undefined;
+    limit?: number;
+    offset?: number | undefined;
+  }): Promise<SessionSummary[]>;
   sessionCount(source?: string): Promise<number>;
 
   appendMessage(sessionId: string, message: NewMessage): Promise<number>;
@@ -315,8 +319,8 @@ export interface SessionStore extends TopicStore, HandoffStore {
   appendMessages(sessionId: string, messages: readonly NewMessage[]): Promise<number[]>;
   replaceMessages(sessionId: string, messages: readonly NewMessage[]): Promise<void>;
   clearMessages(sessionId: string): Promise<void>;
-  getMessages(sessionId: string, page?: { afterId?: number; limit?: number }): Promise<MessageRow[]>;
-  getConversation(sessionId: string, options?: { includeAncestors?: boolean }): Promise<Message[]>;
+  getMessages(sessionId: string, page?: { afterId?: number | undefined; limit?: number }): Promise<MessageRow[]>;
+  getConversation(sessionId: string, options?: { includeAncestors?: boolean | undefined }): Promise<Message[]>;
   messageCount(sessionId?: string): Promise<number>;
 
   searchMessages(query: string, options?: SearchOptions): Promise<SearchAnswer>;
@@ -327,10 +331,10 @@ export interface SessionStore extends TopicStore, HandoffStore {
   importSession(session: ExportedSession): Promise<ImportResult>;
   deleteSession(id: string, sessionsDir?: string): Promise<boolean>;
   pruneSessions(options?: {
-    olderThanDays?: number;
-    source?: string;
-    sessionsDir?: string;
-    onProgress?: OnProgress;
+    olderThanDays?: number | undefined;
+    source?: string | undefined;
+    sessionsDir?: string | undefined;
+    onProgress?: OnProgress | undefined;
   }): Promise<number>;
   pruneEmptyGhostSessions(sessionsDir?: string): Promise<number>;
   finalizeOrphanedCompressionSessions(): Promise<number>;
@@ -339,10 +343,10 @@ export interface SessionStore extends TopicStore, HandoffStore {
   setMeta(key: string, value: string): Promise<void>;
   vacuum(): Promise<void>;
   maybeAutoPruneAndVacuum(options?: {
-    retentionDays?: number;
-    minIntervalHours?: number;
-    vacuum?: boolean;
-    sessionsDir?: string;
+    retentionDays?: number | undefined;
+    minIntervalHours?: number | undefined;
+    vacuum?: boolean | undefined;
+    sessionsDir?: string | undefined;
   }): Promise<MaintenanceResult>;
   stats(): Promise<StoreStats>;
 

@@ -15,22 +15,22 @@ export interface SkillSetting {
   readonly key: string;
   readonly description: string;
   readonly prompt: string;
-  readonly default?: string | number | boolean;
+  readonly default?: string | number | boolean | undefined;
 }
 
 /** A variable that a skill needs in the environment of its commands. */
 export interface SkillVariable {
   readonly name: string;
   readonly prompt: string;
-  readonly help?: string;
-  readonly requiredFor?: string;
+  readonly help?: string | undefined;
+  readonly requiredFor?: string | undefined;
   readonly optional: boolean;
 }
 
 /** A file with credentials, relative to the home directory. */
 export interface SkillCredentialFile {
   readonly path: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
 }
 
 /** Something wrong in a SKILL.md, with the line it is in and what to do about it. */
@@ -44,12 +44,12 @@ export interface SkillProblem {
 /** The front matter of a SKILL.md, every field in one shape whatever way it was written. */
 export interface SkillHeader {
   /** Undefined when the file does not say: its folder's name counts then. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly description: string;
-  readonly version?: string;
-  readonly author?: string;
-  readonly license?: string;
-  readonly compatibility?: string;
+  readonly version?: string | undefined;
+  readonly author?: string | undefined;
+  readonly license?: string | undefined;
+  readonly compatibility?: string | undefined;
   readonly dependencies: readonly string[];
   readonly allowedTools: readonly string[];
   /** `macos`, `linux`, `windows`; empty means everywhere. */
@@ -61,8 +61,8 @@ export interface SkillHeader {
   readonly variables: readonly SkillVariable[];
   readonly credentialFiles: readonly SkillCredentialFile[];
   readonly commands: readonly string[];
-  readonly setupHelp?: string;
-  readonly metadata?: JsonObject;
+  readonly setupHelp?: string | undefined;
+  readonly metadata?: JsonObject | undefined;
 }
 
 /** A folder that holds skills. The first root that has a name wins in lists. */
@@ -96,7 +96,7 @@ export interface SkillListing {
 export interface SkillView {
   readonly toolNames: readonly string[];
   readonly toolsets: readonly string[];
-  readonly platform?: string;
+  readonly platform?: string | undefined;
 }
 
 /** Who loads a skill, and for which conversation. */
@@ -105,9 +105,9 @@ export interface SkillRequest {
   readonly sessionId: string;
   readonly human: Human;
   readonly signal: AbortSignal;
-  readonly platform?: string;
+  readonly platform?: string | undefined;
   /** Text from outside was read in this turn. */
-  readonly tainted?: boolean;
+  readonly tainted?: boolean | undefined;
   /** Secrets are asked for at a local terminal only; elsewhere the person is told how to set them there. */
   readonly local: boolean;
 }
@@ -130,7 +130,7 @@ export interface QuarantinedSkill {
 /** The skills of a home, as every surface holds them. */
 export interface Skills {
   /** Every skill that is enabled here and runs on this system; broken ones with their problems. */
-  list(options?: { readonly platform?: string; readonly everything?: boolean }): Promise<SkillListing>;
+  list(options?: { readonly platform?: string | undefined; readonly everything?: boolean }): Promise<SkillListing>;
   /** The text for the system prompt; empty without skills. */
   index(view: SkillView): Promise<string>;
   /** The user message that loads a skill; `instruction` is what the person wants done with it. */
@@ -138,7 +138,7 @@ export interface Skills {
   /** One user message for several skills; throws UserError when one does not exist. */
   preload(names: readonly string[], request: SkillRequest): Promise<{ text: string; notes: readonly string[] }>;
   /** `/name` → skill, for dynamic slash commands and gateways. */
-  commands(options?: { readonly platform?: string }): Promise<ReadonlyMap<string, SkillEntry>>;
+  commands(options?: { readonly platform?: string | undefined }): Promise<ReadonlyMap<string, SkillEntry>>;
   /** Variables that the skills loaded in a conversation may pass to its commands. */
   passthrough(conversationId: string): { readonly [name: string]: string };
   /** Files with credentials that the loaded skills declared and that exist. */

@@ -9,9 +9,9 @@ export const BUILTINS = "builtins";
 
 export interface RegisterOptions {
   /** Replaces a tool of the same name on purpose. */
-  readonly override?: boolean;
+  readonly override?: boolean | undefined;
   /** Who brings it, for messages. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
 }
 
 export interface ToolState {

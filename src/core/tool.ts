@@ -9,13 +9,13 @@ import type { Cost, Usage } from "./usage.ts";
 /** Failures are results, never exceptions. `content` is what the model reads. */
 export interface ToolResult {
   readonly content: string | readonly ContentPart[];
-  readonly failed?: boolean;
+  readonly failed?: boolean | undefined;
   /** Large output already on disk: the runner shows `content` (head and tail) and this handle. */
   readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number };
   /** Where the text came from; `untrusted` taints the turn. */
-  readonly trust?: "own" | "untrusted";
+  readonly trust?: "own" | "untrusted" | undefined;
   /** For untrusted text: where it came from, in words for the person. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
 }
 
 /** What a tool may touch while it runs. Nothing here is global. */
@@ -32,9 +32,9 @@ export interface ToolContext {
   /** True when the conversation holds untrusted text (web pages, foreign files, other people's messages). */
   readonly tainted: boolean;
   /** Where that text came from, in words for the person. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
   /** The folder that the conversation was opened in, wherever its shell is now; `cwd` when absent. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   /** How deep in delegation this conversation is; 0 for the person's own. */
   readonly depth: number;
   /** Counts spend of the tool's own model calls into this turn's totals. */
@@ -69,16 +69,16 @@ export interface Tool<P extends TSchema = TSchema> {
   readonly description: string;
   /** Sent to the model as is, and checked before `run`. */
   readonly parameters: P;
-  readonly overlap?: Overlap;
+  readonly overlap?: Overlap | undefined;
   /** Paths that a call touches, for `overlap: "paths"`. */
   paths?(args: Static<P>): readonly string[];
   /** Polling and paging tools are exempt from the loop guard. */
-  readonly repeatable?: boolean;
+  readonly repeatable?: boolean | undefined;
   /** Characters of a result before it spills to a file; Infinity for tools that page by themselves. */
-  readonly maxResultChars?: number;
-  readonly timeoutMs?: number;
+  readonly maxResultChars?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** Changes files, processes or the outside world. */
-  readonly mutates?: boolean;
+  readonly mutates?: boolean | undefined;
   /** Quick and without network; memoised for 30 s by the registry. */
   available?(): Availability | Promise<Availability>;
   /** A short line for progress displays, made from the arguments. */
@@ -92,7 +92,7 @@ export function defineTool<P extends TSchema>(tool: Tool<P>): Tool {
 }
 
 /** A JSON result, as most tools answer. */
-export function jsonResult(value: JsonObject, options: { failed?: boolean } = {}): ToolResult {
+export function jsonResult(value: JsonObject, options: { failed?: boolean | undefined } = {}): ToolResult {
   return { content: JSON.stringify(value), ...(options.failed ? { failed: true } : {}) };
 }
 

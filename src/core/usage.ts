@@ -19,7 +19,7 @@ export interface Cost {
   readonly status: CostStatus;
   /** `provider_models_api`, `official_docs_snapshot`, `user_override`, `assumed_price`, `none` … */
   readonly source: string;
-  readonly pricingVersion?: string;
+  readonly pricingVersion?: string | undefined;
 }
 
 /** The source of a cost whose price is not known and was assumed, on the high side. */
@@ -44,10 +44,10 @@ export interface LedgerEntry {
 
 export interface SpendFilter {
   /** Seconds since the epoch. */
-  readonly since?: number;
+  readonly since?: number | undefined;
   /** Several for a conversation that went on in new sessions. */
-  readonly sessionId?: string | readonly string[];
-  readonly jobId?: string;
+  readonly sessionId?: string | readonly string[] | undefined;
+  readonly jobId?: string | undefined;
 }
 
 export interface UsageGroup {
@@ -70,7 +70,7 @@ export interface UsageLedger {
   report(options: {
     since: number;
     by: "model" | "purpose" | "session" | "day";
-    sessionIds?: readonly string[];
+    sessionIds?: readonly string[] | undefined;
   }): Promise<UsageGroup[]>;
 }
 

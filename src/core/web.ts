@@ -24,13 +24,13 @@ export type WebPage =
       readonly ok: true;
       readonly url: string;
       /** Where the text came from after redirects, when known. */
-      readonly finalUrl?: string;
+      readonly finalUrl?: string | undefined;
       readonly title: string;
       readonly content: string;
       /** The source was longer than what was read. */
-      readonly truncated?: boolean;
+      readonly truncated?: boolean | undefined;
     }
-  | { readonly ok: false; readonly url: string; readonly error: string; readonly blocked?: WebsiteBlock };
+  | { readonly ok: false; readonly url: string; readonly error: string; readonly blocked?: WebsiteBlock | undefined };
 
 export type WebSearchAnswer =
   | { readonly ok: true; readonly hits: readonly WebHit[] }
@@ -54,13 +54,13 @@ export interface WebProvider {
 }
 
 export interface WebRequest {
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | undefined;
   readonly headers?: { readonly [name: string]: string };
-  readonly body?: string;
-  readonly timeoutMs?: number;
-  readonly maxBytes?: number;
-  readonly maxRedirects?: number;
-  readonly signal?: AbortSignal;
+  readonly body?: string | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly maxRedirects?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Refusals and network trouble are answers: `rule` is `timeout`, `interrupted`, `network` or the rule that refused. */
@@ -81,4 +81,6 @@ export type WebFetch = (url: string, request?: WebRequest) => Promise<WebRespons
 /** May this address be handed to a web tool? Looks at the text, the website policy and what the name resolves to. */
 export type WebCheck = (
   url: string,
-) => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: string; readonly blocked?: WebsiteBlock }>;
+) => Promise<
+  { readonly ok: true } | { readonly ok: false; readonly reason: string; readonly blocked?: WebsiteBlock | undefined }
+>;

@@ -68,7 +68,7 @@ function series(first: number, count: number, next: (at: number) => number | und
 /** The next times of one job or of all, soonest first. Looking changes nothing. */
 export async function upcomingRuns(
   repository: JobRepository,
-  options: { readonly job?: string; readonly count: number },
+  options: { readonly job?: string | undefined; readonly count: number },
 ): Promise<readonly UpcomingRun[]> {
   const [{ correctedDue }, { nextAfter }, { isoIn, parseIso }] = await Promise.all([
     import("./due-time.ts"),

@@ -5,7 +5,7 @@ import type { ScriptResult } from "./script.ts";
 export type LoadedSkill = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string };
 
 export interface PromptParts {
-  readonly script?: ScriptResult;
+  readonly script?: ScriptResult | undefined;
   /** Newest results of the jobs that this one refers to. */
   readonly context: readonly { readonly jobId: string; readonly text: string }[];
   readonly skills: readonly { readonly name: string; readonly loaded: LoadedSkill }[];

@@ -73,7 +73,10 @@ async function corrected(job: Job, round: Round): Promise<Job> {
   return { ...job, next_run_at: isoIn(due.at, zoneOf(job, zone)) };
 }
 
-async function claimJob(job: Job, round: Round): Promise<{ job: Job; claimed?: ClaimedRun; missed: number }> {
+async function claimJob(
+  job: Job,
+  round: Round,
+): Promise<{ job: Job; claimed?: ClaimedRun | undefined; missed: number }> {
   const { claiming, now, zone } = round;
   if (job.next_run_at === null && round.busy.has(job.id)) return { job, missed: 0 };
   if (job.next_run_at === null && job.schedule.kind === "once" && job.last_run_at !== null)
@@ -110,9 +113,9 @@ export interface Claimed {
   readonly runs: readonly ClaimedRun[];
   readonly missed: number;
   /** Jobs whose due time was further ahead than their schedule says. */
-  readonly corrected?: readonly Job[];
+  readonly corrected?: readonly Job[] | undefined;
   /** Hermes Agent v0.14 is at the jobs of this home; what is due waits for the next tick. */
-  readonly held?: true;
+  readonly held?: true | undefined;
 }
 
 /** Claims what is due, of one job or of all; at most one run per job. */

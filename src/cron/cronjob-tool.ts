@@ -184,7 +184,7 @@ async function change(
   action: Exclude<Action, "list">,
   args: Args,
   options: CronjobToolOptions,
-): Promise<{ job: Job; note?: string }> {
+): Promise<{ job: Job; note?: string | undefined }> {
   const { reach } = options;
   const actions = await options.actions();
   const named = args.job_id ?? "";

@@ -20,13 +20,13 @@ export interface RunText {
   readonly at: number;
   readonly zone: string;
   /** What the model was asked; absent for jobs without a model. */
-  readonly prompt?: string;
-  readonly response?: string;
-  readonly error?: string;
+  readonly prompt?: string | undefined;
+  readonly response?: string | undefined;
+  readonly error?: string | undefined;
   /** The injection scan stopped the run. */
-  readonly blocked?: boolean;
+  readonly blocked?: boolean | undefined;
   /** For jobs without a model: how it went in words. */
-  readonly status?: string;
+  readonly status?: string | undefined;
 }
 
 function documentText(job: Job, run: RunText): string {

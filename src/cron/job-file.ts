@@ -40,7 +40,7 @@ function explain(error: unknown): unknown {
   });
 }
 
-type Work<T> = (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[]; readonly result: T }>;
+type Work<T> = (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[] | undefined; readonly result: T }>;
 
 interface JobFileContent {
   readonly jobs: readonly Job[];

@@ -7,7 +7,7 @@ export interface JobReach {
   /** The chat of this conversation, with whose jobs are made in it. */
   readonly origin: JobOrigin | null;
   /** Absent for the owner. */
-  readonly tenant?: string;
+  readonly tenant?: string | undefined;
   /** Whether jobs made here may run scripts of the home. */
   scripts(): boolean;
   sees(job: Job): boolean;
@@ -25,7 +25,7 @@ function isHome(target: DeliveryTarget, deliverer: Deliverer): boolean {
 }
 
 export function jobReach(
-  chat: { readonly origin?: JobOrigin; readonly tenant?: string; scripts(): boolean },
+  chat: { readonly origin?: JobOrigin | undefined; readonly tenant?: string; scripts(): boolean },
   deliverer: () => Promise<Deliverer>,
 ): JobReach {
   const { tenant } = chat;

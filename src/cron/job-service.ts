@@ -11,7 +11,7 @@ export interface Jobs extends JobService {
   /** Runs what is due, once, and waits for the ends; for programs that look after the jobs themselves. */
   tick(): Promise<{ readonly started: number; readonly missed: number; readonly abandoned: number }>;
   /** What became of each occurrence, newest first; 20 unless told otherwise. */
-  history(filter?: { readonly jobId?: string; readonly limit?: number }): Promise<readonly JobRun[]>;
+  history(filter?: { readonly jobId?: string | undefined; readonly limit?: number }): Promise<readonly JobRun[]>;
 }
 
 export function createJobService(app: App): JobService {

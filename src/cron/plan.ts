@@ -20,7 +20,7 @@ export interface PlanFrame {
   readonly now: number;
   readonly zone: string;
   /** Since when a run of this job has been going on. */
-  readonly busySince?: number;
+  readonly busySince?: number | undefined;
 }
 
 interface Due {

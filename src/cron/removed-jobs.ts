@@ -24,7 +24,7 @@ export interface RemovedJob {
   readonly words: readonly string[];
 }
 
-type Task = Pick<JobInput, "name" | "prompt"> & { readonly script?: string | null };
+type Task = Pick<JobInput, "name" | "prompt"> & { readonly script?: string | null | undefined };
 
 function plain(text: string): string {
   return text.trim().toLowerCase().replaceAll(/\s+/g, " ");

@@ -12,7 +12,7 @@ export interface JobAnswer {
   readonly text: string;
   readonly sessionId: string;
   /** Why the turn did not end well. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 export interface RunJobParts {
@@ -40,9 +40,9 @@ export interface RunJobParts {
 /** How a run ended, before anybody was told. */
 interface Ending {
   /** Absent when there is nothing to deliver. */
-  readonly message?: string;
-  readonly error?: string;
-  readonly sessionId?: string;
+  readonly message?: string | undefined;
+  readonly error?: string | undefined;
+  readonly sessionId?: string | undefined;
   readonly text: Omit<RunText, "at" | "zone">;
 }
 
@@ -60,7 +60,7 @@ async function runWithoutModel(job: Job, parts: RunJobParts, signal: AbortSignal
   };
 }
 
-async function gather(job: Job, parts: RunJobParts, run: { script?: ScriptResult; signal: AbortSignal }) {
+async function gather(job: Job, parts: RunJobParts, run: { script?: ScriptResult | undefined; signal: AbortSignal }) {
   const context: { jobId: string; text: string }[] = [];
   for (const jobId of job.context_from ?? []) {
     const text = await newestDocument(parts.output.folder, jobId);
@@ -108,7 +108,7 @@ async function deliver(
   job: Job,
   message: { readonly content: string; readonly key: string },
   parts: RunJobParts,
-): Promise<{ sent: number; error?: string }> {
+): Promise<{ sent: number; error?: string | undefined }> {
   if (isLocalOnly(job.deliver)) return { sent: 0 };
   const deliverer = await parts.deliverer();
   const { targets, errors } = await resolveTargets(job, deliverer);
@@ -159,7 +159,7 @@ export async function runJob(
   const content = ending.error === undefined ? ending.message : failureText(job, ending.error);
   const key = String(run.id);
   const undelivered = (error: unknown) => ({ sent: 0, error: wordsOf(error) });
-  const delivery: { sent: number; error?: string } =
+  const delivery: { sent: number; error?: string | undefined } =
     content === undefined ? { sent: 0 } : await deliver(job, { content, key }, parts).catch(undelivered);
   if (ending.error !== undefined && delivery.sent === 0) parts.notice(failureText(job, ending.error));
   else if (delivery.error !== undefined)

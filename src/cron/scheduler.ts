@@ -12,10 +12,10 @@ import { StartGate } from "./start-gate.ts";
 /** How a run went; the runner saved the document and delivered the result or the failure. */
 export interface JobResult {
   readonly ok: boolean;
-  readonly error?: string;
-  readonly sessionId?: string;
-  readonly document?: string;
-  readonly deliveryError?: string;
+  readonly error?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly document?: string | undefined;
+  readonly deliveryError?: string | undefined;
   /** Somebody was told about a failure. */
   readonly told: boolean;
 }
@@ -41,8 +41,8 @@ export interface SchedulerParts {
   notice(text: string): void;
   /** Runs at the same time; 0 for no limit. */
   readonly maxParallel: number;
-  readonly leaseMs?: number;
-  readonly renewMs?: number;
+  readonly leaseMs?: number | undefined;
+  readonly renewMs?: number | undefined;
 }
 
 export interface TickReport {

@@ -10,9 +10,9 @@ export interface TickerParts {
   now(): number;
   notice(text: string): void;
   /** Default 60 s. */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   /** Runs of lost processes are looked for this often. Default 10 s. */
-  readonly recoverMs?: number;
+  readonly recoverMs?: number | undefined;
 }
 
 const EVERY_MS = 60_000;
@@ -54,7 +54,7 @@ export class CronTicker {
   }
 
   /** No further ticks; waits for the runs, and interrupts them when they take longer than `drainMs`. */
-  async stop(options: { readonly drainMs?: number } = {}): Promise<void> {
+  async stop(options: { readonly drainMs?: number | undefined } = {}): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
     clearInterval(this.#recovery);

@@ -15,7 +15,7 @@ export interface PlatformState {
   readonly name: string;
   readonly label: string;
   /** Where people get what is asked for. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly ready: boolean;
   /** What is missing; empty when it is ready. */
   readonly reason: string;

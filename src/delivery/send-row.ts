@@ -10,7 +10,7 @@ export interface RowSending {
   now(): number;
   log(level: "info" | "warning" | "error", text: string): void;
   /** The row was stored as on its way by us, together with its mark, and nothing has left yet. */
-  readonly prepared?: boolean;
+  readonly prepared?: boolean | undefined;
   /** Told of the mark of each attempt, for the search if its end stays unknown. */
   remember(mark: string | null): void;
 }

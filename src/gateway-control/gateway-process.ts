@@ -160,9 +160,9 @@ export function askGateway(
 /** `gateway_state.json`, for programs that read the file of v0.14. */
 export async function writeState(home: Home, status: object): Promise<void> {
   const { state, platforms, activeTurns } = status as {
-    state?: string;
-    platforms?: readonly { name: string; state: string; reason: string | null }[];
-    activeTurns?: number;
+    state?: string | undefined;
+    platforms?: readonly { name: string; state: string; reason: string | null }[] | undefined;
+    activeTurns?: number | undefined;
   };
   const words: { readonly [state: string]: string } = {
     ok: "connected",

@@ -116,7 +116,7 @@ async function tell(command: string, args: readonly string[], home: Home): Promi
     await run(command, [...args], { env: { ...home.env } });
     return null;
   } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
+    const { stderr, message } = error as Error & { stderr?: string | undefined };
     return (stderr || message).trim().split("\n")[0] ?? "it failed";
   }
 }
@@ -136,7 +136,7 @@ export function notifyService(
   home: Home,
   file: ServiceFile,
   word: "start" | "stop",
-  options: { readonly wait?: boolean } = {},
+  options: { readonly wait?: boolean | undefined } = {},
 ): Promise<string | null> {
   const waitFlags = options.wait === false ? ["--no-block"] : [];
   if (file.kind === "systemd") return tell("systemctl", ["--user", ...waitFlags, word, `${file.name}.service`], home);

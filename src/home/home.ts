@@ -40,7 +40,7 @@ const ENV_ERRORS: { readonly [code: string]: string } = {
 
 interface EnvFile {
   readonly values: Map<string, string>;
-  readonly error?: string;
+  readonly error?: string | undefined;
 }
 
 function readEnvFile(path: string, warnings: string[]): EnvFile {

@@ -15,9 +15,9 @@ export class LockTimeout extends Error {
 
 export interface FileLockOptions {
   /** How long to wait for the other owner; 10 s by default. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** A lock older than this is taken over even if its owner seems alive; 60 s by default. */
-  readonly staleMs?: number;
+  readonly staleMs?: number | undefined;
 }
 
 interface Owner {

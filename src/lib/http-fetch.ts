@@ -6,10 +6,10 @@ import { LightHeaders } from "./light-headers.ts";
 
 /** What can be sent: a whole body, headers as a plain map, no redirects (they come back as they are). */
 export interface HttpFetchInit {
-  readonly method?: string;
+  readonly method?: string | undefined;
   readonly headers?: { readonly [name: string]: string };
-  readonly body?: string;
-  readonly signal?: AbortSignal | null;
+  readonly body?: string | undefined;
+  readonly signal?: AbortSignal | null | undefined;
 }
 
 const WITHOUT_BODY = new Set([204, 205, 304]);

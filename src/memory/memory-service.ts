@@ -23,12 +23,12 @@ const BACKGROUND_MS = 2_000;
 export interface MemoryServiceOptions {
   readonly notes: Notes;
   /** In order of precedence. The first is used; every further one is refused with a warning. */
-  readonly providers?: readonly MemoryProvider[];
+  readonly providers?: readonly MemoryProvider[] | undefined;
   readonly init: MemoryInit;
-  readonly hooks?: Hooks;
+  readonly hooks?: Hooks | undefined;
   /** For the person or the log: a provider that was refused, failed or was slow. */
-  readonly onWarning?: (text: string) => void;
-  readonly deadlines?: Partial<MemoryDeadlines>;
+  readonly onWarning?: ((text: string) => void) | undefined;
+  readonly deadlines?: Partial<MemoryDeadlines> | undefined;
 }
 
 export type NoteAction =

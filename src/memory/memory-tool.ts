@@ -17,7 +17,7 @@ import type { MemoryService, NoteAction } from "./memory-service.ts";
 export interface MemoryToolOptions {
   readonly memory: Pick<MemoryService, "write">;
   /** Asked before anything is stored: text from elsewhere must not become memory unnoticed. */
-  readonly gate?: Gate;
+  readonly gate?: Gate | undefined;
   readonly platform: string;
 }
 

@@ -11,7 +11,7 @@ export interface NoteMeta {
   readonly created_at: string;
   readonly updated_at: string;
   readonly source: string;
-  readonly last_used?: string;
+  readonly last_used?: string | undefined;
 }
 
 type Sidecar = { [target: string]: { [key: string]: NoteMeta } };
@@ -23,7 +23,7 @@ export function noteKey(entry: string): string {
 
 async function read(path: string): Promise<Sidecar> {
   const text = await readFile(path, "utf8").catch(() => "");
-  const value = parseJson(text) as { notes?: Sidecar } | null | undefined;
+  const value = parseJson(text) as { notes?: Sidecar | undefined } | null | undefined;
   return typeof value?.notes === "object" && value.notes !== null ? value.notes : {};
 }
 
@@ -44,7 +44,7 @@ export class NoteMetaFile {
   async record(
     target: string,
     entries: readonly string[],
-    change: { source: string; added?: string; replaced?: string },
+    change: { source: string; added?: string | undefined; replaced?: string },
   ) {
     const now = this.#now().toISOString();
     await this.#update((notes) => {

@@ -12,12 +12,12 @@ export type NoteTarget = "memory" | "user";
 export interface NotesOptions {
   /** `<home>/memories`. */
   readonly dir: string;
-  readonly memoryEnabled?: boolean;
-  readonly userEnabled?: boolean;
-  readonly memoryLimit?: number;
-  readonly userLimit?: number;
-  readonly scan?: Scan;
-  readonly now?: () => Date;
+  readonly memoryEnabled?: boolean | undefined;
+  readonly userEnabled?: boolean | undefined;
+  readonly memoryLimit?: number | undefined;
+  readonly userLimit?: number | undefined;
+  readonly scan?: Scan | undefined;
+  readonly now?: (() => Date) | undefined;
 }
 
 export interface NotesSuccess {
@@ -32,9 +32,9 @@ export interface NotesSuccess {
 export interface NotesRefusal {
   readonly success: false;
   readonly error: string;
-  readonly current_entries?: readonly string[];
-  readonly matches?: readonly string[];
-  readonly usage?: string;
+  readonly current_entries?: readonly string[] | undefined;
+  readonly matches?: readonly string[] | undefined;
+  readonly usage?: string | undefined;
 }
 
 export type NotesResult = NotesSuccess | NotesRefusal;
@@ -43,7 +43,7 @@ export type NotesResult = NotesSuccess | NotesRefusal;
 export interface NotesChange {
   readonly result: NotesResult;
   readonly changed: boolean;
-  readonly removed?: string;
+  readonly removed?: string | undefined;
 }
 
 const RULE = "═".repeat(46);
@@ -157,7 +157,7 @@ export class Notes {
   /** Limit and threat scan for a text that is about to be stored. */
   #checked(
     target: NoteTarget,
-    write: { next: string[]; entry: string; entries: readonly string[]; removed?: string },
+    write: { next: string[]; entry: string; entries: readonly string[]; removed?: string | undefined },
     message: string,
   ): Draft {
     if (write.entry.split("\n").some((line) => line.trim() === "§")) {
@@ -221,8 +221,8 @@ export class Notes {
 }
 
 interface Draft extends NotesChange {
-  readonly next?: readonly string[];
-  readonly added?: string;
+  readonly next?: readonly string[] | undefined;
+  readonly added?: string | undefined;
 }
 
 /** The one entry that contains `oldText`, or why there is not exactly one. */

@@ -255,7 +255,9 @@ async function pull(plugin: FoundPlugin, env: InstallOptions["env"]): Promise<vo
 
 /** The package's own name, scope included: the plugin's name may be another. */
 async function packageOf(plugin: FoundPlugin): Promise<string> {
-  const { name } = (parseJson(await readFile(join(plugin.dir, "package.json"), "utf8")) ?? {}) as { name?: string };
+  const { name } = (parseJson(await readFile(join(plugin.dir, "package.json"), "utf8")) ?? {}) as {
+    name?: string | undefined;
+  };
   return name ?? basename(plugin.dir);
 }
 

@@ -107,7 +107,7 @@ export interface ManifestPlace {
   /** Name of the folder or package, used when the manifest has none. */
   readonly folder: string;
   /** The folder above, when the plugin lies in one. */
-  readonly category?: string;
+  readonly category?: string | undefined;
 }
 
 export function readManifest(raw: unknown, place: ManifestPlace): PluginManifest {

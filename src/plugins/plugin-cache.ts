@@ -18,20 +18,20 @@ export interface CachedTool {
   readonly override: boolean;
   /** It has a say in whether it is available: then its code is needed when a conversation opens. */
   readonly checks: boolean;
-  readonly overlap?: Overlap;
-  readonly repeatable?: boolean;
+  readonly overlap?: Overlap | undefined;
+  readonly repeatable?: boolean | undefined;
   /** Null stands for no limit: JSON has no Infinity. */
-  readonly maxResultChars?: number | null;
-  readonly timeoutMs?: number;
-  readonly mutates?: boolean;
+  readonly maxResultChars?: number | null | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly mutates?: boolean | undefined;
 }
 
 export interface CachedCommand {
   readonly name: string;
   readonly summary: string;
-  readonly args?: string;
-  readonly aliases?: readonly string[];
-  readonly whileBusy?: boolean;
+  readonly args?: string | undefined;
+  readonly aliases?: readonly string[] | undefined;
+  readonly whileBusy?: boolean | undefined;
 }
 
 /** Everything a plugin registered, as data. */

@@ -18,8 +18,8 @@ import type { Collected } from "./registrations.ts";
 /** What the program lends to its plugins. */
 export interface PluginParts {
   models(): Promise<Models>;
-  readonly gate?: Gate;
-  readonly redactor?: Redactor;
+  readonly gate?: Gate | undefined;
+  readonly redactor?: Redactor | undefined;
   notice(text: string): void;
 }
 
@@ -66,7 +66,7 @@ function aliases(context: PluginContext): object {
     register_command: (
       given: string | Parameters<PluginContext["registerCommand"]>[0],
       handler?: (args: string) => string | null | Promise<string | null>,
-      details: { description?: string; args_hint?: string } = {},
+      details: { description?: string | undefined; args_hint?: string } = {},
     ) => {
       if (typeof given !== "string") return context.registerCommand(given);
       context.registerCommand({

@@ -16,12 +16,12 @@ export interface PluginRow {
   readonly dir: string;
   readonly status: PluginStatus;
   /** Why it does not work. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
   readonly remarks: readonly string[];
   readonly missingEnv: readonly string[];
-  readonly registrations?: Registrations;
+  readonly registrations?: Registrations | undefined;
   readonly provides: { readonly [sort: string]: readonly string[] };
-  readonly loadMs?: number;
+  readonly loadMs?: number | undefined;
 }
 
 /** What the host knows of one that runs. */

@@ -10,7 +10,7 @@ import type { Collected } from "./registrations.ts";
 
 const COMMAND_MS = 30_000;
 
-type GivenTool = (Omit<Tool, "toolset"> & { readonly toolset?: string }) | HandlerTool;
+type GivenTool = (Omit<Tool, "toolset"> & { readonly toolset?: string | undefined }) | HandlerTool;
 
 function resultOf(value: unknown): ToolResult {
   if (typeof value === "string") return { content: value };
@@ -94,7 +94,7 @@ export interface RegistrarOwner {
   /** Stands in messages. */
   readonly name: string;
   /** Its slash commands may take as long as they need: the program's own. */
-  readonly untimed?: boolean;
+  readonly untimed?: boolean | undefined;
 }
 
 export function createRegistrar(who: RegistrarOwner, into: RegisteredItems): Registrar {

@@ -17,7 +17,11 @@ import type { WebProvider } from "../core/web.ts";
 
 export interface Collected {
   readonly tools: { readonly tool: Tool; readonly override: boolean }[];
-  readonly hooks: { readonly name: HookName; readonly callback: HookCallback; readonly timeoutMs?: number }[];
+  readonly hooks: {
+    readonly name: HookName;
+    readonly callback: HookCallback;
+    readonly timeoutMs?: number | undefined;
+  }[];
   readonly commands: SlashCommand[];
   readonly cliCommands: PluginCliCommand[];
   readonly contextEngines: Map<string, (options: EngineOptions) => PluginContextEngine>;

@@ -63,7 +63,7 @@ interface Place {
   readonly dir: string;
   readonly file: string;
   readonly info: Stats;
-  readonly category?: string;
+  readonly category?: string | undefined;
 }
 
 function manifestIn(dir: string): Place | undefined {
@@ -106,7 +106,7 @@ function placesIn(root: string, watched: string[]): Place[] {
 /** Packages that were installed on purpose, not what they depend on: the package.json above them lists them. */
 function packagePlaces(own: string): Place[] {
   if (!stat(own)) return [];
-  const { dependencies } = (parseJson(readFileSync(own, "utf8")) ?? {}) as { dependencies?: object };
+  const { dependencies } = (parseJson(readFileSync(own, "utf8")) ?? {}) as { dependencies?: object | undefined };
   return Object.keys(dependencies ?? {}).flatMap((name): Place[] => {
     const dir = join(dirname(own), "node_modules", name);
     const file = join(dir, "package.json");

@@ -44,7 +44,7 @@ export interface ApiModeQuestion {
   readonly model: string;
   readonly baseUrl: string;
   readonly local: boolean;
-  readonly explicit?: TransportName;
+  readonly explicit?: TransportName | undefined;
 }
 
 export function apiMode(question: ApiModeQuestion): TransportName {

@@ -18,14 +18,14 @@ export interface ModelsOptions {
   /** `auth.json` and `context_length_cache.yaml` live here. */
   readonly authPath: string;
   /** The `.env` of the home, for messages. */
-  readonly envPath?: string;
-  readonly globalAuthPath?: string;
+  readonly envPath?: string | undefined;
+  readonly globalAuthPath?: string | undefined;
   readonly windowCachePath: string | null;
   readonly ledger: UsageLedger;
   /** Trouble that must not stop an answer: the ledger or the key file could not be written. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** Where to look for local servers; the usual ports unless given. */
-  readonly probeTargets?: readonly ProbeTarget[];
+  readonly probeTargets?: readonly ProbeTarget[] | undefined;
 }
 
 export interface Connected {

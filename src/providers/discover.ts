@@ -61,7 +61,7 @@ async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalSer
 
 /** The first target, in the given order, that serves a chat model within the deadline; undefined when none does. */
 export async function discoverLocal(
-  options: { readonly targets?: readonly ProbeTarget[]; readonly deadlineMs?: number } = {},
+  options: { readonly targets?: readonly ProbeTarget[] | undefined; readonly deadlineMs?: number } = {},
 ): Promise<LocalServer | undefined> {
   const signal = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS);
   const answers = await Promise.all((options.targets ?? TARGETS).map((target) => probe(target, signal)));

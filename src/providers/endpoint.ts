@@ -12,7 +12,7 @@ export interface VariableKey {
 /** The keys that may be sent to this endpoint's host; nothing else ever is. */
 export interface EndpointKeys {
   /** Given by the person for this very endpoint: argument or configuration. Wins over the pool. */
-  readonly fixed?: string;
+  readonly fixed?: string | undefined;
   /** The list in auth.json, null when its keys may not go to this host (or there is none). */
   readonly pool: string | null;
   readonly variables: readonly VariableKey[];
@@ -33,10 +33,10 @@ export interface Endpoint {
   readonly extraBody: JsonObject;
   /** On this machine or network. */
   readonly local: boolean;
-  readonly contextLength?: number;
+  readonly contextLength?: number | undefined;
   /** Total time for one call, when the configuration sets one for this endpoint or model. */
-  readonly timeoutMs?: number;
-  readonly staleTimeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
+  readonly staleTimeoutMs?: number | undefined;
 }
 
 export function identityOf(endpoint: Endpoint): ModelIdentity {

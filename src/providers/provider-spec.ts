@@ -13,25 +13,25 @@ export interface ProviderSpec {
   readonly baseUrl: string;
   readonly auth: AuthKind;
   /** Variables that may hold the key, first hit wins. */
-  readonly keyVars?: readonly string[];
+  readonly keyVars?: readonly string[] | undefined;
   /** Variables that may replace the base URL. */
-  readonly urlVars?: readonly string[];
-  readonly aliases?: readonly string[];
+  readonly urlVars?: readonly string[] | undefined;
+  readonly aliases?: readonly string[] | undefined;
   /** A cheap model for auxiliary tasks. */
-  readonly auxModel?: string;
+  readonly auxModel?: string | undefined;
   /** Used when the provider is chosen and no model is. */
-  readonly defaultModel?: string;
+  readonly defaultModel?: string | undefined;
   /** Hosts beside that of `baseUrl` to which this provider's keys may go. */
-  readonly extraHosts?: readonly string[];
+  readonly extraHosts?: readonly string[] | undefined;
   /** The keys go to those hosts only, even when a URL variable or the configuration names another one. */
-  readonly strictHosts?: boolean;
-  readonly quirks?: ProviderQuirks;
+  readonly strictHosts?: boolean | undefined;
+  readonly quirks?: ProviderQuirks | undefined;
   /** Set while this way to sign in or this dialect is missing: what to use instead. */
-  readonly instead?: string;
+  readonly instead?: string | undefined;
   /** Runs on this machine or network: no key needed, no price, the window is asked of the server. */
-  readonly local?: boolean;
+  readonly local?: boolean | undefined;
   /** Chosen only by name, never by `auto`. */
-  readonly explicitOnly?: boolean;
+  readonly explicitOnly?: boolean | undefined;
   /** Listed for a person, for example which plan a key belongs to. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }

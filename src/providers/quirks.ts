@@ -28,51 +28,51 @@ export interface CacheMarkRule {
 
 /** Every field is optional; an empty object is a plain, well-behaved host. */
 export interface ProviderQuirks {
-  readonly reasoning?: ReasoningStyle;
+  readonly reasoning?: ReasoningStyle | undefined;
   /**
    * What of earlier reasoning goes back over chat completions. `none` (default): nothing. `details`: opaque
    * `reasoning_details`. `content`: `reasoning_content` as stored. `echo`: the host refuses assistant messages
    * without `reasoning_content`, so a space stands in where nothing is stored.
    */
-  readonly replay?: "none" | "details" | "content" | "echo";
-  readonly omitTemperature?: boolean;
-  readonly fixedTemperature?: number;
-  readonly defaultMaxTokens?: number;
-  readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
+  readonly replay?: "none" | "details" | "content" | "echo" | undefined;
+  readonly omitTemperature?: boolean | undefined;
+  readonly fixedTemperature?: number | undefined;
+  readonly defaultMaxTokens?: number | undefined;
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
   /** Never send an output limit: the host refuses the field. */
-  readonly omitMaxTokens?: boolean;
+  readonly omitMaxTokens?: boolean | undefined;
   /** False keeps the `system` role also for models named gpt-5 or codex. */
-  readonly developerRole?: boolean;
+  readonly developerRole?: boolean | undefined;
   /** Message contents are always lists of parts. */
-  readonly contentAsParts?: boolean;
+  readonly contentAsParts?: boolean | undefined;
   /** Send `metadata: { sessionId, promptId }`. */
-  readonly sessionMetadata?: boolean;
+  readonly sessionMetadata?: boolean | undefined;
   /** Send `prompt_cache_key` over chat completions. */
-  readonly promptCacheKey?: boolean;
+  readonly promptCacheKey?: boolean | undefined;
   /** The window to ask of an Ollama server, sent as `options.num_ctx`. */
-  readonly numCtx?: number;
+  readonly numCtx?: number | undefined;
   /** Header that carries the conversation id, for models whose name holds one of the pieces. */
   readonly conversationHeader?: { readonly name: string; readonly models: readonly string[] };
   /** Give `extra_content` of tool calls back (thought signatures). Other hosts refuse the unknown field. */
-  readonly extraContent?: boolean;
+  readonly extraContent?: boolean | undefined;
   /** The host refuses `stream_options`. */
-  readonly noStreamUsage?: boolean;
+  readonly noStreamUsage?: boolean | undefined;
   /** The host cannot stream. */
-  readonly noStream?: boolean;
-  readonly cacheMarks?: CacheMarkRule;
+  readonly noStream?: boolean | undefined;
+  readonly cacheMarks?: CacheMarkRule | undefined;
   /**
    * Thinking blocks over the Anthropic dialect. `signed` (default on api.anthropic.com): signed blocks go back.
    * `strip` (default elsewhere): none do. `unsigned`: blocks go back with or without a signature.
    */
-  readonly thinkingBlocks?: "signed" | "strip" | "unsigned";
+  readonly thinkingBlocks?: "signed" | "strip" | "unsigned" | undefined;
   /** False where encrypted reasoning items are neither asked for nor replayed. */
-  readonly encryptedReasoning?: boolean;
+  readonly encryptedReasoning?: boolean | undefined;
   /** Only models whose name holds one of these take an effort. */
-  readonly effortModels?: readonly string[];
+  readonly effortModels?: readonly string[] | undefined;
   /** Tool schemas without `pattern` and `format`, for servers that turn schemas into grammars. */
-  readonly plainSchemas?: boolean;
+  readonly plainSchemas?: boolean | undefined;
   /** Merged into every body, before the person's own. */
-  readonly extraBody?: JsonObject;
+  readonly extraBody?: JsonObject | undefined;
 }
 
 function named(model: string, pieces: readonly string[]): boolean {

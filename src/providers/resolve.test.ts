@@ -200,7 +200,7 @@ describe("keys are bound to hosts", () => {
   ];
 
   function sendable(endpoint: {
-    keys: { fixed?: string; pool: string | null; variables: readonly { variable: string }[] };
+    keys: { fixed?: string | undefined; pool: string | null; variables: readonly { variable: string }[] };
   }) {
     return {
       fixed: endpoint.keys.fixed,

@@ -24,26 +24,26 @@ import { type CustomEndpoint, type ModelChoice, type ProviderSettings, slugOf } 
 
 /** Every field may be empty. What is given here beats the configuration. */
 export interface ModelAsk {
-  readonly provider?: string;
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly apiKey?: string;
-  readonly keyVar?: string;
-  readonly transport?: TransportName;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly keyVar?: string | undefined;
+  readonly transport?: TransportName | undefined;
   /** Where in config.yaml this was written, for messages. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 export interface ResolveContext extends KeySources {
   readonly settings: ProviderSettings;
   /** `active_provider` of auth.json. */
-  readonly activeProvider?: string | null;
+  readonly activeProvider?: string | null | undefined;
 }
 
 export type Resolution =
   | { readonly ok: true; readonly endpoint: Endpoint }
   /** `noProvider`: nothing says which provider to use, and no key is set. */
-  | { readonly ok: false; readonly failure: Failure; readonly noProvider?: true };
+  | { readonly ok: false; readonly failure: Failure; readonly noProvider?: true | undefined };
 
 function refuse(message: string, hint: string): Resolution {
   return { ok: false, failure: notConfigured(message, hint) };
@@ -96,7 +96,7 @@ function findEndpoint(word: string, settings: ProviderSettings): CustomEndpoint 
 export function findProvider(
   word: string,
   settings: ProviderSettings,
-): { spec: ProviderSpec; named?: CustomEndpoint } | undefined {
+): { spec: ProviderSpec; named?: CustomEndpoint | undefined } | undefined {
   const custom = providerById("custom");
   if (word.startsWith("custom:")) {
     const named = findEndpoint(word, settings);
@@ -149,8 +149,8 @@ interface Draft {
   readonly model: string;
   readonly url: string;
   readonly keys: EndpointKeys;
-  readonly explicit?: TransportName;
-  readonly overrides?: CustomEndpoint;
+  readonly explicit?: TransportName | undefined;
+  readonly overrides?: CustomEndpoint | undefined;
 }
 
 function finish(draft: Draft, settings: ProviderSettings): Endpoint {
@@ -246,7 +246,11 @@ function modelFor(spec: ProviderSpec, ask: ModelAsk, settings: ProviderSettings)
 }
 
 /** The key written down for this call, else the one of the configuration when the call goes to the address beside it. */
-function keyFor(ask: ModelAsk, at: { place: Place; configured: Place; config?: ModelChoice }, context: ResolveContext) {
+function keyFor(
+  ask: ModelAsk,
+  at: { place: Place; configured: Place; config?: ModelChoice | undefined },
+  context: ResolveContext,
+) {
   const { place, configured, config } = at;
   const given = givenKey(ask, place.url, context);
   if (given || !config || !sameOrigin(place.url, configured.url)) return given;

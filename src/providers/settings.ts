@@ -11,21 +11,21 @@ export interface CustomEndpoint {
   readonly apiKey: string;
   readonly keyVar: string;
   /** Its section in config.yaml, for messages. */
-  readonly path?: string;
-  readonly transport?: TransportName;
+  readonly path?: string | undefined;
+  readonly transport?: TransportName | undefined;
   readonly model: string;
-  readonly contextLength?: number;
+  readonly contextLength?: number | undefined;
   readonly models: { readonly [id: string]: ModelOverride };
-  readonly requestTimeoutMs?: number;
-  readonly staleTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
+  readonly staleTimeoutMs?: number | undefined;
   /** The plugin that brings it; absent for what the person wrote down. */
-  readonly plugin?: string;
+  readonly plugin?: string | undefined;
 }
 
 export interface ModelOverride {
-  readonly contextLength?: number;
-  readonly timeoutMs?: number;
-  readonly staleTimeoutMs?: number;
+  readonly contextLength?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly staleTimeoutMs?: number | undefined;
 }
 
 /** A model named with where to reach it: an alias, a fallback, an auxiliary task. Empty text means "not said". */
@@ -36,22 +36,22 @@ export interface ModelChoice {
   readonly apiKey: string;
   readonly keyVar: string;
   /** Its section in config.yaml, for messages. */
-  readonly path?: string;
-  readonly transport?: TransportName;
+  readonly path?: string | undefined;
+  readonly transport?: TransportName | undefined;
 }
 
 export interface AuxiliarySettings extends ModelChoice {
-  readonly timeoutMs?: number;
-  readonly contextLength?: number;
-  readonly extraBody?: JsonObject;
+  readonly timeoutMs?: number | undefined;
+  readonly contextLength?: number | undefined;
+  readonly extraBody?: JsonObject | undefined;
 }
 
 /** US dollars per million tokens. */
 export interface Prices {
   readonly input: number;
   readonly output: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
 }
 
 export interface TimeLimits {
@@ -81,22 +81,22 @@ export const DEFAULT_TIME_LIMITS: TimeLimits = {
 };
 
 export interface BudgetCaps {
-  readonly dailyUsd?: number;
-  readonly sessionUsd?: number;
-  readonly jobUsd?: number;
+  readonly dailyUsd?: number | undefined;
+  readonly sessionUsd?: number | undefined;
+  readonly jobUsd?: number | undefined;
 }
 
 export interface ProviderSettings {
   readonly model: ModelChoice;
-  readonly contextLength?: number;
-  readonly maxOutputTokens?: number;
-  readonly ollamaNumCtx?: number;
-  readonly prices?: Prices;
+  readonly contextLength?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly ollamaNumCtx?: number | undefined;
+  readonly prices?: Prices | undefined;
   readonly aliases: { readonly [name: string]: ModelChoice };
   readonly endpoints: readonly CustomEndpoint[];
   readonly fallbacks: readonly ModelChoice[];
   readonly poolStrategies: { readonly [provider: string]: string };
-  readonly routing?: JsonObject;
+  readonly routing?: JsonObject | undefined;
   readonly openrouter: {
     readonly responseCache: boolean;
     readonly ttlSeconds: number;
@@ -165,7 +165,7 @@ const TRANSPORTS: { readonly [word: string]: TransportName } = {
   openai_responses: "codex_responses",
 };
 
-function transportOf(map: JsonObject): { transport?: TransportName } {
+function transportOf(map: JsonObject): { transport?: TransportName | undefined } {
   const found = TRANSPORTS[text(map, "api_mode", "apiMode", "transport").toLowerCase()];
   return found ? { transport: found } : {};
 }

@@ -33,8 +33,8 @@ const MAX_ATTEMPTS = 2;
 
 /** A model named for one call; beats the configuration. */
 export interface SideOverride {
-  readonly ask?: ModelAsk;
-  readonly timeoutMs?: number;
+  readonly ask?: ModelAsk | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 function contentOf({ prompt, images }: SideRequest): Content {

@@ -7,11 +7,11 @@ export interface ChildEnvOptions {
   /** Names that never pass: keys, base URLs and settings of providers, tools and platforms. */
   readonly blocked: ReadonlySet<string>;
   /** Declared by a loaded skill; refused when blocked. */
-  readonly declared?: readonly string[];
+  readonly declared?: readonly string[] | undefined;
   /** `terminal.env_passthrough`: the person's own choice, which wins. */
-  readonly passthrough?: readonly string[];
+  readonly passthrough?: readonly string[] | undefined;
   /** HOME of the profile, when it brings its own. */
-  readonly home?: string | null;
+  readonly home?: string | null | undefined;
 }
 
 const FORCED = "_HERMES_FORCE_";

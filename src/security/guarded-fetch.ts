@@ -8,14 +8,14 @@ import { type JoinedSignal, joinSignals } from "../lib/joined-signal.ts";
 import { type ResolvedVerdict, resolveUrl, type UrlPolicy } from "./url-guard.ts";
 
 export interface GuardedFetchOptions {
-  readonly policy?: UrlPolicy;
-  readonly method?: string;
+  readonly policy?: UrlPolicy | undefined;
+  readonly method?: string | undefined;
   readonly headers?: { readonly [name: string]: string };
-  readonly body?: string | Uint8Array;
-  readonly timeoutMs?: number;
-  readonly maxBytes?: number;
-  readonly maxRedirects?: number;
-  readonly signal?: AbortSignal;
+  readonly body?: string | Uint8Array | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly maxBytes?: number | undefined;
+  readonly maxRedirects?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type GuardedResponse =

@@ -9,7 +9,7 @@ export interface InjectionRule {
   /** How bad it is; a kind that is absent takes `otherwise`, and `none` switches the rule off. */
   readonly severity: { readonly [kind in ScanKind]?: Severity | "none" } & { readonly otherwise: Severity | "none" };
   /** Phrases of speech: also tried on joined spelling, and milder when they are quoted as an example. */
-  readonly speech?: boolean;
+  readonly speech?: boolean | undefined;
 }
 
 const W = "[\\p{L}\\p{N}'’_-]{1,30}";

@@ -16,7 +16,7 @@ export interface PathGuardOptions {
   readonly hermesHome: string;
   readonly userHome: string;
   /** HERMES_WRITE_SAFE_ROOT: when set, nothing outside may be written. */
-  readonly safeRoot?: string;
+  readonly safeRoot?: string | undefined;
 }
 
 /** Whose turn it is: a guest's tools read nothing of Hermes' homes and no secrets at all. */
@@ -24,9 +24,9 @@ export type PathPolicy = "owner" | "guest";
 
 export interface PathRequest {
   /** `owner` when absent. */
-  readonly policy?: PathPolicy;
+  readonly policy?: PathPolicy | undefined;
   /** The folder that the conversation works in: it may lie inside a home without being protected. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
 }
 
 export type PathVerdict =

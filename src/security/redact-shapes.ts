@@ -26,10 +26,10 @@ export function looksRandom(body: string): boolean {
 interface Shape {
   readonly pattern: RegExp;
   /** The group to mask; the whole match when absent. */
-  readonly group?: number;
-  readonly when?: (match: RegExpExecArray) => boolean;
+  readonly group?: number | undefined;
+  readonly when?: ((match: RegExpExecArray) => boolean) | undefined;
   /** Left out for source code, which is full of such assignments. */
-  readonly prose?: boolean;
+  readonly prose?: boolean | undefined;
 }
 
 // Prefixes that no ordinary word has: one digit or a long body is enough.

@@ -6,11 +6,11 @@ import { type Span, ValueSet } from "./redact-values.ts";
 
 export interface RedactorOptions {
   /** Secret values from the environment, auth.json and the configuration. */
-  readonly values?: Iterable<string>;
+  readonly values?: Iterable<string> | undefined;
   /** `security.redact_secrets`; read once, so that nothing that runs later can switch it off. */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
   /** Also masks phone numbers and user mentions: for logs. */
-  readonly pii?: boolean;
+  readonly pii?: boolean | undefined;
 }
 
 /** Held back at most this much; a longer unbroken run is passed on masked. */

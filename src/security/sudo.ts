@@ -50,7 +50,7 @@ export interface SudoSources {
   readonly configured: string | undefined;
   /** True when sudo works without a password; asked at most once, on this machine only. */
   readonly passwordless: () => Promise<boolean>;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Where sudo's password comes from, in this order: configured, remembered, not needed, asked for. */

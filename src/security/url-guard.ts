@@ -12,14 +12,14 @@ export interface BlocklistRule {
 
 export interface UrlPolicy {
   /** `security.allow_private_urls`; metadata services stay closed. */
-  readonly allowPrivate?: boolean;
+  readonly allowPrivate?: boolean | undefined;
   /** `host:port` pairs that may be private although nothing else is. */
-  readonly allowHosts?: readonly string[];
-  readonly blocklist?: readonly BlocklistRule[];
+  readonly allowHosts?: readonly string[] | undefined;
+  readonly blocklist?: readonly BlocklistRule[] | undefined;
   /** Knows the secrets that must not leave inside a URL. */
-  readonly redactor?: Redactor;
+  readonly redactor?: Redactor | undefined;
   /** How names become addresses; the system's resolver when absent. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  readonly resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
 }
 
 export type UrlVerdict =

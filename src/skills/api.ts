@@ -23,7 +23,7 @@ export interface SkillRow {
   readonly enabled: boolean;
   readonly dir: string;
   /** For skills from a hub. */
-  readonly identifier?: string;
+  readonly identifier?: string | undefined;
 }
 
 export interface OwnSkills {

@@ -16,7 +16,7 @@ export interface ProvenanceEntry {
   /** The turn had read text from outside. */
   readonly tainted: boolean;
   readonly verdict: string;
-  readonly file?: string;
+  readonly file?: string | undefined;
 }
 
 type ProvenanceFile = { version: 1; skills: { [name: string]: readonly ProvenanceEntry[] } };

@@ -15,8 +15,8 @@ export interface SetupReport {
   readonly skipped: boolean;
   readonly needed: boolean;
   /** For the model and the person: what is missing and how to supply it. */
-  readonly note?: string;
-  readonly gatewayHint?: string;
+  readonly note?: string | undefined;
+  readonly gatewayHint?: string | undefined;
 }
 
 function question(skill: string, variable: SkillVariable): string {

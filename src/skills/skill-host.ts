@@ -34,7 +34,7 @@ export interface SkillHost {
   /** The skills that come with the program; null when they are missing or not wanted. */
   readonly bundled: string | null;
   /** Version and build of the program they came with; undefined when they may change without a new one. */
-  readonly bundledBuild?: string;
+  readonly bundledBuild?: string | undefined;
   settings(): SkillSettings;
   /** Single skills of plugins: `plugin:name` and the path of its SKILL.md. */
   pluginSkills(): readonly { readonly name: string; readonly path: string }[];

@@ -34,7 +34,7 @@ import { WarmIndex } from "./warm-index.ts";
 
 /** Whose conversation the tools serve. */
 export interface SkillSurface {
-  readonly platform?: string;
+  readonly platform?: string | undefined;
   readonly local: boolean;
 }
 
@@ -85,7 +85,7 @@ export class SkillService implements Skills {
   async #foreignNames(): Promise<ReadonlySet<string>> {
     const skillsDir = this.#catalog.homeRoot;
     const lock = parseJson(await readFile(join(skillsDir, ".hub", "lock.json"), "utf8").catch(() => "{}"));
-    const installed = (lock as { installed?: object } | undefined | null)?.installed ?? {};
+    const installed = (lock as { installed?: object | undefined } | undefined | null)?.installed ?? {};
     return new Set([...readManifest(skillsDir).keys(), ...Object.keys(installed)]);
   }
 
@@ -102,7 +102,9 @@ export class SkillService implements Skills {
     return this.#ready;
   }
 
-  async list(options: { readonly platform?: string; readonly everything?: boolean } = {}): Promise<SkillListing> {
+  async list(
+    options: { readonly platform?: string | undefined; readonly everything?: boolean } = {},
+  ): Promise<SkillListing> {
     await this.ready();
     return options.everything ? this.#catalog.all() : this.#catalog.usable(options.platform);
   }
@@ -121,7 +123,7 @@ export class SkillService implements Skills {
     return text;
   }
 
-  async commands(options: { readonly platform?: string } = {}): Promise<ReadonlyMap<string, SkillEntry>> {
+  async commands(options: { readonly platform?: string | undefined } = {}): Promise<ReadonlyMap<string, SkillEntry>> {
     const { skills } = await this.list(options);
     const commands = new Map<string, SkillEntry>();
     for (const skill of skills) {
@@ -284,7 +286,7 @@ export class SkillService implements Skills {
   }
 
   async #listFor(
-    args: { readonly category?: string; readonly query?: string },
+    args: { readonly category?: string | undefined; readonly query?: string },
     platform: string | undefined,
   ): Promise<Answer> {
     const { skills, problems } = await this.list(platform ? { platform } : {});

@@ -7,8 +7,8 @@ import type { Answer } from "./view.ts";
 
 /** What the tools ask; the skills of the home answer. */
 export interface SkillPort {
-  listFor(args: { readonly category?: string; readonly query?: string }): Promise<Answer>;
-  view(args: { readonly name: string; readonly filePath?: string }, context: ToolContext): Promise<Answer>;
+  listFor(args: { readonly category?: string | undefined; readonly query?: string }): Promise<Answer>;
+  view(args: { readonly name: string; readonly filePath?: string | undefined }, context: ToolContext): Promise<Answer>;
   manage(args: ManageArgs, context: ToolContext): Promise<Answer>;
 }
 

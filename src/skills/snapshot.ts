@@ -24,7 +24,7 @@ export interface Snapshot {
 interface StoredSnapshot {
   readonly version?: unknown;
   readonly manifest?: { readonly [rel: string]: readonly [number, number] };
-  readonly skills?: readonly Partial<IndexedSkill>[];
+  readonly skills?: readonly Partial<IndexedSkill>[] | undefined;
   readonly category_descriptions?: { readonly [category: string]: string };
 }
 

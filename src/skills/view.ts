@@ -15,8 +15,8 @@ export interface Answer {
   readonly ok: boolean;
   readonly fields: JsonObject;
   /** The skill that was loaded, for its counters. */
-  readonly used?: string;
-  readonly credentialFiles?: readonly string[];
+  readonly used?: string | undefined;
+  readonly credentialFiles?: readonly string[] | undefined;
 }
 
 export interface Library {
@@ -154,7 +154,7 @@ export async function resolveSkill(
 
 export async function viewSkill(
   library: Library,
-  args: { readonly name: string; readonly filePath?: string },
+  args: { readonly name: string; readonly filePath?: string | undefined },
   request: SkillRequest,
 ): Promise<Answer> {
   if (args.name.includes(":")) {

@@ -12,16 +12,16 @@ import { removeTranscriptFiles } from "./transcript-files.ts";
 const SESSIONS_PER_STEP = 40;
 
 export interface PruneOptions {
-  readonly olderThanDays?: number;
-  readonly source?: string;
-  readonly sessionsDir?: string;
-  readonly onProgress?: OnProgress;
+  readonly olderThanDays?: number | undefined;
+  readonly source?: string | undefined;
+  readonly sessionsDir?: string | undefined;
+  readonly onProgress?: OnProgress | undefined;
 }
 
 async function deleteInSteps(
   connection: Connection,
   ids: readonly string[],
-  options: { readonly sessionsDir?: string; readonly onProgress?: OnProgress },
+  options: { readonly sessionsDir?: string | undefined; readonly onProgress?: OnProgress | undefined },
 ): Promise<number> {
   let deleted = 0;
   let done = 0;
@@ -58,10 +58,10 @@ export async function vacuum(connection: Connection): Promise<void> {
 }
 
 export interface MaintenanceOptions {
-  readonly retentionDays?: number;
-  readonly minIntervalHours?: number;
-  readonly vacuum?: boolean;
-  readonly sessionsDir?: string;
+  readonly retentionDays?: number | undefined;
+  readonly minIntervalHours?: number | undefined;
+  readonly vacuum?: boolean | undefined;
+  readonly sessionsDir?: string | undefined;
 }
 
 async function vacuumOrSay(connection: Connection, notice: (text: string) => void): Promise<boolean> {

@@ -36,7 +36,7 @@ type Reply = { readonly id: number; readonly value?: unknown; readonly error?: P
 export interface OpenedMailbox {
   readonly mailbox: Mailbox;
   /** The ledger over the same file, when it lives in the same worker. */
-  readonly ledger?: UsageLedger;
+  readonly ledger?: UsageLedger | undefined;
 }
 
 async function openInWorker(path: string, file: string, onError: (error: unknown) => void): Promise<OpenedMailbox> {

@@ -5,15 +5,15 @@ export interface OpenSessionStoreOptions {
   /** state.db; created with its folder when missing. */
   readonly path: string;
   /** runtime.db, for the side index of short CJK words. */
-  readonly runtimePath?: string;
+  readonly runtimePath?: string | undefined;
   /** `worker` for long-running processes: their event loop never waits for the disk. */
-  readonly host?: "in-process" | "worker";
+  readonly host?: "in-process" | "worker" | undefined;
   /** Degraded storage, damaged indexes and the like, for the person. */
-  readonly onNotice?: (text: string) => void;
+  readonly onNotice?: ((text: string) => void) | undefined;
   /** `compact` moves the file to that layout in the background; `inline` leaves a file as it is. */
-  readonly indexLayout?: "inline" | "compact";
+  readonly indexLayout?: "inline" | "compact" | undefined;
   /** Only read, for example another home's file; it must exist. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
 }
 
 /** Rejects with an error for the person when the file cannot be used; `formatStoreUnavailable` explains it later. */

@@ -19,10 +19,10 @@ const SCHEMA = [
 /** The names inside `data` are part of the file's format. */
 interface Data {
   readonly response: JsonObject;
-  readonly conversation_history?: readonly Message[];
-  readonly instructions?: string | null;
-  readonly session_id?: string;
-  readonly message_count?: number;
+  readonly conversation_history?: readonly Message[] | undefined;
+  readonly instructions?: string | null | undefined;
+  readonly session_id?: string | undefined;
+  readonly message_count?: number | undefined;
 }
 
 function decode(id: string, text: string): StoredResponse | null {

@@ -14,7 +14,7 @@ const WAIT_MS = 50;
 
 export interface RuntimeDbOptions {
   /** One sentence for the person: a damaged file was set aside. */
-  readonly onNotice?: (text: string) => void;
+  readonly onNotice?: ((text: string) => void) | undefined;
 }
 
 function migrate(db: Database): void {

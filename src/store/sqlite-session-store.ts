@@ -27,9 +27,9 @@ import { removeTranscriptFiles } from "./transcript-files.ts";
 
 export interface SqliteStoreOptions extends Omit<ConnectionOptions, "notice" | "onIndexDamage"> {
   /** Where the side index for short CJK words lives; without it such searches are slower. */
-  readonly runtimePath?: string;
-  readonly onNotice?: (text: string) => void;
-  readonly indexLayout?: IndexLayout;
+  readonly runtimePath?: string | undefined;
+  readonly onNotice?: ((text: string) => void) | undefined;
+  readonly indexLayout?: IndexLayout | undefined;
 }
 
 export class SqliteSessionStore implements Core.SessionStore {
@@ -74,7 +74,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   createSession(session: Core.NewSession) {
     return this.#connection.write((c) => sessions.createSession(c, session));
   }
-  ensureSession(session: { id: string; source?: string; model?: string }) {
+  ensureSession(session: { id: string; source?: string | undefined; model?: string }) {
     return this.createSession({ ...session, source: session.source ?? "unknown" });
   }
   endSession(id: string, reason: string) {
@@ -134,7 +134,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   listSessions(options?: Core.ListOptions) {
     return this.#connection.read((c) => listSessions(c, options));
   }
-  async searchSessions(options?: { source?: string; limit?: number; offset?: number }) {
+  async searchSessions(options?: { source?: string | undefined; limit?: number; offset?: number | undefined }) {
     return this.#connection.read((c) => searchSessions(c, options));
   }
   sessionCount(source?: string) {
@@ -155,10 +155,10 @@ export class SqliteSessionStore implements Core.SessionStore {
   clearMessages(sessionId: string) {
     return this.#connection.write((c) => messages.clearMessages(c, sessionId));
   }
-  async getMessages(sessionId: string, page?: { afterId?: number; limit?: number }) {
+  async getMessages(sessionId: string, page?: { afterId?: number | undefined; limit?: number }) {
     return this.#connection.read((c) => messages.getMessages(c, sessionId, page));
   }
-  async getConversation(sessionId: string, options?: { includeAncestors?: boolean }) {
+  async getConversation(sessionId: string, options?: { includeAncestors?: boolean | undefined }) {
     return this.#connection.read((c) => getConversation(c, sessionId, options));
   }
   messageCount(sessionId?: string) {

@@ -8,9 +8,9 @@ import type { ExportEntry } from "./sqlite/export.ts";
 import { type Call, type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
 
 export interface WorkerStoreOptions extends WorkerOptions {
-  readonly onNotice?: (text: string) => void;
+  readonly onNotice?: ((text: string) => void) | undefined;
   /** The bundled worker; found beside the program when left out. */
-  readonly workerFile?: string;
+  readonly workerFile?: string | undefined;
 }
 
 const METHODS = [

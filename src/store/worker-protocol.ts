@@ -21,10 +21,10 @@ export interface Call {
 export interface PlainError {
   readonly name: string;
   readonly message: string;
-  readonly hint?: string;
-  readonly exitCode?: number;
-  readonly code?: string;
-  readonly stack?: string;
+  readonly hint?: string | undefined;
+  readonly exitCode?: number | undefined;
+  readonly code?: string | undefined;
+  readonly stack?: string | undefined;
 }
 
 export type Reply =
@@ -48,7 +48,7 @@ export function packError(error: unknown): PlainError {
   };
 }
 
-function codeOf(error: Error): { code?: string } {
+function codeOf(error: Error): { code?: string | undefined } {
   const code = sqliteCode(error) ?? ("code" in error ? error.code : undefined);
   return typeof code === "string" ? { code } : {};
 }

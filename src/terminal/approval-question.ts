@@ -20,7 +20,7 @@ export interface ActionText {
   /** For an action above one screen: the rows in portions that fit. One portion when it fits. */
   readonly pages: readonly (readonly string[])[];
   /** For an action above one screen whose stopped parts are known: its beginning, these parts, its end. */
-  readonly excerpt?: readonly string[];
+  readonly excerpt?: readonly string[] | undefined;
 }
 
 interface ScreenSize {

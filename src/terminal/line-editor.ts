@@ -34,7 +34,7 @@ export interface EditorEvents {
   mayPaste?(): boolean;
 }
 
-type Screen = NodeJS.WritableStream & { columns?: number };
+type Screen = NodeJS.WritableStream & { columns?: number | undefined };
 
 /** Readline's output: silent, and without line breaks to count, while no prompt is shown. */
 class EditorOutput extends EventEmitter {

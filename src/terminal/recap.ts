@@ -23,7 +23,7 @@ export async function recap(store: SessionStore, sessionId: string, terminal: Te
   for (const row of rows) {
     const text = terminal.forOut(typeof row.content === "string" ? row.content : textOf(row.content as Content));
     const calls = (row.tool_calls ?? []).map(
-      (call) => (call as { function?: { name?: string } }).function?.name ?? "?",
+      (call) => (call as { function?: { name?: string | undefined } }).function?.name ?? "?",
     );
     if (row.role === "user") lines.push(`${terminal.style("cyan", "❯")} ${shorten(text, USER_CHARS, 10)}`);
     else if (text.trim() !== "") lines.push(terminal.style("dim", shorten(text, ASSISTANT_CHARS, ASSISTANT_LINES)));

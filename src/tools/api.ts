@@ -168,7 +168,7 @@ function onNotes(names: readonly string[], before: Looked, after: ReadonlySet<st
 /** Writes `platform_toolsets.<platform>`, and only when something changes. */
 export async function switchToolsets(
   home: Home,
-  ask: { platform: string; on?: readonly string[]; off?: readonly string[] },
+  ask: { platform: string; on?: readonly string[] | undefined; off?: readonly string[] },
 ): Promise<ToolsetChange> {
   const { platform, on = [], off = [] } = ask;
   const looked = await look(home, platform);

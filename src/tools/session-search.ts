@@ -26,7 +26,7 @@ const parameters = Type.Object({
 interface Scope {
   readonly store: SessionStore;
   /** Where several people share a home, only this one's conversations. */
-  readonly userId?: string;
+  readonly userId?: string | undefined;
 }
 
 function isoTime(seconds: number): string {
@@ -77,7 +77,7 @@ async function rootOf(store: SessionStore, id: string, roots: Map<string, string
 async function search(
   scope: Scope,
   query: string,
-  options: { limit: number; roles?: readonly string[]; current: Set<string> },
+  options: { limit: number; roles?: readonly string[] | undefined; current: Set<string> },
 ): Promise<JsonObject> {
   const answer = await scope.store.searchMessages(query, {
     excludeSources: HIDDEN_SOURCES,
@@ -127,7 +127,9 @@ async function search(
 function line(row: MessageRow): JsonObject {
   const text =
     typeof row.content === "string" ? row.content : Array.isArray(row.content) ? textOf(row.content as Content) : "";
-  const calls = (row.tool_calls ?? []).map((call) => (call as { function?: { name?: string } }).function?.name ?? "?");
+  const calls = (row.tool_calls ?? []).map(
+    (call) => (call as { function?: { name?: string | undefined } }).function?.name ?? "?",
+  );
   return {
     role: row.role,
     ...(row.tool_name ? { tool: row.tool_name } : {}),

@@ -80,7 +80,7 @@ export function todoTool(lists: TodoLists): Tool {
 export function todosFromLog(messages: readonly Message[]): readonly Todo[] {
   for (const message of messages.toReversed()) {
     if (message.role !== "tool" || message.tool_name !== "todo") continue;
-    const parsed = parseJson(textOf(message.content)) as { todos?: readonly Todo[] } | undefined;
+    const parsed = parseJson(textOf(message.content)) as { todos?: readonly Todo[] | undefined } | undefined;
     if (Array.isArray(parsed?.todos)) return parsed.todos;
   }
   return [];

@@ -3,7 +3,7 @@
 export interface Toolset {
   readonly description: string;
   readonly tools: readonly string[];
-  readonly includes?: readonly string[];
+  readonly includes?: readonly string[] | undefined;
 }
 
 const FILE_TOOLS = ["read_file", "write_file", "patch", "search_files"];

@@ -29,10 +29,10 @@ export interface ChildSpec {
 
 /** A subagent as the runner sees it. */
 export interface ChildConversation {
-  send(input: string, options: { signal: AbortSignal; tainted?: boolean }): AsyncIterable<AgentEvent>;
+  send(input: string, options: { signal: AbortSignal; tainted?: boolean | undefined }): AsyncIterable<AgentEvent>;
   /** Where text from outside came from that it has read. */
   readonly outsideOrigin?: string | undefined;
-  close(options?: { reason?: string }): Promise<void>;
+  close(options?: { reason?: string | undefined }): Promise<void>;
 }
 
 export type OpenChild = (spec: ChildSpec) => Promise<ChildConversation>;
@@ -46,7 +46,7 @@ export interface ChildReport {
   readonly cost: Cost | undefined;
   readonly written: readonly string[];
   /** Where text from outside came from that the subagent has read. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
 }
 
 /** Blocked in every subagent: asking the person, speaking to others, and anything that outlives the task. */

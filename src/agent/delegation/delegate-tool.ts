@@ -45,14 +45,14 @@ export interface DelegationParts {
   readonly settings: DelegationSettings;
   readonly openChild: OpenChild;
   /** Parent's model, for the result. */
-  readonly model?: string;
+  readonly model?: string | undefined;
 }
 
 interface Task {
   readonly goal: string;
-  readonly context?: string;
-  readonly toolsets?: readonly string[];
-  readonly role?: ChildRole;
+  readonly context?: string | undefined;
+  readonly toolsets?: readonly string[] | undefined;
+  readonly role?: ChildRole | undefined;
 }
 
 const ROLE = Type.Optional(

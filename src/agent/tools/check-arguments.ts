@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/message.ts";
 
 interface Checker {
   Check(value: unknown): boolean;
-  Errors(value: unknown): Iterable<{ readonly instancePath?: string; readonly message?: string }>;
+  Errors(value: unknown): Iterable<{ readonly instancePath?: string | undefined; readonly message?: string }>;
 }
 
 const checkers = new WeakMap<object, Checker>();

@@ -11,7 +11,7 @@ export interface PreparedCall {
   /** Equal for calls that ask for the same thing. */
   readonly key: string;
   /** Set when the call must not run: what the model reads instead. */
-  readonly refusal?: string;
+  readonly refusal?: string | undefined;
 }
 
 export interface PreparedBatch {

@@ -43,7 +43,7 @@ export interface FinishedCall {
   readonly content: Content;
   readonly failed: boolean;
   readonly interrupted: boolean;
-  readonly tool?: Tool;
+  readonly tool?: Tool | undefined;
 }
 
 function shorten(text: string): string {

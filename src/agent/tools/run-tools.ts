@@ -27,7 +27,7 @@ export interface BatchScope extends CallScope {
 export interface BatchOutcome {
   readonly interrupted: boolean;
   /** The loop guard wants the turn to end. */
-  readonly stop?: Extract<GuardVerdict, { kind: "warn" | "stop" }>;
+  readonly stop?: Extract<GuardVerdict, { kind: "warn" | "stop" }> | undefined;
 }
 
 function observe(finished: FinishedCall, scope: BatchScope): GuardVerdict {

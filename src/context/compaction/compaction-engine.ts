@@ -17,13 +17,13 @@ import { completeSummary } from "./verbatim.ts";
 
 export interface EngineOptions {
   readonly contextLength: number;
-  readonly settings?: Partial<CompressionSettings>;
+  readonly settings?: Partial<CompressionSettings> | undefined;
   /** The model for the task `compression`; without one the extract does all the work. */
-  readonly side?: SideModel;
+  readonly side?: SideModel | undefined;
   /** Applied to everything the summariser reads and writes. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: ((text: string) => string) | undefined;
   /** For all model calls of one pass together. */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
 }
 
 export interface PassSizes {
@@ -36,7 +36,7 @@ export interface Made {
   readonly method: string;
   readonly modelCalls: number;
   /** Why the result is not a plain summary. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 const SUMMARY_DEADLINE_MS = 120_000;

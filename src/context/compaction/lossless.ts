@@ -18,7 +18,7 @@ export interface LosslessOptions extends EngineOptions {
   /** Where the trees are kept, one file per session. */
   readonly dir: string;
   /** The log behind the tree; without it nodes open to their notes only. */
-  readonly store?: LogStore;
+  readonly store?: LogStore | undefined;
 }
 
 /** Turns of about this many tokens share a leaf; a pass makes at most three leaves. */
@@ -26,7 +26,7 @@ const LEAF_TOKENS = 8_000;
 
 interface Grown {
   readonly modelCalls: number;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 function splitTurns(turns: readonly Turn[], parts: number): Turn[][] {
@@ -54,7 +54,10 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     this.#store = options.store;
   }
 
-  async onSessionStart(sessionId: string, details: { boundaryReason?: string; oldSessionId?: string }): Promise<void> {
+  async onSessionStart(
+    sessionId: string,
+    details: { boundaryReason?: string | undefined; oldSessionId?: string },
+  ): Promise<void> {
     const old = details.oldSessionId;
     const tree = (await this.#files.load(sessionId)) ?? (old === undefined ? undefined : await this.#treeOf(old));
     this.#tree = { sessionId, tree: tree ?? new SummaryTree() };

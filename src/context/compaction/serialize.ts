@@ -9,7 +9,7 @@ const ARGUMENTS = 1_500;
 export interface SerializeOptions {
   readonly redact: (text: string) => string;
   /** Scales the limits down for summarisers with a small window; 1 by default. */
-  readonly scale?: number;
+  readonly scale?: number | undefined;
 }
 
 function bound(text: string, limit: number): string {

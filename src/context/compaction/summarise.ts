@@ -20,11 +20,11 @@ export interface SummariseInput {
   /** The body of the summary that these turns follow; empty on the first pass. */
   readonly previous: string;
   readonly budget: number;
-  readonly focusTopic?: string;
+  readonly focusTopic?: string | undefined;
   readonly sessionId: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Fewer than three when several summaries share one pass. */
-  readonly maxCalls?: number;
+  readonly maxCalls?: number | undefined;
 }
 
 export interface Summariser {
@@ -40,7 +40,7 @@ export interface Summary {
   readonly method: "summary" | "chunked_summary" | "extract";
   readonly modelCalls: number;
   /** Why the result is not a plain summary. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** Resolves at the deadline even when the model ignores its signal. */

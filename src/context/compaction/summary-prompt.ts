@@ -66,7 +66,7 @@ export interface SummaryRequest {
   readonly content: string;
   readonly previous: string;
   readonly budget: number;
-  readonly focusTopic?: string;
+  readonly focusTopic?: string | undefined;
 }
 
 export function summaryPrompt(request: SummaryRequest): string {
@@ -93,7 +93,7 @@ export type Verdict =
   | { readonly kind: "good"; readonly text: string }
   /** Useful but incomplete: stands only together with an extract. */
   | { readonly kind: "partial"; readonly text: string; readonly problem: string }
-  | { readonly kind: "bad"; readonly problem: string; readonly retry: boolean; readonly tooLong?: boolean };
+  | { readonly kind: "bad"; readonly problem: string; readonly retry: boolean; readonly tooLong?: boolean | undefined };
 
 const REFUSAL =
   /\b(?:i(?:'m| am) sorry|i can(?:'t|not)|i(?:'m| am) (?:unable|not able)|cannot (?:help|assist)|as an ai)\b/i;

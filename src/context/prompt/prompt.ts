@@ -36,29 +36,29 @@ export interface PromptEnvironment {
   /** `Linux 6.1`, `macOS 15`, … */
   readonly os: string;
   readonly cwd: string;
-  readonly shell?: string;
+  readonly shell?: string | undefined;
   /** How answers are shown: what the platform can render. */
-  readonly platformHint?: string;
+  readonly platformHint?: string | undefined;
 }
 
 export interface PromptInput {
   /** HERMES_HOME, for SOUL.md. */
   readonly home: string;
   readonly toolNames: readonly string[];
-  readonly memory?: string;
-  readonly skillsIndex?: string;
+  readonly memory?: string | undefined;
+  readonly skillsIndex?: string | undefined;
   readonly environment: PromptEnvironment;
   readonly now: Date;
   /** The person's zone for the date; the machine's when absent. */
-  readonly timeZone?: string;
-  readonly sessionId?: string;
+  readonly timeZone?: string | undefined;
+  readonly sessionId?: string | undefined;
   /** More text from the caller, after the built-in tiers. */
-  readonly extra?: string;
-  readonly scan?: Scan;
+  readonly extra?: string | undefined;
+  readonly scan?: Scan | undefined;
   /** False leaves out SOUL.md and project files: subagents, batch runs. */
-  readonly contextFiles?: boolean;
+  readonly contextFiles?: boolean | undefined;
   /** False leaves out project files only: a job without a folder of its own has no project. */
-  readonly projectFiles?: boolean;
+  readonly projectFiles?: boolean | undefined;
 }
 
 export interface PromptPart {

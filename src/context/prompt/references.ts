@@ -11,12 +11,12 @@ export interface ReferenceOptions {
   readonly hermesHome: string;
   readonly contextLength: number;
   /** The text of a page; rejects with a message for the person. */
-  readonly fetchText?: (url: string, signal: AbortSignal) => Promise<string>;
+  readonly fetchText?: ((url: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** Refuses more paths than the built-in list: a reason, or undefined. */
   readonly refusePath?: (realPath: string) => string | undefined | Promise<string | undefined>;
   /** Masks secrets in what is attached; `env` for the lines of an env file. */
-  readonly mask?: (text: string, about: { readonly env: boolean }) => string;
-  readonly signal?: AbortSignal;
+  readonly mask?: ((text: string, about: { readonly env: boolean }) => string) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ExpandedReferences {

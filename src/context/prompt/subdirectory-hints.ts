@@ -12,7 +12,7 @@ const PATH_ARGUMENTS = ["path", "file_path", "workdir"];
 export interface HintOptions {
   /** The trusted root: hints come from below it only. */
   readonly cwd: string;
-  readonly scan?: Scan;
+  readonly scan?: Scan | undefined;
 }
 
 function pathsIn(args: { readonly [key: string]: unknown }): string[] {

@@ -3,10 +3,10 @@
 export type TypeName = "text" | "whole number" | "number" | "true/false" | "list" | "map" | "empty";
 
 export interface Range {
-  readonly min?: number;
-  readonly max?: number;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
   /** The bounds themselves are not allowed. */
-  readonly exclusive?: boolean;
+  readonly exclusive?: boolean | undefined;
 }
 
 export interface Field<T = unknown> {
@@ -15,11 +15,11 @@ export interface Field<T = unknown> {
   readonly fallback: T;
   readonly meaning: string;
   /** For text: the only values allowed. */
-  readonly values?: readonly string[];
-  readonly range?: Range;
-  readonly secret?: boolean;
+  readonly values?: readonly string[] | undefined;
+  readonly range?: Range | undefined;
+  readonly secret?: boolean | undefined;
   /** Items of a list are words: numbers among them (chat ids) become text. */
-  readonly words?: boolean;
+  readonly words?: boolean | undefined;
 }
 
 export interface Section<K extends Keys = Keys> {
@@ -113,7 +113,11 @@ export function section<const K extends Keys>(meaning: string, keys: K): Section
   return { kind: "section", meaning, keys };
 }
 
-export function named<E extends Node>(meaning: string, entry: E, options: { open?: boolean } = {}): NamedMap<E> {
+export function named<E extends Node>(
+  meaning: string,
+  entry: E,
+  options: { open?: boolean | undefined } = {},
+): NamedMap<E> {
   return { kind: "named", meaning, entry, open: options.open ?? false };
 }
 

@@ -6,7 +6,7 @@ import { showControlCharacters } from "../../lib/visible-text.ts";
 export interface QuestionText {
   readonly text: string;
   /** Shown before the question: as a file, or as messages where there are no files. */
-  readonly whole?: string;
+  readonly whole?: string | undefined;
 }
 
 /** Left for what stands around the command: reason, who asks, how to answer, how it ended. */

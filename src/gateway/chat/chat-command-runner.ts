@@ -52,7 +52,7 @@ function inChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): st
 export class ChatCommandRunner {
   readonly #chat: ChatActions;
   readonly #pickers = new Map<string, Picker>();
-  #overrides: { model?: string; provider?: string } = {};
+  #overrides: { model?: string | undefined; provider?: string } = {};
   #yolo = false;
 
   constructor(chat: ChatActions) {
@@ -60,7 +60,7 @@ export class ChatCommandRunner {
   }
 
   /** The model that this chat chose for its session. */
-  get overrides(): { readonly model?: string; readonly provider?: string } {
+  get overrides(): { readonly model?: string | undefined; readonly provider?: string } {
     return this.#overrides;
   }
 
@@ -107,7 +107,7 @@ export class ChatCommandRunner {
     const about = { platform: source.platform, user_id: source.userId, args };
     const decisions = await this.#chat.gateway.hooks.run(`command:${name}`, about);
     const denied = decisions.find((each) => (each as { decision?: unknown }).decision === "deny") as
-      | { message?: string }
+      | { message?: string | undefined }
       | undefined;
     return denied ? (denied.message ?? `/${name} is not allowed here.`) : undefined;
   }

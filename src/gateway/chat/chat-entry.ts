@@ -12,7 +12,7 @@ import { isShared, tenantKey } from "../inbound/session-key.ts";
 /** Who is asked in the chat, and the model that the chat chose. */
 export interface ChatChoice {
   readonly human: Human;
-  readonly overrides: { readonly model?: string; readonly provider?: string };
+  readonly overrides: { readonly model?: string | undefined; readonly provider?: string };
 }
 
 /** The conversation's session for this message: the chat's own, or a new one when the policy says so, saved before it ends. */
@@ -78,7 +78,7 @@ export async function sessionReset(gateway: GatewayContext, entry: SessionEntry,
 export async function openFor(
   gateway: GatewayContext,
   chat: ChatChoice,
-  { entry, fresh = false }: { readonly entry: SessionEntry; readonly fresh?: boolean },
+  { entry, fresh = false }: { readonly entry: SessionEntry; readonly fresh?: boolean | undefined },
   row: InboxRow,
 ): Promise<OpenedConversation> {
   const { app } = gateway.opened;

@@ -48,7 +48,7 @@ export class OpenQuestions {
   /** An owner's word about the approvals that are shown in a place, or about the one with that id; how many it met. */
   decide(
     choice: ApprovalChoice,
-    which: { readonly id?: string; readonly place: string; readonly all: boolean },
+    which: { readonly id?: string | undefined; readonly place: string; readonly all: boolean },
   ): number {
     const ids =
       which.id === undefined ? [...this.#places].filter(([, at]) => at === which.place).map(([id]) => id) : [which.id];

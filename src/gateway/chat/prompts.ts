@@ -35,7 +35,7 @@ export interface Asking extends QuestionPlace {
   /** Whose turn it is. */
   readonly role: Role;
   /** For a guest's turn: approvals are the owner's. */
-  readonly owner?: OwnerAsking;
+  readonly owner?: OwnerAsking | undefined;
   /** Under a question that ends unanswered because the work that asked it was ended. */
   closed(): string;
   /** Work stands still or goes on: the typing sign follows. */

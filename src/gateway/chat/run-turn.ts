@@ -32,10 +32,10 @@ const RESTART_NOTE_MS = 5_000;
 export interface QueuedMessage {
   readonly row: InboxRow;
   /** Text in place of the event's own: from a command such as /queue. */
-  readonly text?: string;
-  readonly tainted?: boolean;
+  readonly text?: string | undefined;
+  readonly tainted?: boolean | undefined;
   /** Inbox rows of edits that this message took in; they end with it. */
-  readonly absorbed?: readonly number[];
+  readonly absorbed?: readonly number[] | undefined;
 }
 
 export interface TurnChat extends ChatChoice {

@@ -9,12 +9,12 @@ export interface GatewayOptions {
   /** The gateway should be started anew after it stopped. */
   restart?(): void;
   now?(): number;
-  readonly times?: LinkTimes;
+  readonly times?: LinkTimes | undefined;
   /** How long a platform may be deaf before another one tells of it. */
-  readonly patienceMs?: number;
+  readonly patienceMs?: number | undefined;
   readonly agents?: { readonly most: number; readonly idleMs: number };
   /** How often what is old or idle is let go. */
-  readonly choresMs?: number;
+  readonly choresMs?: number | undefined;
 }
 
 export interface GatewayStatus {

@@ -5,7 +5,7 @@ const PATIENCE_MS = 90_000;
 
 export interface OutageAlertOptions {
   /** How long a platform may be away before anybody is told. */
-  readonly patienceMs?: number;
+  readonly patienceMs?: number | undefined;
   state(platform: string): LinkState | undefined;
   label(platform: string): string;
   /** Sends to the home channel of some other platform that hears; false when there is none. */

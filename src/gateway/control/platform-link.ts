@@ -19,7 +19,7 @@ export interface LinkTimes {
   /** Red for so long, and the connection is thrown away. */
   readonly rebuildMs: number;
   /** What is thrown away has so long to let go. */
-  readonly closeMs?: number;
+  readonly closeMs?: number | undefined;
 }
 
 const CLOSE_MS = 5_000;

@@ -23,7 +23,7 @@ const OUTBOX_WAIT_MS = 150_000;
 export interface RunOptions {
   /** Lines for the person at the terminal. */
   out(text: string): void;
-  readonly verbose?: boolean;
+  readonly verbose?: boolean | undefined;
 }
 
 type Level = "info" | "warning" | "error";

@@ -42,7 +42,7 @@ export interface AttachmentParts {
     path: string,
   ): Promise<
     | { readonly ok: true; readonly text: string }
-    | { readonly ok: false; readonly reason: string; readonly unset?: boolean }
+    | { readonly ok: false; readonly reason: string; readonly unset?: boolean | undefined }
   >;
   readonly signal: AbortSignal;
 }
@@ -51,9 +51,9 @@ export interface ReadAttachment {
   /** What the model reads. */
   readonly text: string;
   /** A `data:` URL that goes to the model as a picture. */
-  readonly picture?: string;
+  readonly picture?: string | undefined;
   /** What the person should know. */
-  readonly notice?: string;
+  readonly notice?: string | undefined;
 }
 
 function fileName(attachment: Attachment): string {

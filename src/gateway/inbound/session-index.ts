@@ -65,7 +65,7 @@ function isEntry(value: unknown): value is SessionEntry {
   return typeof value === "object" && value !== null && "session_id" in value && typeof value.session_id === "string";
 }
 
-type EntryChange = Partial<SessionEntry> & { readonly sessionId?: string };
+type EntryChange = Partial<SessionEntry> & { readonly sessionId?: string | undefined };
 
 export class SessionIndex {
   readonly #path: string;

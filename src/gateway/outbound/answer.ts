@@ -11,11 +11,11 @@ export interface AnswerPlace {
   readonly to: Destination;
   /** Prefix of the rows' keys: the same for every attempt at this answer. */
   readonly key: string;
-  readonly replyTo?: string;
+  readonly replyTo?: string | undefined;
   readonly replyMode: "off" | "first" | "all";
   /** A message on the screen that already shows the beginning. */
-  readonly streamId?: string | null;
-  readonly prefix?: string;
+  readonly streamId?: string | null | undefined;
+  readonly prefix?: string | undefined;
 }
 
 type Ended = Extract<AgentEvent, { type: "ended" }>;

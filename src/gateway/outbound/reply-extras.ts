@@ -63,7 +63,9 @@ export function footer(config: Config, platform: string, facts: FooterFacts): st
 /** How much of a running turn this platform's chats see. */
 export function liveSettings(config: Config, platform: Platform): LiveSettings {
   const { streaming, display } = config;
-  const own = (display.platforms as { readonly [name: string]: { tool_progress?: string } | undefined })[platform.name];
+  const own = (display.platforms as { readonly [name: string]: { tool_progress?: string | undefined } | undefined })[
+    platform.name
+  ];
   const older = (display.tool_progress_overrides as { readonly [name: string]: unknown })[platform.name];
   const progress = String(own?.tool_progress ?? older ?? platform.toolProgress) as LiveSettings["progress"];
   const { transport, edit_interval: seconds, buffer_threshold: chars, cursor } = streaming;

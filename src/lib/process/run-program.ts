@@ -7,7 +7,7 @@ export interface ProgramOptions {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
   readonly timeoutMs: number;
-  readonly stdin?: string;
+  readonly stdin?: string | undefined;
 }
 
 export interface ProgramRun {

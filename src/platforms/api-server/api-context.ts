@@ -16,7 +16,7 @@ export interface ApiContext {
   readonly modelName: string;
   /** How long an approval may wait. */
   readonly approvalMs: number;
-  readonly keepAliveMs?: number;
+  readonly keepAliveMs?: number | undefined;
   /** Fires when the server stops. */
   readonly stopping: AbortSignal;
   log(level: "info" | "warning" | "error", text: string): void;

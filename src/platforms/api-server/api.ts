@@ -37,7 +37,10 @@ async function findKey(home: Home): Promise<ApiKey | undefined> {
 }
 
 /** The key of this home; made from 32 random bytes and kept in `.env` when there is none, or when `renew` is set. */
-export async function ensureApiKey(home: Home, options: { readonly renew?: boolean } = {}): Promise<ApiKey> {
+export async function ensureApiKey(
+  home: Home,
+  options: { readonly renew?: boolean | undefined } = {},
+): Promise<ApiKey> {
   const known = options.renew ? undefined : await findKey(home);
   if (known) return known;
   const key = randomBytes(32).toString("base64url");
@@ -50,7 +53,7 @@ export interface ServerState {
   readonly reachable: boolean;
   /** What the server says about itself; null when it did not accept the key. */
   readonly detail: unknown;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** Asks the server itself, with a short deadline; where it is, the settings say, unless `where` does. */

@@ -89,7 +89,7 @@ async function patchJob(api: JobService, context: Context): Promise<Response> {
 }
 
 /** A job that nobody will run says so at once. */
-async function answered(api: JobService, job: Job): Promise<{ job: Job; note?: string }> {
+async function answered(api: JobService, job: Job): Promise<{ job: Job; note?: string | undefined }> {
   const note = await api.tickerProblem();
   return { job, ...(note === undefined ? {} : { note }) };
 }

@@ -17,9 +17,9 @@ export interface ApiServerPlatformParts {
   openResponses(): Promise<ResponseStore>;
   /** Makes and keeps a key when none is set. */
   ensureKey(): Promise<string>;
-  readonly approvalMs?: number;
+  readonly approvalMs?: number | undefined;
   /** The name of the home's profile. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Scheduled jobs; opened at the first request. */
   jobs?(): Promise<JobService>;
   /** The gateway's own state, for `/health/detailed`. */

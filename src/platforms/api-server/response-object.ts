@@ -66,8 +66,8 @@ export function responseObject(
   state: {
     readonly status: string;
     readonly output: readonly JsonObject[];
-    readonly result?: TurnResult;
-    readonly denied?: readonly JsonObject[];
+    readonly result?: TurnResult | undefined;
+    readonly denied?: readonly JsonObject[] | undefined;
   },
 ): JsonObject {
   const { result, denied = [] } = state;

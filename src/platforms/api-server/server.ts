@@ -20,10 +20,10 @@ export interface ApiServerParts {
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
   jobs?(): Promise<JobService>;
-  readonly approvalMs?: number;
-  readonly keepAliveMs?: number;
+  readonly approvalMs?: number | undefined;
+  readonly keepAliveMs?: number | undefined;
   /** Whoever starts it tries again when the port is taken. */
-  readonly untimed?: boolean;
+  readonly untimed?: boolean | undefined;
   /** More about the program that serves, for `/health/detailed`. */
   state?(): JsonObject;
   log?(level: "info" | "warning" | "error", text: string): void;

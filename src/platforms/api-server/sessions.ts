@@ -15,10 +15,10 @@ export interface SessionOptions {
   readonly client: ClientInput;
   readonly human: Human;
   /** Named by the client: goes on there, or starts there. */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
   /** Where the client's history was said before, when that is known. */
-  readonly thread?: StoredThread | null;
-  readonly userId?: string;
+  readonly thread?: StoredThread | null | undefined;
+  readonly userId?: string | undefined;
   /** How the id of a new session starts. */
   readonly prefix: string;
 }

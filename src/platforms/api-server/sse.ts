@@ -10,7 +10,7 @@ const MISSED_BEATS = 10;
 export interface Sse {
   /** Aborts when the reader has gone or the server stops. */
   readonly signal: AbortSignal;
-  send(data: unknown, options?: { readonly event?: string; readonly id?: string }): Promise<void>;
+  send(data: unknown, options?: { readonly event?: string | undefined; readonly id?: string }): Promise<void>;
   raw(text: string): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface SseOptions {
   readonly headers?: { readonly [name: string]: string };
   /** Fires when the server stops. */
   readonly stopping: AbortSignal;
-  readonly keepAliveMs?: number;
+  readonly keepAliveMs?: number | undefined;
 }
 
 const HEADERS = {
@@ -27,7 +27,7 @@ const HEADERS = {
   "x-accel-buffering": "no",
 };
 
-function frame(data: unknown, options: { readonly event?: string; readonly id?: string }): string {
+function frame(data: unknown, options: { readonly event?: string | undefined; readonly id?: string }): string {
   const id = options.id === undefined ? "" : `id: ${options.id}\n`;
   const event = options.event === undefined ? "" : `event: ${options.event}\n`;
   return `${id}${event}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;

@@ -13,7 +13,7 @@ export interface TurnResult {
   /** Assistant and tool messages of the turn, in order. */
   readonly messages: readonly Message[];
   /** For the client: what went wrong and what to do. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 function finishOf(ended: Extract<AgentEvent, { type: "ended" }>, messages: readonly Message[]) {

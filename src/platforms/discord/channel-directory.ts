@@ -18,10 +18,10 @@ const TEXT = [0, 5];
 export interface ChannelInfo {
   readonly id: string;
   readonly kind: ChatKind;
-  readonly name?: string;
-  readonly topic?: string;
-  readonly parentId?: string;
-  readonly guildId?: string;
+  readonly name?: string | undefined;
+  readonly topic?: string | undefined;
+  readonly parentId?: string | undefined;
+  readonly guildId?: string | undefined;
 }
 
 export function isThread(place: ChannelInfo): boolean {
@@ -35,10 +35,10 @@ function placeOf(channel: Partial<APIChannel> & { id: string; type: number }): C
     parent_id: parent,
     guild_id: guild,
   } = channel as {
-    name?: string;
-    topic?: string;
-    parent_id?: string;
-    guild_id?: string;
+    name?: string | undefined;
+    topic?: string | undefined;
+    parent_id?: string | undefined;
+    guild_id?: string | undefined;
   };
   const kind: ChatKind =
     channel.type === DM

@@ -8,7 +8,7 @@ const KEY = "commands";
 export interface ListedCommand {
   readonly name: string;
   readonly summary: string;
-  readonly args?: string;
+  readonly args?: string | undefined;
 }
 
 /** Used when nobody says which commands there are. */

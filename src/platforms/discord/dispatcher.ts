@@ -105,7 +105,10 @@ export class Dispatcher {
   /** Where roles are configured, the platform compares them: nobody else knows them. Listed people pass without. */
   async #rolesAllow(
     userId: string,
-    where: { readonly member?: { readonly roles?: readonly string[] }; readonly guild_id?: string },
+    where: {
+      readonly member?: { readonly roles?: readonly string[] | undefined };
+      readonly guild_id?: string | undefined;
+    },
   ): Promise<boolean> {
     const { settings } = this.#parts;
     if (settings.roles.length === 0) return true;

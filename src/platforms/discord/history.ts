@@ -14,7 +14,7 @@ export interface Later {
 export async function readAfter(
   rest: REST,
   channelId: string,
-  options: { readonly after: string; readonly pages: number; readonly signal?: AbortSignal },
+  options: { readonly after: string; readonly pages: number; readonly signal?: AbortSignal | undefined },
 ): Promise<Later> {
   const messages: APIMessage[] = [];
   let { after } = options;

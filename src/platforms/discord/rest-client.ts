@@ -23,15 +23,15 @@ interface Trouble {
   /** Discord's own number for the error. */
   readonly code: number | string;
   readonly text: string;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 export function describeDiscordError(error: unknown): Trouble {
   if (!(error instanceof Error)) return { status: 0, code: 0, text: String(error) };
   const { status, code, retryAfter, cause } = error as Error & {
-    status?: number;
-    code?: number | string;
-    retryAfter?: number;
+    status?: number | undefined;
+    code?: number | string | undefined;
+    retryAfter?: number | undefined;
     cause?: unknown;
   };
   if (retryAfter !== undefined) return { status: 429, code: 0, text: "rate limited", retryAfterMs: retryAfter };

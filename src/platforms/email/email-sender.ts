@@ -18,9 +18,9 @@ import type { Transporter } from "./transporter.ts";
 const MAX_SUBJECT = 78;
 
 interface SmtpError {
-  readonly code?: string;
-  readonly responseCode?: number;
-  readonly command?: string;
+  readonly code?: string | undefined;
+  readonly responseCode?: number | undefined;
+  readonly command?: string | undefined;
   readonly message: string;
 }
 

@@ -103,9 +103,9 @@ async function download(mailbox: Mailbox, attachment: Attachment): Promise<Uint8
 
 function loginError(error: unknown, what: string): Error {
   const { authenticationFailed, responseCode, message } = error as {
-    authenticationFailed?: boolean;
-    responseCode?: number;
-    message?: string;
+    authenticationFailed?: boolean | undefined;
+    responseCode?: number | undefined;
+    message?: string | undefined;
   };
   if (authenticationFailed || responseCode === 535)
     return new UserError(`the ${what} server does not accept the name or the password`, {

@@ -22,7 +22,7 @@ interface Where {
   /** Named in the hint when the port is taken. */
   readonly setting: string;
   /** Whoever asks tries again by itself: a port that is taken may become free. */
-  readonly untimed?: boolean;
+  readonly untimed?: boolean | undefined;
 }
 
 function details(error: NodeJS.ErrnoException, where: Where): Error {

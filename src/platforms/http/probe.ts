@@ -21,7 +21,10 @@ async function knock(url: string, limitMs: number): Promise<string | undefined> 
   }
 }
 
-export function startProbe(url: string, options: { readonly now: () => number; readonly seconds?: number }): Probe {
+export function startProbe(
+  url: string,
+  options: { readonly now: () => number; readonly seconds?: number | undefined },
+): Probe {
   const { now } = options;
   const roundMs = (options.seconds ?? SECONDS) * 1000;
   let provenAt = now();

@@ -17,7 +17,7 @@ import {
 
 export interface SubscribeOptions extends Omit<Subscription, "secret" | "created_at"> {
   readonly name: string;
-  readonly secret?: string;
+  readonly secret?: string | undefined;
 }
 
 export interface SubscribeOutcome {

@@ -7,15 +7,15 @@ import { withFileLock } from "../../lib/file-lock.ts";
 
 /** One entry as it stands in the file. */
 export interface Subscription {
-  readonly description?: string;
-  readonly events?: readonly string[];
+  readonly description?: string | undefined;
+  readonly events?: readonly string[] | undefined;
   readonly secret: string;
-  readonly prompt?: string;
-  readonly skills?: readonly string[];
-  readonly deliver?: string;
-  readonly deliver_only?: boolean;
+  readonly prompt?: string | undefined;
+  readonly skills?: readonly string[] | undefined;
+  readonly deliver?: string | undefined;
+  readonly deliver_only?: boolean | undefined;
   readonly deliver_extra?: { readonly [key: string]: string };
-  readonly created_at?: string;
+  readonly created_at?: string | undefined;
 }
 
 export type Subscriptions = { readonly [name: string]: Subscription };

@@ -42,11 +42,11 @@ export interface HookListing {
 export interface HookTrial {
   readonly command: string;
   readonly matched: boolean;
-  readonly code?: number | null;
-  readonly ms?: number;
-  readonly answer?: Json;
-  readonly failure?: string;
-  readonly stderr?: string;
+  readonly code?: number | null | undefined;
+  readonly ms?: number | undefined;
+  readonly answer?: Json | undefined;
+  readonly failure?: string | undefined;
+  readonly stderr?: string | undefined;
 }
 
 export interface HookCheck {
@@ -58,7 +58,7 @@ export interface HookCheck {
 export interface HookActions {
   list(): Promise<HookListing>;
   /** Runs the hooks of an event with a made-up or given payload, approved or not: the person asked for it. */
-  test(event: string, options: { tool?: string; payload?: JsonObject }): Promise<readonly HookTrial[]>;
+  test(event: string, options: { tool?: string | undefined; payload?: JsonObject }): Promise<readonly HookTrial[]>;
   approve(command: string | undefined): Promise<number>;
   revoke(command: string): Promise<number>;
   doctor(): Promise<{ readonly checks: readonly HookCheck[]; readonly problems: readonly string[] }>;

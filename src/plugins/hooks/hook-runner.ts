@@ -9,7 +9,7 @@ const MAX_FAILURES = 3;
 
 export interface HookListener {
   readonly callback: HookCallback;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Somebody who listens; the callbacks may need code that is not loaded yet. Never rejects. */
@@ -55,7 +55,7 @@ export class HookRunner implements Hooks {
   readonly #notice: (text: string) => void;
   readonly #timeoutMs: number;
 
-  constructor(options: { notice(text: string): void; timeoutMs?: number }) {
+  constructor(options: { notice(text: string): void; timeoutMs?: number | undefined }) {
     this.#notice = options.notice;
     this.#timeoutMs = options.timeoutMs ?? HOOK_MS;
   }

@@ -24,7 +24,7 @@ export interface ShellHookOptions {
   /** `--accept-hooks`. */
   readonly accept: boolean;
   /** Asks the person at this terminal; absent where nobody can answer. */
-  readonly consent?: (hook: { readonly event: string; readonly command: string }) => Promise<boolean>;
+  readonly consent?: ((hook: { readonly event: string; readonly command: string }) => Promise<boolean>) | undefined;
   notice(text: string): void;
 }
 

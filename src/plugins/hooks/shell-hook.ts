@@ -14,7 +14,7 @@ export interface ShellHook {
   readonly event: HookName;
   readonly command: string;
   /** Full match on the tool's name; for pre_tool_call and post_tool_call. */
-  readonly matcher?: string;
+  readonly matcher?: string | undefined;
   readonly timeoutMs: number;
 }
 

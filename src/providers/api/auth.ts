@@ -29,13 +29,13 @@ interface Place {
   readonly pool: string;
   readonly label: string;
   readonly spec: ProviderSpec;
-  readonly named?: CustomEndpoint;
+  readonly named?: CustomEndpoint | undefined;
 }
 
 export interface AuthActions {
   add(
     provider: string,
-    key: { value: string; label?: string; baseUrl?: string },
+    key: { value: string; label?: string | undefined; baseUrl?: string | undefined },
   ): Promise<{ provider: string; label: string }>;
   /** Lists that hold a key; all of them, or the one asked for. */
   list(provider?: string): Promise<readonly KeyList[]>;
@@ -74,7 +74,11 @@ function requireKeys(place: Place): Place {
  * The address that is in force for the provider: Hermes Agent v0.14 knows no other for a key from the file. With several
  * places of the provider the key is not bound to one of them.
  */
-function addressOf({ spec, named }: Place, settings: ProviderSettings, env: Home["env"]): { baseUrl?: string } {
+function addressOf(
+  { spec, named }: Place,
+  settings: ProviderSettings,
+  env: Home["env"],
+): { baseUrl?: string | undefined } {
   if (named) return { baseUrl: named.baseUrl };
   if (spec.extraHosts) return {};
   const { provider, baseUrl: written } = settings.model;

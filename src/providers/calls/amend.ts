@@ -9,7 +9,7 @@ const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 /** The recoveries tried so far on one endpoint, and the output limit that it named. */
 export interface Changes {
   readonly tried: ReadonlySet<Recovery>;
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
 }
 
 export const NO_CHANGES: Changes = { tried: new Set() };

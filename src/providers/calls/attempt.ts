@@ -28,7 +28,7 @@ export interface AttemptTools {
   transport(name: Endpoint["transport"]): Promise<Transport>;
   /** Told of trouble with the ledger or the key file: neither may stop an answer. */
   onError(error: unknown): void;
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 export interface AttemptPlan {
@@ -40,11 +40,11 @@ export interface AttemptPlan {
   readonly timeouts: TransportLimits;
   readonly signal: AbortSignal;
   /** The person's own price, when it is meant for this model. */
-  readonly prices?: Prices;
+  readonly prices?: Prices | undefined;
 }
 
 export interface AttemptEnd {
-  readonly done?: TransportDone;
+  readonly done?: TransportDone | undefined;
   readonly cost: Cost;
   /** As reported, or estimated for an answer that broke off. */
   readonly usage: Usage;

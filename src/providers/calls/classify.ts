@@ -5,14 +5,14 @@ import * as words from "./classify-phrases.ts";
 
 /** What is known about a call that did not succeed. */
 export interface CallError {
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The provider's own code or type from the body. */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** The provider's text, inner messages included. */
   readonly message: string;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** How the connection ended, when no status decides. */
-  readonly transport?: "timeout" | "connection" | "tls" | "cut" | "malformed";
+  readonly transport?: "timeout" | "connection" | "tls" | "cut" | "malformed" | undefined;
   /** Size of the request, for telling an overflow from a plain disconnect. */
   readonly size?: { readonly tokens: number; readonly messages: number; readonly window: number };
 }
@@ -38,9 +38,9 @@ export interface Actions {
   readonly rotate: boolean;
   /** Go on to the next provider when there is one. */
   readonly fallback: boolean;
-  readonly recovery?: Recovery;
+  readonly recovery?: Recovery | undefined;
   /** For `lower_max_tokens`: what the provider would accept. */
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
 }
 
 export interface Verdict {

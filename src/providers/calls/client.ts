@@ -20,7 +20,7 @@ export interface ClientOptions extends AttemptTools {
   readonly primary: Endpoint;
   readonly fallbacks: readonly Endpoint[];
   readonly settings: ProviderSettings;
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 interface Turn {

@@ -16,8 +16,8 @@ export interface ModelFactsOptions {
   readonly cachePath: string | null;
   /** `model.context_length` and the model it was set for. */
   readonly configured?: { readonly model: string; readonly contextLength: number };
-  readonly fetch?: typeof fetch;
-  readonly now?: () => number;
+  readonly fetch?: typeof fetch | undefined;
+  readonly now?: (() => number) | undefined;
 }
 
 interface Remembered {

@@ -9,7 +9,7 @@ export interface KnownPrices {
   readonly prices: Prices;
   /** `user_override`, `provider_models_api`, `official_docs_snapshot`. */
   readonly source: string;
-  readonly version?: string;
+  readonly version?: string | undefined;
 }
 
 /** Dollars for the use; null when a used bucket has no price. */

@@ -4,11 +4,11 @@ import type { Endpoint } from "../endpoint.ts";
 import type { Prices } from "../settings.ts";
 
 export interface ServerFacts {
-  readonly contextLength?: number;
-  readonly maxOutputTokens?: number;
-  readonly prices?: Prices;
+  readonly contextLength?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly prices?: Prices | undefined;
   /** The server is Ollama: it takes the window as a request option. */
-  readonly ollama?: boolean;
+  readonly ollama?: boolean | undefined;
 }
 
 type Fetch = typeof fetch;
@@ -18,8 +18,8 @@ export interface Question {
   readonly endpoint: Endpoint;
   readonly apiKey: string | null;
   readonly deadlineMs: number;
-  readonly fetch?: Fetch;
-  readonly signal?: AbortSignal;
+  readonly fetch?: Fetch | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 function row(value: unknown): Row {

@@ -17,15 +17,15 @@ export interface AuthEntry {
   /** `manual`, `env:<VAR>`, `config:<name>` … */
   source: string;
   access_token: string;
-  last_status?: "ok" | "exhausted" | null;
+  last_status?: "ok" | "exhausted" | null | undefined;
   /** Seconds since the epoch. */
-  last_status_at?: number | null;
-  last_error_code?: number | null;
-  last_error_reason?: string | null;
-  last_error_message?: string | null;
-  last_error_reset_at?: number | null;
-  base_url?: string | null;
-  request_count?: number;
+  last_status_at?: number | null | undefined;
+  last_error_code?: number | null | undefined;
+  last_error_reason?: string | null | undefined;
+  last_error_message?: string | null | undefined;
+  last_error_reset_at?: number | null | undefined;
+  base_url?: string | null | undefined;
+  request_count?: number | undefined;
   [extra: string]: Json | undefined;
 }
 

@@ -22,10 +22,10 @@ export interface Lease {
 export interface CredentialOptions {
   readonly path: string;
   /** The store of the default profile: read only, used for providers that this profile has no keys for. */
-  readonly globalPath?: string;
+  readonly globalPath?: string | undefined;
   readonly strategies: { readonly [provider: string]: string };
-  readonly now?: () => number;
-  readonly random?: () => number;
+  readonly now?: (() => number) | undefined;
+  readonly random?: (() => number) | undefined;
 }
 
 export interface Refusal {
@@ -33,7 +33,7 @@ export interface Refusal {
   readonly reason: string;
   readonly message: string;
   /** Milliseconds since the epoch. */
-  readonly resetAt?: number;
+  readonly resetAt?: number | undefined;
 }
 
 /** What a list of keys shows of one of them; never the secret. */
@@ -342,7 +342,7 @@ export class Credentials {
   /** Adds a key by hand. Variables that were removed from the list before come back with it. */
   async add(
     pool: string,
-    key: { value: string; label?: string; baseUrl?: string },
+    key: { value: string; label?: string | undefined; baseUrl?: string | undefined },
   ): Promise<{ id: string; label: string }> {
     return updateAuthFile(this.#options.path, (auth) => {
       const list = listIn(auth.credential_pool, pool);

@@ -12,9 +12,9 @@ type Env = { readonly [name: string]: string | undefined };
 export interface KeySources {
   readonly env: Env;
   /** The file that sets variables besides the environment, for messages. */
-  readonly envPath?: string;
+  readonly envPath?: string | undefined;
   /** Lists of auth.json that hold a usable key. */
-  readonly pooled?: ReadonlySet<string>;
+  readonly pooled?: ReadonlySet<string> | undefined;
   /** The addresses that the keys of each list were added for; empty text for any. */
   readonly pooledFor?: { readonly [pool: string]: readonly string[] };
   /** Lists of auth.json that hold nothing but unusable keys, with the label of one. */
@@ -117,8 +117,8 @@ export function keysByAddress(url: string, sources: KeySources): VariableKey[] {
 
 /** A key written down for one endpoint, and the path of its section in config.yaml. */
 export interface WrittenKey {
-  readonly apiKey?: string;
-  readonly keyVar?: string;
+  readonly apiKey?: string | undefined;
+  readonly keyVar?: string | undefined;
   readonly path?: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import { isLocalUrl } from "./key-hosts.ts";
 
 export interface KeyLocations {
   readonly env: { readonly [name: string]: string | undefined };
-  readonly pooled?: ReadonlySet<string>;
+  readonly pooled?: ReadonlySet<string> | undefined;
   readonly suppressed?: { readonly [provider: string]: readonly string[] };
 }
 

@@ -6,7 +6,7 @@ import { findSchedule } from "./schedule-words.ts";
 export interface Step {
   readonly calls: readonly { readonly tool: string; readonly args: JsonObject }[];
   /** Say the essence of the result instead of the result. */
-  readonly summarise?: boolean;
+  readonly summarise?: boolean | undefined;
 }
 
 type Rule = readonly [RegExp, (match: RegExpExecArray) => Step | null];

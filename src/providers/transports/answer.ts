@@ -63,7 +63,10 @@ export class Answer {
   }
 
   /** A piece of a tool call. A new id under a known key opens another call; a name replaces, it never grows. */
-  addCall(key: string | number, piece: { id?: string; name?: string; args?: string }): TransportEvent[] {
+  addCall(
+    key: string | number,
+    piece: { id?: string | undefined; name?: string; args?: string | undefined },
+  ): TransportEvent[] {
     let slot = this.#open.get(key);
     if (!slot || (piece.id && slot.id !== "" && slot.id !== piece.id)) {
       slot = { id: "", name: "", args: "", announced: false, extra: undefined };

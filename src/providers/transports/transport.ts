@@ -10,7 +10,7 @@ export interface TransportEndpoint {
   readonly apiKey: string | null;
   readonly headers: { readonly [name: string]: string };
   /** Default: `x-api-key` for Anthropic, `bearer` for the others. */
-  readonly authStyle?: "bearer" | "x-api-key" | "api-key";
+  readonly authStyle?: "bearer" | "x-api-key" | "api-key" | undefined;
 }
 
 /** Milliseconds. Connecting itself is bounded by the platform (10 s) and by `firstTokenMs`. */
@@ -26,16 +26,16 @@ export interface TransportLimits {
 /** One-time changes to the request after a particular refusal. */
 export interface Amendments {
   /** Send no earlier reasoning at all (a signature was refused). */
-  readonly stripReasoning?: boolean;
+  readonly stripReasoning?: boolean | undefined;
   /** Replace every image by a note (the model does not see). */
-  readonly stripImages?: boolean;
+  readonly stripImages?: boolean | undefined;
   /** Replace data-URL images above this many bytes by a note. */
-  readonly maxImageBytes?: number;
+  readonly maxImageBytes?: number | undefined;
   /** Send tool schemas without `pattern` and `format`. */
-  readonly plainSchemas?: boolean;
+  readonly plainSchemas?: boolean | undefined;
   /** Leave out `temperature` or the output limit when the host refused it. */
-  readonly omitTemperature?: boolean;
-  readonly omitMaxTokens?: boolean;
+  readonly omitTemperature?: boolean | undefined;
+  readonly omitMaxTokens?: boolean | undefined;
 }
 
 export interface TransportCall {
@@ -46,10 +46,10 @@ export interface TransportCall {
   readonly signal: AbortSignal;
   readonly timeouts: TransportLimits;
   /** How long cached prefixes should live, where marks are used. Default 5m. */
-  readonly cacheTtl?: "5m" | "1h";
-  readonly amend?: Amendments;
+  readonly cacheTtl?: "5m" | "1h" | undefined;
+  readonly amend?: Amendments | undefined;
   /** The network; a `fetch` over node:http unless given. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 export interface TransportDone {
@@ -61,7 +61,7 @@ export interface TransportDone {
   /** The server reported no usage: `usage` is our estimate. */
   readonly usageEstimated: boolean;
   /** Dollars, when the provider states what the call cost. */
-  readonly reportedCostUsd?: number;
+  readonly reportedCostUsd?: number | undefined;
   readonly rateLimits: { readonly [header: string]: string };
 }
 
@@ -97,18 +97,18 @@ export type TransportErrorKind =
 
 export interface TransportErrorData {
   readonly kind: TransportErrorKind;
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** The error body as text, at most 64 KB, without the key. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   readonly headers?: { readonly [name: string]: string };
   /** A code from the body or from the socket: `context_length_exceeded`, `ECONNRESET` … */
-  readonly code?: string;
+  readonly code?: string | undefined;
   /** What had arrived, when something had. Unfinished tool calls are left out. */
-  readonly partial?: AssistantMessage;
+  readonly partial?: AssistantMessage | undefined;
   /** A tool call was being written when the stream ended. */
-  readonly inToolCall?: boolean;
+  readonly inToolCall?: boolean | undefined;
   /** What the server had reported as used by then; the output may be more. */
-  readonly usage?: Usage;
+  readonly usage?: Usage | undefined;
   readonly cause?: unknown;
 }
 

@@ -18,10 +18,10 @@ const ENDED = new Error("the exchange is over");
 
 /** What had arrived when an exchange ended badly. */
 export interface Arrived {
-  readonly partial?: AssistantMessage;
-  readonly inToolCall?: boolean;
+  readonly partial?: AssistantMessage | undefined;
+  readonly inToolCall?: boolean | undefined;
   /** What the server had reported as used by then. */
-  readonly usage?: Usage;
+  readonly usage?: Usage | undefined;
 }
 
 const REASONS: Record<string, string> = {
@@ -64,7 +64,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 /** The sentence and code inside an error body, whatever its shape. */
-function readError(body: string): { message?: string; code?: string } {
+function readError(body: string): { message?: string | undefined; code?: string } {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -181,7 +181,7 @@ export class Wire {
       method = "GET",
       body,
       signal = null,
-    } = (init ?? {}) as { method?: string; body?: string; signal?: AbortSignal };
+    } = (init ?? {}) as { method?: string | undefined; body?: string; signal?: AbortSignal | undefined };
     const request = { method, headers, signal, ...(body === undefined ? {} : { body }) };
     // A redirect could carry the key to another host: it is answered as the error it is.
     const given = this.#call.fetch;

@@ -34,7 +34,7 @@ export interface Effect {
   /** Absolute paths or names it acts on; empty when they are not known. */
   readonly targets: readonly string[];
   /** The command that has the effect, where it is one of several: for the question to the person. */
-  readonly command?: string;
+  readonly command?: string | undefined;
 }
 
 export interface Analysis {
@@ -42,7 +42,7 @@ export interface Analysis {
   /** The text without blanks at its ends: what an allow-list entry compares. */
   readonly normal: string;
   /** Why the text is not judged at all, with the way to write it instead. */
-  readonly refusal?: string;
+  readonly refusal?: string | undefined;
   /** Where text from outside the workspace comes from that the output may hold; null when it is plainly local. */
   readonly outside: string | null;
   /** Every command that would run, also inside others. */

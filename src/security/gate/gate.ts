@@ -33,14 +33,14 @@ export interface GateOptions {
   readonly pathGuard: PathGuard;
   /** Read at every check: settings may change while the program runs. */
   readonly policy: () => GatePolicy;
-  readonly urlPolicy?: () => UrlPolicy;
+  readonly urlPolicy?: (() => UrlPolicy) | undefined;
   /** `command_allowlist` of the configuration. */
-  readonly allowlist?: Iterable<string>;
+  readonly allowlist?: Iterable<string> | undefined;
   /** Keeps an "always" answer in the configuration. */
-  readonly remember?: (entry: string) => Promise<void>;
-  readonly judge?: Judge;
-  readonly judgeTimeoutMs?: number;
-  readonly hooks?: Hooks;
+  readonly remember?: ((entry: string) => Promise<void>) | undefined;
+  readonly judge?: Judge | undefined;
+  readonly judgeTimeoutMs?: number | undefined;
+  readonly hooks?: Hooks | undefined;
 }
 
 export interface SecurityGate extends Gate {

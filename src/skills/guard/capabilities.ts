@@ -4,7 +4,7 @@
 export interface Capability {
   readonly match: RegExp;
   /** The line only names the place, or hands it to a program whose business it is. */
-  readonly unless?: RegExp;
+  readonly unless?: RegExp | undefined;
 }
 
 /** Keys, passwords and sessions of the person, by the places where they lie. */

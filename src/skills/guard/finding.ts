@@ -43,7 +43,7 @@ export interface SkillFile {
   readonly path: string;
   readonly content: Uint8Array | string;
   /** Unix mode, when it is known. */
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   /** For symbolic links: where it points, and whether that is inside the skill. */
   readonly link?: { readonly target: string; readonly state: "inside" | "outside" | "broken" };
 }
@@ -56,11 +56,11 @@ export interface Pattern {
   /** Tried on each line, and on lines joined where a script continues them. Case does not matter. */
   readonly match: RegExp;
   /** Only in files that are programs, or only in text that the agent reads. */
-  readonly where?: "program" | "text";
+  readonly where?: "program" | "text" | undefined;
   /** The found text is honest after all. */
-  readonly unless?: (text: string) => boolean;
+  readonly unless?: ((text: string) => boolean) | undefined;
   /** A person who writes "never run …" before it means the opposite. */
-  readonly unlessWarned?: boolean;
+  readonly unlessWarned?: boolean | undefined;
 }
 
 /** Any critical finding is dangerous; high and medium ones ask for care; low ones are remarks. */

@@ -29,7 +29,7 @@ function counted(report: GuardReport): string {
 export function decide(
   report: GuardReport,
   trust: TrustLevel,
-  options: { readonly force?: boolean } = {},
+  options: { readonly force?: boolean | undefined } = {},
 ): GuardDecision {
   const action = POLICY[trust][report.verdict];
   const overridable = action === "block" && report.verdict !== "dangerous";

@@ -8,9 +8,9 @@ export interface Order {
   readonly description: string;
   readonly match: RegExp;
   /** Makes it harmless in the same sentence. */
-  readonly unless?: RegExp;
+  readonly unless?: RegExp | undefined;
   /** Must stand in the sentence or in those just before. */
-  readonly with?: RegExp;
+  readonly with?: RegExp | undefined;
 }
 
 export const SECRET_THING =

@@ -48,9 +48,9 @@ export interface InstallPlan {
 }
 
 export interface InstallOptions {
-  readonly name?: string;
-  readonly category?: string;
-  readonly force?: boolean;
+  readonly name?: string | undefined;
+  readonly category?: string | undefined;
+  readonly force?: boolean | undefined;
 }
 
 /** The person's answer to a plan; `overwrite` also gives up their edits of the installed one. */
@@ -64,11 +64,11 @@ export interface ImportRow {
   readonly name: string;
   readonly identifier: string;
   readonly outcome: "installed" | "present" | "changed" | "refused" | "declined";
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export interface HubActions {
-  search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found>;
+  search(query: string, options: { readonly source?: string | undefined; readonly limit: number }): Promise<Found>;
   /** Throws HubRefusal for what may not be installed, after `show` saw why. */
   install(identifier: string, options: InstallOptions, consent: Consent): Promise<InstallOutcome>;
   /** The plan and the text of SKILL.md; nothing stays behind. */
@@ -94,8 +94,8 @@ export interface HubActions {
 
 export interface PublishOptions {
   readonly to: "folder" | "site" | "github";
-  readonly dir?: string;
-  readonly repo?: string;
+  readonly dir?: string | undefined;
+  readonly repo?: string | undefined;
   readonly force: boolean;
 }
 

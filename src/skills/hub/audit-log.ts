@@ -9,7 +9,7 @@ export interface AuditLine {
   readonly source: string;
   readonly trust: string;
   readonly verdict: string;
-  readonly extra?: string;
+  readonly extra?: string | undefined;
 }
 
 /** Words from outside must not break the line or the columns. */

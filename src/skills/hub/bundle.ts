@@ -7,7 +7,7 @@ export interface BundleFile {
   /** Relative, with `/`. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  readonly mode?: number;
+  readonly mode?: number | undefined;
 }
 
 /** An entry of an archive or a listing, before anybody checked it. */
@@ -15,7 +15,7 @@ export interface RawEntry {
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "special";
   readonly bytes: Uint8Array;
-  readonly mode?: number;
+  readonly mode?: number | undefined;
 }
 
 /** A skill as its source gave it: paths are checked, its content is not. */
@@ -25,7 +25,7 @@ export interface Bundle {
   /** The identifier that finds it again. */
   readonly identifier: string;
   readonly trust: TrustLevel;
-  readonly category?: string;
+  readonly category?: string | undefined;
   readonly files: readonly BundleFile[];
   /** Where exactly it came from: address, revision. Kept in the lock file. */
   readonly origin: JsonObject;

@@ -7,7 +7,7 @@ import { HubRefusal, LIMITS } from "./refusal.ts";
 export type Answer = Extract<WebResponse, { ok: true }>;
 
 export interface DownloadOptions {
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   readonly headers?: { readonly [name: string]: string };
   /** Sent as JSON by POST. */
   readonly json?: unknown;

@@ -12,7 +12,7 @@ export interface HubHost {
   readonly fetch: WebFetch;
   /** For the services below, whose addresses the person configured. */
   readonly service: WebFetch;
-  readonly github: { readonly api: string; readonly raw: string; readonly token?: string };
+  readonly github: { readonly api: string; readonly raw: string; readonly token?: string | undefined };
   readonly skillsSh: string;
   readonly version: string;
   now(): Date;
@@ -25,8 +25,8 @@ export interface HubListing {
   readonly source: string;
   readonly identifier: string;
   readonly trust: TrustLevel;
-  readonly tags?: readonly string[];
-  readonly installs?: number;
+  readonly tags?: readonly string[] | undefined;
+  readonly installs?: number | undefined;
 }
 
 /** Trouble is thrown as UserError. */

@@ -27,7 +27,7 @@ export interface CheckRow {
   readonly identifier: string;
   readonly status: "up_to_date" | "update_available" | "unavailable";
   readonly local: LocalState;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export interface AuditRow {
@@ -37,7 +37,7 @@ export interface AuditRow {
   readonly recorded: string;
   readonly local: LocalState;
   /** Absent when there is nothing to scan. */
-  readonly report?: GuardReport;
+  readonly report?: GuardReport | undefined;
   /** The policy would not let it in today. */
   readonly blocked: boolean;
 }
@@ -51,7 +51,7 @@ export class Hub {
     this.#lock = new HubLock(host.skillsDir);
   }
 
-  search(query: string, options: { readonly source?: string; readonly limit: number }): Promise<Found> {
+  search(query: string, options: { readonly source?: string | undefined; readonly limit: number }): Promise<Found> {
     return searchHub(this.#bounded(), query, options);
   }
 

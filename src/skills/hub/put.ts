@@ -25,7 +25,7 @@ export interface Put {
   readonly dir: string;
   readonly updated: boolean;
   /** Where an edited copy was kept. */
-  readonly kept?: string;
+  readonly kept?: string | undefined;
 }
 
 async function draftOf(quarantine: string, files: readonly BundleFile[]): Promise<string> {

@@ -74,7 +74,7 @@ function chosenSources(host: HubHost, wanted: string | undefined): readonly HubS
 export async function searchHub(
   host: HubHost,
   query: string,
-  options: { readonly source?: string; readonly limit: number },
+  options: { readonly source?: string | undefined; readonly limit: number },
 ): Promise<Found> {
   const { source, limit } = options;
   if (source !== undefined && /^https?:\/\//.test(source)) {

@@ -9,9 +9,9 @@ export interface SnapshotSkill {
   readonly source: string;
   readonly identifier: string;
   readonly category: string;
-  readonly content_hash?: string;
+  readonly content_hash?: string | undefined;
   /** The full pin; other programs leave it out. */
-  readonly sha256?: string;
+  readonly sha256?: string | undefined;
 }
 
 export interface SnapshotFile {

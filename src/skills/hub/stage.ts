@@ -16,10 +16,10 @@ import { HubRefusal } from "./refusal.ts";
 const STALE_MS = 3_600_000;
 
 export interface StageOptions {
-  readonly name?: string;
-  readonly category?: string;
+  readonly name?: string | undefined;
+  readonly category?: string | undefined;
   /** Lifts blocks that may be lifted; never a dangerous verdict. */
-  readonly force?: boolean;
+  readonly force?: boolean | undefined;
 }
 
 export interface Staged {

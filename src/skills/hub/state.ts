@@ -5,10 +5,10 @@ import { installedPlace } from "./place.ts";
 
 export interface LocalState {
   readonly state: "clean" | "edited" | "missing" | "misplaced";
-  readonly dir?: string;
+  readonly dir?: string | undefined;
   /** Files that were changed, added or removed here, where the lock file knows each one's hash. */
   readonly edits: readonly string[];
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 function editsOf(entry: LockEntry, now: { readonly [path: string]: string }): string[] {

@@ -53,7 +53,11 @@ function nameOf(bytes: Buffer): string {
 }
 
 /** Unix archives carry the type of a file in the upper half of its attributes. */
-function kindOf(path: string, madeBy: number, attributes: number): { kind: RawEntry["kind"]; mode?: number } {
+function kindOf(
+  path: string,
+  madeBy: number,
+  attributes: number,
+): { kind: RawEntry["kind"]; mode?: number | undefined } {
   const unix = madeBy >>> 8 === 3 ? attributes >>> 16 : 0;
   const type = unix & 0xf000;
   if (type === 0xa000) return { kind: "link" };

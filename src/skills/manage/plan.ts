@@ -10,14 +10,14 @@ import { contentMistake, fileContentMistake, filePathMistake, nameMistake } from
 export interface ManageArgs {
   readonly action: "create" | "edit" | "patch" | "delete" | "write_file" | "remove_file";
   readonly name: string;
-  readonly content?: string;
-  readonly category?: string;
-  readonly old_string?: string;
-  readonly new_string?: string;
-  readonly replace_all?: boolean;
-  readonly file_path?: string;
-  readonly file_content?: string;
-  readonly absorbed_into?: string;
+  readonly content?: string | undefined;
+  readonly category?: string | undefined;
+  readonly old_string?: string | undefined;
+  readonly new_string?: string | undefined;
+  readonly replace_all?: boolean | undefined;
+  readonly file_path?: string | undefined;
+  readonly file_content?: string | undefined;
+  readonly absorbed_into?: string | undefined;
 }
 
 export interface Plan {
@@ -30,7 +30,7 @@ export interface Plan {
   readonly extra: JsonObject;
 }
 
-export type Planned = { readonly plan: Plan } | { readonly error: string; readonly extra?: JsonObject };
+export type Planned = { readonly plan: Plan } | { readonly error: string; readonly extra?: JsonObject | undefined };
 
 const SHOWN_ON_FAILURE = 500;
 

@@ -15,7 +15,7 @@ import { filePathMistake, nameMistake } from "./rules.ts";
 /** The record says what changes, never where: it is a file like any other, and somebody may have changed it. */
 interface Stored extends QuarantinedSkill {
   /** For new skills. */
-  readonly category?: string;
+  readonly category?: string | undefined;
   readonly files: { readonly [path: string]: string | null };
 }
 

@@ -40,7 +40,10 @@ export interface CjkIndex {
   /** Some messages are not in yet. */
   isBehind(): boolean;
   /** Ids of messages that hold every CJK run of `text`, newest first. */
-  find(text: string, options?: { hiddenOnly?: boolean; below?: number; limit?: number }): number[];
+  find(
+    text: string,
+    options?: { hiddenOnly?: boolean | undefined; below?: number; limit?: number | undefined },
+  ): number[];
   /** Forgets everything; `catchUp` builds it again. */
   reset(): void;
 }

@@ -84,7 +84,7 @@ function rowsOfChain(context: StoreContext, ids: readonly string[]): ReplayedRow
 export function getConversation(
   context: StoreContext,
   sessionId: string,
-  options: { includeAncestors?: boolean } = {},
+  options: { includeAncestors?: boolean | undefined } = {},
 ): Message[] {
   const rows = options.includeAncestors
     ? consistent(context.db, () => rowsOfChain(context, ancestors(context, sessionId)))

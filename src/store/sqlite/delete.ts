@@ -24,7 +24,7 @@ export function deleteSessions(context: StoreContext, ids: readonly string[]): n
 /** Ended sessions that started before the cutoff; live ones never. */
 export function findPrunable(
   { db, now }: StoreContext,
-  options: { olderThanDays?: number; source?: string },
+  options: { olderThanDays?: number | undefined; source?: string | undefined },
 ): string[] {
   const cutoff = now() - (options.olderThanDays ?? 90) * 24 * 3600;
   const where = "started_at < ? AND ended_at IS NOT NULL";

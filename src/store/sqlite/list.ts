@@ -135,7 +135,7 @@ function readList(context: StoreContext, options: ListOptions): SessionSummary[]
 /** Sessions by latest activity, children included. */
 export function searchSessions(
   context: StoreContext,
-  options: { source?: string; limit?: number; offset?: number } = {},
+  options: { source?: string | undefined; limit?: number; offset?: number | undefined } = {},
 ): SessionSummary[] {
   const { where, params } = filterOf({ includeChildren: true, ...options });
   return context.db

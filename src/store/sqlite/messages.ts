@@ -104,7 +104,7 @@ const SELECT_PAGE = `SELECT ${MESSAGE_COLUMNS.join(", ")} FROM messages
 export function storedMessages(
   { db }: StoreContext,
   sessionId: string,
-  page: { afterId?: number; limit?: number } = {},
+  page: { afterId?: number | undefined; limit?: number } = {},
 ): StoredMessage[] {
   return db.prepare<StoredMessage>(SELECT_PAGE).all(sessionId, page.afterId ?? -1, page.limit ?? -1);
 }
@@ -112,7 +112,7 @@ export function storedMessages(
 export function getMessages(
   context: StoreContext,
   sessionId: string,
-  page: { afterId?: number; limit?: number } = {},
+  page: { afterId?: number | undefined; limit?: number } = {},
 ): MessageRow[] {
   return storedMessages(context, sessionId, page).map((row) => ({
     ...row,

@@ -8,13 +8,13 @@ export interface Column {
   readonly name: string;
   readonly type: "TEXT" | "INTEGER" | "REAL";
   /** Constraint text after the type, as written when the table is created. */
-  readonly constraint?: string;
+  readonly constraint?: string | undefined;
 }
 
 export interface Table {
   readonly name: string;
   readonly columns: readonly Column[];
-  readonly tail?: string;
+  readonly tail?: string | undefined;
 }
 
 function text(...names: string[]): Column[] {

@@ -9,7 +9,7 @@ import { getNextTitleInLineage, setSessionTitle } from "./titles.ts";
 export interface Split {
   readonly fromId: string;
   readonly session: NewSession;
-  readonly title?: string;
+  readonly title?: string | undefined;
   readonly messages: readonly NewMessage[];
 }
 

@@ -132,7 +132,7 @@ export interface NewBinding {
   readonly userId: string;
   readonly sessionKey: string;
   readonly sessionId: string;
-  readonly managedMode?: string;
+  readonly managedMode?: string | undefined;
 }
 
 /** Binding the same pair again is an update; a session that is bound elsewhere is refused. */

@@ -109,10 +109,10 @@ export async function checkpointStatus(home: Home): Promise<CheckpointStatus> {
 
 export interface CheckpointQuery {
   /** A path inside the project; the current folder when absent. */
-  readonly project?: string;
+  readonly project?: string | undefined;
   /** An id, its first digits, or a number of the list, 1 being the newest. */
   readonly id: string;
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 function rootFor(home: Home, project: string | undefined): string {
@@ -164,9 +164,9 @@ export async function restoreCheckpoint(home: Home, ask: CheckpointQuery): Promi
 }
 
 export interface PruneOptions {
-  readonly retentionDays?: number;
-  readonly maxSizeMb?: number;
-  readonly keepOrphans?: boolean;
+  readonly retentionDays?: number | undefined;
+  readonly maxSizeMb?: number | undefined;
+  readonly keepOrphans?: boolean | undefined;
 }
 
 export async function pruneCheckpoints(home: Home, ask: PruneOptions = {}): Promise<Pruned> {

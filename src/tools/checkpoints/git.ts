@@ -9,11 +9,11 @@ export interface GitOptions {
 }
 
 export interface GitCall {
-  readonly workTree?: string;
-  readonly indexFile?: string;
-  readonly input?: string;
+  readonly workTree?: string | undefined;
+  readonly indexFile?: string | undefined;
+  readonly input?: string | undefined;
   readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface GitAnswer {

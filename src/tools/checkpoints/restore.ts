@@ -50,7 +50,7 @@ export function insideProject(root: string, path: string): string {
 export async function difference(
   store: ShadowStore,
   root: string,
-  ask: { id: string; path?: string; limits: SnapshotLimits },
+  ask: { id: string; path?: string | undefined; limits: SnapshotLimits },
 ): Promise<Difference> {
   const id = await findSnapshot(store, root, ask.id);
   const path = ask.path === undefined ? [] : [insideProject(root, ask.path)];
@@ -78,7 +78,7 @@ async function changes(store: ShadowStore, from: string, to: string): Promise<[s
 export async function restore(
   store: ShadowStore,
   root: string,
-  ask: { id: string; path?: string; limits: SnapshotLimits },
+  ask: { id: string; path?: string | undefined; limits: SnapshotLimits },
 ): Promise<Restored> {
   const id = await findSnapshot(store, root, ask.id);
   const path = ask.path === undefined ? undefined : insideProject(root, ask.path);

@@ -35,7 +35,7 @@ const LOCK_STALE_MS = 15 * 60_000;
 const STALE_LOCK_FILE_MS = 60_000;
 const LONG_MS = 120_000;
 
-export type CallOptions = Omit<GitCall, "timeoutMs"> & { readonly long?: boolean };
+export type CallOptions = Omit<GitCall, "timeoutMs"> & { readonly long?: boolean | undefined };
 
 export class ShadowStore {
   readonly dir: string;

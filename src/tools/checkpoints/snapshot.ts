@@ -19,8 +19,8 @@ export interface TakeRequest {
   readonly reason: string;
   readonly limits: SnapshotLimits;
   /** Taken in although the project's ignore files leave it out: the file that is about to change. */
-  readonly include?: string;
-  readonly signal?: AbortSignal;
+  readonly include?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type Taken =

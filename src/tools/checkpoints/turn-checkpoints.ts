@@ -80,7 +80,7 @@ export class TurnCheckpoints {
     folder: string,
     reason: string,
     context: ToolContext,
-    options: { readonly include?: string; readonly always?: boolean } = {},
+    options: { readonly include?: string | undefined; readonly always?: boolean } = {},
   ): Promise<void> {
     const active = this.#active(context);
     if (!active && !options.always) return;

@@ -24,7 +24,7 @@ export interface Contained {
   readonly wrapper: readonly string[];
   readonly cwd: string;
   /** What the model must know about the place. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 export interface ScriptContainer {

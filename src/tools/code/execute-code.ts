@@ -52,7 +52,7 @@ export interface CodeParts {
   /** The conversation's tools, settled: part of this tool's description. */
   readonly toolNames: readonly string[];
   /** Holds scripts; without it, or where it cannot work, the gate asks for every script. */
-  readonly container?: ScriptContainer;
+  readonly container?: ScriptContainer | undefined;
   /** Before a script that may change files: takes a checkpoint where they are enabled. */
   beforeRun?(context: ToolContext): Promise<void>;
   /** Runs a tool as the conversation would: checks, hooks, the gate. Never throws. */
@@ -68,7 +68,7 @@ async function askGate(
   parts: CodeParts,
   args: { code: string; language: Language; contained: boolean },
   context: ToolContext,
-): Promise<{ readonly refusal?: ToolResult; readonly outside?: string }> {
+): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string }> {
   const verdict = await parts.gate.check(
     { kind: "code", language: args.language, code: args.code, cwd: context.cwd, contained: args.contained },
     gateContext("execute_code", context),
@@ -143,7 +143,12 @@ function serve(
   parts: CodeParts,
   scratch: Scratch,
   tools: readonly ScriptTool[],
-  run: { context: ToolContext; clock: PausableClock; signal: AbortSignal; taint: { seen: boolean; origin?: string } },
+  run: {
+    context: ToolContext;
+    clock: PausableClock;
+    signal: AbortSignal;
+    taint: { seen: boolean; origin?: string | undefined };
+  },
 ): Promise<ToolServer> {
   const { context, taint } = run;
   const human = run.clock.untimed(context.human);
@@ -175,8 +180,8 @@ interface Outcome extends ScriptEnd {
   readonly seconds: number;
   readonly untrusted: boolean;
   readonly note?: string | undefined;
-  readonly origin?: string;
-  readonly spill?: NonNullable<ToolResult["spill"]>;
+  readonly origin?: string | undefined;
+  readonly spill?: NonNullable<ToolResult["spill"]> | undefined;
 }
 
 function report(parts: CodeParts, outcome: Outcome): ToolResult {
@@ -229,7 +234,7 @@ async function execute(
   const scratch = await openScratch(parts.settings.mode, context.cwd);
   const over = new AbortController();
   const clock = new PausableClock(parts.settings.timeoutMs);
-  const taint: { seen: boolean; origin?: string } = { seen: false };
+  const taint: { seen: boolean; origin?: string | undefined } = { seen: false };
   const signal = AbortSignal.any([context.signal, over.signal]);
   const started = performance.now();
   let server: ToolServer | undefined;

@@ -14,7 +14,7 @@ export interface ScriptRun {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
   /** Put before the command: a container. */
-  readonly wrapper?: readonly string[];
+  readonly wrapper?: readonly string[] | undefined;
   readonly clock: PausableClock;
   readonly signal: AbortSignal;
   readonly stdout: OutputCapture;

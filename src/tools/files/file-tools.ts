@@ -19,18 +19,18 @@ export interface FileLimits {
 /** The files of one conversation, when they are not this machine's or not all open. */
 export interface FilePlace {
   readonly files: FileAccess;
-  readonly search?: Searcher;
-  readonly home?: string;
+  readonly search?: Searcher | undefined;
+  readonly home?: string | undefined;
   /** Where relative paths start. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** They are elsewhere: no checkpoints are taken. */
-  readonly remote?: boolean;
+  readonly remote?: boolean | undefined;
 }
 
 export interface FileToolParts {
   readonly files: FileAccess;
   /** How search_files looks; ripgrep on this machine when absent. */
-  readonly search?: Searcher;
+  readonly search?: Searcher | undefined;
   /** Where the files of a conversation are; null for `files`. */
   placeOf?(context: ToolContext): Promise<FilePlace> | null;
   readonly gate: Gate;
@@ -38,14 +38,17 @@ export interface FileToolParts {
   readonly memory: FileMemory;
   readonly limits: FileLimits;
   /** HOME for `~`; the backend's own when it is not this machine. */
-  readonly home?: string;
+  readonly home?: string | undefined;
   /** Why the content of a file is never part of a search result; null when it may be. `home`: of the backend. */
-  protection?(path: string, about: { readonly guest: boolean; readonly home?: string }): Promise<string | null>;
+  protection?(
+    path: string,
+    about: { readonly guest: boolean; readonly home?: string | undefined },
+  ): Promise<string | null>;
   /** Where tools leave output that is too large for the window. */
-  readonly spillDir?: string;
+  readonly spillDir?: string | undefined;
   /** The workspace of files that are elsewhere. */
-  readonly cwd?: string;
-  readonly remote?: boolean;
+  readonly cwd?: string | undefined;
+  readonly remote?: boolean | undefined;
   /** Before a file is changed: takes a checkpoint where they are enabled. */
   beforeChange?(path: string, context: ToolContext): Promise<void>;
 }

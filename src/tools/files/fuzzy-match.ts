@@ -176,7 +176,11 @@ const STRATEGIES: readonly { readonly name: string; find(text: string, wanted: s
 const BOLD = new Set(["block_anchor", "context_aware"]);
 
 /** Null when no strategy finds the passage. `careful` leaves out those that accept other words. */
-export function findPassage(text: string, wanted: string, options: { careful?: boolean } = {}): Found | null {
+export function findPassage(
+  text: string,
+  wanted: string,
+  options: { careful?: boolean | undefined } = {},
+): Found | null {
   if (wanted === "") return null;
   for (const strategy of STRATEGIES) {
     if (options.careful && BOLD.has(strategy.name)) continue;

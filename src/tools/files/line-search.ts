@@ -14,7 +14,7 @@ export type SearchQuery =
       readonly pattern: string;
       /** A file or a folder, absolute or relative to the folder of the search. */
       readonly where: string;
-      readonly fileGlob?: string;
+      readonly fileGlob?: string | undefined;
       readonly mode: "content" | "files_only" | "count";
       readonly context: number;
     };

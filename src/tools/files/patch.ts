@@ -24,7 +24,7 @@ interface Step {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  readonly movedFrom?: string;
+  readonly movedFrom?: string | undefined;
 }
 
 /** A step that removes or empties a file is judged like `rm`. */

@@ -111,7 +111,7 @@ async function page(
 
 async function run(
   parts: FileToolParts,
-  args: { path: string; offset?: number; limit?: number },
+  args: { path: string; offset?: number | undefined; limit?: number },
   context: ToolContext,
 ): Promise<ToolResult> {
   const path = resolvePath(parts, args.path, context.cwd);

@@ -11,7 +11,11 @@ const TOO_LARGE = 45;
 /** Runs a bash command there, apart from the person's shell; gives all it printed. */
 export type RemoteShell = (
   command: string,
-  options: { readonly stdin?: string; readonly timeoutMs: number; readonly signal?: AbortSignal },
+  options: {
+    readonly stdin?: string | undefined;
+    readonly timeoutMs: number;
+    readonly signal?: AbortSignal | undefined;
+  },
 ) => Promise<{ readonly exitCode: number; readonly output: string }>;
 
 function quote(word: string): string {

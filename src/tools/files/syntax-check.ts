@@ -4,7 +4,7 @@ import { extname } from "node:path";
 
 export interface SyntaxReport {
   readonly status: "ok" | "error" | "skipped";
-  readonly message?: string;
+  readonly message?: string | undefined;
 }
 
 const TIMEOUT_MS = 10_000;

@@ -8,7 +8,12 @@ export interface Hunk {
 }
 
 export type PatchOperation =
-  | { readonly kind: "update"; readonly path: string; readonly hunks: readonly Hunk[]; readonly moveTo?: string }
+  | {
+      readonly kind: "update";
+      readonly path: string;
+      readonly hunks: readonly Hunk[];
+      readonly moveTo?: string | undefined;
+    }
   | { readonly kind: "add"; readonly path: string; readonly content: string }
   | { readonly kind: "delete"; readonly path: string }
   | { readonly kind: "move"; readonly path: string; readonly to: string };

@@ -26,7 +26,7 @@ export async function writeText(
   path: string,
   text: string,
   context: ToolContext,
-): Promise<{ bytes: number; createdFolders: boolean; lint: JsonObject; warning?: string }> {
+): Promise<{ bytes: number; createdFolders: boolean; lint: JsonObject; warning?: string | undefined }> {
   const before = await currentText(parts, path);
   const warning = parts.memory.staleness(context.conversationId, path, await parts.files.info(path));
   await parts.beforeChange?.(path, context);

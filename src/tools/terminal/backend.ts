@@ -5,15 +5,15 @@ import type { OutputCapture } from "./output-capture.ts";
 export interface ExecRequest {
   readonly command: string;
   /** Overrides the tracked working directory for this command. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly stdin?: string;
+  readonly stdin?: string | undefined;
   /** Receives everything the command prints; bounded in memory, complete on disk. */
   readonly output: OutputCapture;
   onOutput?(text: string): void;
   /** Neither begins with the state of the last command nor leaves one: for the file tools' own commands. */
-  readonly stateless?: boolean;
+  readonly stateless?: boolean | undefined;
   /** Asked when a sandbox stops a path; without it the path stays closed. */
   permit?(options: PathRequest): Promise<"once" | "session" | "deny">;
 }
@@ -40,12 +40,12 @@ export interface ExecResult {
   /** The working directory afterwards. */
   readonly cwd: string;
   /** What the model should know about the place where it ran: a path that a sandbox kept closed. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 export interface SpawnRequest {
   readonly command: string;
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   readonly pty: boolean;
   onOutput(text: string): void;
   onExit(exitCode: number): void;
@@ -63,13 +63,13 @@ export interface RunningProcess {
 export interface Backend {
   readonly name: string;
   /** True when its files are not this machine's: file tools then work through `run`. */
-  readonly remote?: boolean;
+  readonly remote?: boolean | undefined;
   /** HOME where the commands run; this machine's own when absent. */
   readonly home?: string | undefined;
   /** A command or a background process of it is running. */
-  readonly busy?: boolean;
+  readonly busy?: boolean | undefined;
   /** Set where commands are shut in: the file tools keep to the same limits. */
-  readonly limits?: SandboxLimits;
+  readonly limits?: SandboxLimits | undefined;
   available(): Promise<Availability>;
   /** The directory in which the next command starts. */
   readonly cwd: string;

@@ -18,20 +18,20 @@ export interface ContainerOptions {
   /** The environment of the engine's client. */
   readonly env: { readonly [name: string]: string };
   /** HERMES_DOCKER_BINARY: instead of looking for one. */
-  readonly binary?: string;
+  readonly binary?: string | undefined;
   /** Where the files of the sandbox are kept between sessions; absent: they go with the container. */
-  readonly keepIn?: string;
+  readonly keepIn?: string | undefined;
   /** Mounted at /workspace, when that was asked for. */
-  readonly workspace?: string;
-  readonly volumes?: readonly string[];
+  readonly workspace?: string | undefined;
+  readonly volumes?: readonly string[] | undefined;
   /** Read-only files: host path and path in the container. */
-  readonly readOnly?: readonly { readonly from: string; readonly to: string }[];
-  readonly extraArgs?: readonly string[];
+  readonly readOnly?: readonly { readonly from: string; readonly to: string }[] | undefined;
+  readonly extraArgs?: readonly string[] | undefined;
   readonly user?: { readonly uid: number; readonly gid: number };
   readonly cpus: number;
   readonly memoryMb: number;
   readonly diskMb: number;
-  readonly network?: boolean;
+  readonly network?: boolean | undefined;
 }
 
 function executable(path: string): boolean {
@@ -90,8 +90,8 @@ function mounts(options: ContainerOptions): string[] {
 }
 
 interface EngineInfo {
-  readonly Driver?: string;
-  readonly DriverStatus?: readonly (readonly string[])[] | null;
+  readonly Driver?: string | undefined;
+  readonly DriverStatus?: readonly (readonly string[])[] | null | undefined;
 }
 
 /** A quota is possible on this one combination only; elsewhere the engine would refuse to start. */

@@ -16,8 +16,8 @@ export interface LocalOptions {
   readonly env: { readonly [name: string]: string };
   /** Asked before every command: variables that were let through since. */
   declared?(): { readonly [name: string]: string };
-  readonly initFiles?: readonly string[];
-  readonly useBashrc?: boolean;
+  readonly initFiles?: readonly string[] | undefined;
+  readonly useBashrc?: boolean | undefined;
   /** Put before bash: a sandbox. Asked for every command, because permissions may be added. */
   wrapper?(place: { readonly cwd: string; readonly stateFolder: string }): readonly string[];
 }
@@ -151,7 +151,7 @@ export class LocalBackend implements Backend {
     return started;
   }
 
-  #wrapper(cwd: string): { wrapper?: readonly string[] } {
+  #wrapper(cwd: string): { wrapper?: readonly string[] | undefined } {
     const { wrapper } = this.#options;
     return wrapper ? { wrapper: wrapper({ cwd, stateFolder: this.#state.folder }) } : {};
   }

@@ -90,7 +90,7 @@ export class OutputCapture {
   }
 
   /** Flushes. The text is what a model should read: all of it, or head, a line about the middle, and tail. */
-  async finish(): Promise<{ text: string; spill?: Spill }> {
+  async finish(): Promise<{ text: string; spill?: Spill | undefined }> {
     this.#keep(this.#transform(this.#decoder.end()));
     this.#release?.();
     if (this.#chars <= this.#limit) return { text: this.#head + this.#tail };

@@ -16,11 +16,11 @@ export interface GroupOptions {
   readonly env: { readonly [name: string]: string };
   readonly stdin: "pipe" | "ignore";
   /** More arguments after the script, as $1, $2 … */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Put before bash, for sandboxes: `bwrap …`. */
-  readonly wrapper?: readonly string[];
+  readonly wrapper?: readonly string[] | undefined;
   /** Standard error on its own pipe instead of merged into standard output. */
-  readonly separateErrors?: boolean;
+  readonly separateErrors?: boolean | undefined;
 }
 
 /** Starts `bash -c script` as the leader of a new group, standard error merged into standard output unless asked otherwise. */

@@ -10,7 +10,7 @@ const FINISHED_TTL_MS = 1_800_000;
 
 export interface ProcessStart {
   readonly command: string;
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   readonly pty: boolean;
   readonly conversationId: string;
   readonly notifyOnComplete: boolean;

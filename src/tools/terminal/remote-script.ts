@@ -12,7 +12,7 @@ export interface RemoteCommand {
   readonly input: boolean;
   /** `keep` restores and saves variables and directory, `use` only restores them, `none` does neither. */
   readonly state: "keep" | "use" | "none";
-  readonly pty?: boolean;
+  readonly pty?: boolean | undefined;
 }
 
 /** Every exported variable but those of the shell itself, as a script that sets them again. */

@@ -18,13 +18,13 @@ const MAX_SOCKET_FOLDER = 60;
 
 export interface SshOptions {
   readonly host: string;
-  readonly user?: string;
-  readonly port?: number;
-  readonly keyFile?: string;
+  readonly user?: string | undefined;
+  readonly port?: number | undefined;
+  readonly keyFile?: string | undefined;
   /** The environment of the ssh client: PATH, HOME, the agent's socket. */
   readonly env: { readonly [name: string]: string };
   /** More `-o` options. */
-  readonly options?: readonly string[];
+  readonly options?: readonly string[] | undefined;
 }
 
 function onPath(program: string, path: string): boolean {

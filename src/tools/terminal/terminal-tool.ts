@@ -67,7 +67,7 @@ async function askGate(
   args: PlacedArgs,
   backend: Backend,
   context: ToolContext,
-): Promise<{ readonly refusal?: ToolResult; readonly outside?: string }> {
+): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string }> {
   const { workspace } = context;
   const intent = {
     kind: "command",

@@ -58,7 +58,11 @@ export class Workspaces {
   constructor(
     open: OpenBackend,
     redactor: Redactor,
-    options: { readonly idleMs?: number; readonly most?: number; readonly restMs?: number } = {},
+    options: {
+      readonly idleMs?: number | undefined;
+      readonly most?: number;
+      readonly restMs?: number | undefined;
+    } = {},
   ) {
     this.#open = open;
     this.#idleMs = options.idleMs ?? 0;

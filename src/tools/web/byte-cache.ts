@@ -3,7 +3,7 @@
 export interface ByteCacheOptions {
   readonly maxBytes: number;
   readonly ttlMs: number;
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 export class ByteCache<T> {

@@ -24,7 +24,7 @@ export interface LongPage {
 }
 
 export interface CondenseParts {
-  readonly side?: SideModel;
+  readonly side?: SideModel | undefined;
   /** Where the whole text goes. */
   readonly dir: string;
   readonly terms: readonly string[];

@@ -13,7 +13,7 @@ const HEADERS = {
 export interface LocalReaderParts {
   /** Guarded: every hop of a redirect is checked. */
   readonly fetch: WebFetch;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 async function readPage(parts: LocalReaderParts, url: string, signal: AbortSignal): Promise<WebPage> {

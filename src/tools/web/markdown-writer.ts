@@ -138,7 +138,7 @@ export class MarkdownWriter {
     this.endBlock();
   }
 
-  within(prefix: { first?: string; rest: string }, write: () => void): void {
+  within(prefix: { first?: string | undefined; rest: string }, write: () => void): void {
     const added = this.#prefixes.length < MAX_PREFIXES;
     if (added) this.#prefixes.push({ first: prefix.first ?? null, rest: prefix.rest, used: false });
     write();

@@ -13,7 +13,7 @@ export interface ServiceParts {
   /** Reaches the services that the person configured, also on the local network. */
   readonly call: WebFetch;
   /** Deadline of one call, for services that usually answer at once. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface ServiceCall extends WebRequest {
@@ -21,9 +21,9 @@ export interface ServiceCall extends WebRequest {
   /** The service's name in messages. */
   readonly service: string;
   /** The variable that holds the key, for the hint. */
-  readonly keyVar?: string;
+  readonly keyVar?: string | undefined;
   /** Sent as JSON, with POST. */
-  readonly json?: object;
+  readonly json?: object | undefined;
 }
 
 export type ServiceAnswer<T> =

@@ -18,7 +18,7 @@ export interface CodeQuestion {
   readonly code: string;
   readonly cwd: string;
   /** Programs that it starts are judged elsewhere. */
-  readonly commandsKnown?: boolean;
+  readonly commandsKnown?: boolean | undefined;
 }
 
 /** Where the text comes from, in words; null when the program is plainly local. */

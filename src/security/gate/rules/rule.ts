@@ -9,9 +9,9 @@ export interface ShellRule {
   readonly level: Level;
   readonly reason: string;
   /** Descriptions under which older homes keep a permanent approval for this rule. */
-  readonly legacy?: readonly string[];
+  readonly legacy?: readonly string[] | undefined;
   /** Programs it looks at; all when absent. */
-  readonly programs?: readonly string[];
+  readonly programs?: readonly string[] | undefined;
   /** The targets when it applies, null when it does not. */
   match(invocation: Invocation, host: ShellEnvironment): readonly string[] | null;
 }

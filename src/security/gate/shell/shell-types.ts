@@ -9,9 +9,9 @@ export interface Word {
   /** Contains parts that are only known at run time. */
   readonly dynamic: boolean;
   /** What runs inside a process substitution `<(…)`. */
-  readonly inner?: readonly Invocation[];
+  readonly inner?: readonly Invocation[] | undefined;
   /** The program whose output the word is, for a bare command substitution. */
-  readonly from?: string;
+  readonly from?: string | undefined;
 }
 
 export interface Redirect {
@@ -27,7 +27,7 @@ export interface Invocation {
   /** Commands whose output this one reads, nearest last. */
   upstream: readonly Invocation[];
   /** Text fed by a here-document or here-string. */
-  stdin?: Word;
+  stdin?: Word | undefined;
   readonly cwd: string;
   readonly assigned: readonly string[];
   /** The values of those variables; undefined when they are only known at run time. */
@@ -40,9 +40,9 @@ export interface ShellEnvironment {
   readonly hermesHome: string;
   readonly cwd: string;
   /** The folder that the conversation works in, wherever its shell is; `cwd` when absent. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   /** The command is for somebody who is not the owner. */
-  readonly guest?: boolean;
+  readonly guest?: boolean | undefined;
 }
 
 /** Program name without its folder and case, as it decides what runs. */

@@ -35,7 +35,7 @@ interface Interpreter {
   readonly language: CodeLanguage;
   /** A short option that takes code, also at the end of a bundle; the code may follow in the same word. */
   readonly short: RegExp;
-  readonly long?: readonly string[];
+  readonly long?: readonly string[] | undefined;
 }
 
 const PERL: Interpreter = { language: "perl", short: /^-[acdfghilnpstuwWTUXS0-9]*[eE]([\s\S]*)$/ };

@@ -3,9 +3,9 @@
 export interface Wrapper {
   /** Letters of short options that take a value. */
   readonly values: string;
-  readonly long?: readonly string[];
+  readonly long?: readonly string[] | undefined;
   /** Operands before the command, such as the duration of `timeout`. */
-  readonly skip?: number;
+  readonly skip?: number | undefined;
 }
 
 /** Options that take a value, for wrappers whose command follows their options. */

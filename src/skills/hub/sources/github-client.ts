@@ -9,13 +9,13 @@ export interface RepoRef {
   /** `owner/repo`. */
   readonly repo: string;
   /** Branch, tag or commit; the default branch when absent. */
-  readonly ref?: string;
+  readonly ref?: string | undefined;
 }
 
 export interface TreeEntry {
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "special";
-  readonly mode?: number;
+  readonly mode?: number | undefined;
   readonly size: number;
   /** Git's SHA-1 of the blob. */
   readonly sha: string;

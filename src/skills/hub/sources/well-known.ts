@@ -21,9 +21,9 @@ const WIDTH = 6;
 
 interface Place {
   /** Address of the folder with index.json, ending in a slash; undefined when only the site is known. */
-  readonly base?: string;
+  readonly base?: string | undefined;
   readonly site: string;
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 interface Published {
@@ -32,8 +32,8 @@ interface Published {
   /** The older form lists the files beside the index. */
   readonly files: readonly string[];
   /** The newer form names one artefact and its digest. */
-  readonly url?: string;
-  readonly digest?: string;
+  readonly url?: string | undefined;
+  readonly digest?: string | undefined;
 }
 
 function parse(identifier: string): Place | undefined {

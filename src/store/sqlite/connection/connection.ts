@@ -18,16 +18,16 @@ const QUIET = { ms: 100, mostWrites: 1_000, pages: 8_000 };
 export interface ConnectionOptions {
   readonly path: string;
   /** How long SQLite may block the thread for a lock. By default not at all: the store waits without blocking. */
-  readonly busyTimeoutMs?: number;
-  readonly notice?: (text: string) => void;
+  readonly busyTimeoutMs?: number | undefined;
+  readonly notice?: ((text: string) => void) | undefined;
   /** Only read; the file must exist. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
   /** The search index refused a write and was set aside. */
-  readonly onIndexDamage?: () => void;
+  readonly onIndexDamage?: (() => void) | undefined;
   /** Writes that wait together share a transaction: for a process with many conversations. */
-  readonly gather?: boolean;
+  readonly gather?: boolean | undefined;
   /** Another driver behind the same seam. */
-  readonly open?: typeof openDatabase;
+  readonly open?: typeof openDatabase | undefined;
 }
 
 export type VolumeState = "ok" | "read_only" | "full";

@@ -25,10 +25,10 @@ export interface Database {
 }
 
 export interface OpenDatabaseOptions {
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
   /** Read-only, from a private copy: for a WAL file in a folder where SQLite cannot put its side files. */
-  readonly snapshot?: boolean;
-  readonly busyTimeoutMs?: number;
+  readonly snapshot?: boolean | undefined;
+  readonly busyTimeoutMs?: number | undefined;
 }
 
 const BUSY_TIMEOUT_MS = 1000;

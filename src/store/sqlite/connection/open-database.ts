@@ -16,8 +16,8 @@ export interface OpenStateOptions {
   readonly busyTimeoutMs: number;
   readonly notice: (text: string) => void;
   /** Never write, whatever the volume allows; the file must exist. */
-  readonly readOnly?: boolean;
-  readonly open?: typeof openDatabase;
+  readonly readOnly?: boolean | undefined;
+  readonly open?: typeof openDatabase | undefined;
 }
 
 const LABEL = "state.db";

@@ -27,9 +27,9 @@ const INDEX_AT_OPEN = 2000;
 export interface IndexHealth {
   readonly state: "ok" | "index_damaged";
   readonly layout: IndexLayout;
-  readonly notice?: string;
+  readonly notice?: string | undefined;
   /** 0 to 1 while rows are being indexed. */
-  readonly progress?: number;
+  readonly progress?: number | undefined;
 }
 
 /** Errors that come from the index and not from the messages themselves. */

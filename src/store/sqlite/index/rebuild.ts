@@ -29,7 +29,7 @@ export interface RebuildPlan {
   readonly upTo: number;
   readonly reason: string;
   /** Pages of the tables are damaged: dropping them could free pages that belong to something else. */
-  readonly damaged?: boolean;
+  readonly damaged?: boolean | undefined;
 }
 
 function isPlan(value: unknown): value is RebuildPlan {

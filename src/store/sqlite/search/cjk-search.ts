@@ -11,7 +11,10 @@ import { searchableText } from "./row-text.ts";
 
 /** The side index of short words; see `runtime/cjk-index.ts`. */
 export interface ShortWordIndex {
-  find(text: string, options?: { hiddenOnly?: boolean; below?: number; limit?: number }): number[];
+  find(
+    text: string,
+    options?: { hiddenOnly?: boolean | undefined; below?: number; limit?: number | undefined },
+  ): number[];
 }
 
 export interface CjkSearch {
