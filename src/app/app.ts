@@ -7,12 +7,12 @@ import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
 import type { Platform } from "../core/platform.ts";
+import type { ProcessNotice } from "../core/process-notice.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
 import type { Registry, ToolState } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Cron } from "../cron/job-repository.ts";
-import type { ProcessNotice } from "../tools/terminal/workspaces.ts";
 
 export interface PreparedInput {
   readonly text: string;

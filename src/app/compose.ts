@@ -84,7 +84,7 @@ function lazyServices(deps: ConversationDeps): LazyServices {
 /** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
 function lazyCron(late: () => { readonly app: App; readonly services: Services }): LazyCron {
   const channel: LazyCron = new LazyCron({
-    deliverer: async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(late().app),
+    deliverer: async () => (await import("./open-deliverer.ts")).openDeliverer(late().app),
     repository: async () => {
       const { home, config } = late().services;
       return (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer: () => channel.deliverer() });

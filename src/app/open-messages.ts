@@ -2,8 +2,8 @@
 
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Deliverer, DeliveryTarget, JobOrigin, KnownChat } from "../core/job.ts";
+import { readPlatformSettings } from "../core/platform-settings.ts";
 import type { Tool } from "../core/tool.ts";
-import { readPlatformSettings } from "../delivery/platform-settings.ts";
 import type { MessageTarget } from "../tools/send-message.ts";
 import type { Services } from "./services.ts";
 
@@ -76,7 +76,7 @@ class Reach {
     const deliverer = await this.#deliverer();
     const [platform = "", ...rest] = words.split(":");
     const reference = rest.join(":");
-    const { findChat } = await import("../delivery/channel-directory.ts");
+    const { findChat } = await import("../delivery/api/channel-directory.ts");
     const known = reference === "" ? undefined : findChat((await deliverer.chats?.()) ?? [], platform, reference);
     const found = known ?? (await this.#resolve(words, deliverer));
     if ("error" in found) return found;

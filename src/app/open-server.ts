@@ -1,10 +1,11 @@
 // The API server of a home: the agent behind it, its key, its settings. Alone, or as a platform of the gateway.
+import { openSettings } from "../config/api.ts";
 import type { AgentApi } from "../core/agent-api.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
+import { readPlatformSettings } from "../core/platform-settings.ts";
 import type { ResponseStore } from "../core/response-store.ts";
 import { createJobService } from "../cron/job-service.ts";
-import { readPlatformSettings } from "../delivery/platform-settings.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { ensureApiKey } from "../platforms/api-server/api.ts";
 import type { App } from "./app.ts";
@@ -48,7 +49,7 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
     import("../platforms/api-server/server.ts"),
     import("../platforms/api-server/settings.ts"),
   ]);
-  const { key } = await ensureApiKey(app.home);
+  const { key } = await ensureApiKey(app.home, openSettings(app.home));
   const { setting: found } = readPlatformSettings(app, "api_server", API_SERVER_SETTINGS);
   const asked = (name: string) => {
     if (name === "API_SERVER_HOST" && options.host !== undefined) return options.host;
@@ -74,7 +75,7 @@ export async function openApiServerPlatform(app: App, state?: () => JsonObject):
   return apiServerPlatform({
     agent: agentApi(app),
     openResponses: () => openResponses(app),
-    ensureKey: async () => (await ensureApiKey(app.home)).key,
+    ensureKey: async () => (await ensureApiKey(app.home, openSettings(app.home))).key,
     jobs: async () => createJobService(app),
     profile: app.home.profile,
     approvalMs: approvalMs(app),

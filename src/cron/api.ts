@@ -39,7 +39,7 @@ export async function withCron<T>(
 
 /** Asks the running gateway to start the job: the run then outlives this program. Undefined when no gateway does it. */
 export async function startInGateway(home: Home, id: string): Promise<number | undefined> {
-  const { askGateway } = await import("../gateway-control/gateway-process.ts");
+  const { askGateway } = await import("../gateway-control/api/control-socket.ts");
   const answer = await askGateway(home, `run-job ${id}`, GATEWAY_START_MS);
   if (typeof answer?.problem === "string")
     throw new UserError(answer.problem, typeof answer.hint === "string" ? { hint: answer.hint } : {});

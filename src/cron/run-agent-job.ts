@@ -10,7 +10,7 @@ import { type Human, nobody } from "../core/human.ts";
 import type { Job } from "../core/job.ts";
 import { takeMarkers } from "../core/outgoing-media.ts";
 import type { Role } from "../core/role.ts";
-import { sendableFile } from "../delivery/sendable-file.ts";
+import { sendableFile } from "../delivery/api/sendable-file.ts";
 import { joinSignals } from "../lib/joined-signal.ts";
 import { isProtected } from "../security/protected-files.ts";
 import { endGroup, spawnGroup } from "../tools/terminal/process-group.ts";

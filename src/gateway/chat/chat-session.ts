@@ -4,7 +4,7 @@ import { parseChatCommand } from "../../commands/chat-commands.ts";
 import { UserError } from "../../core/failure.ts";
 import { type Human, nobody } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
-import { mirror } from "../../delivery/mirror.ts";
+import { mirror } from "../../delivery/api/mirror.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { accessOf } from "../inbound/access.ts";
 import { Album } from "../inbound/album.ts";

@@ -6,7 +6,7 @@ import type { DeliveryTarget } from "../../core/job.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { ChatKind, Source } from "../../core/platform.ts";
 import type { SessionRow } from "../../core/session.ts";
-import { entryOfChat } from "../../delivery/mirror.ts";
+import { findChatEntry } from "../../delivery/api/mirror.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 import { sessionKey } from "../inbound/session-key.ts";
@@ -116,7 +116,7 @@ export class Handoffs {
     if (problem !== undefined) throw new Error(problem);
     const home = this.#parts.home(platform);
     if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should have it`);
-    const known = entryOfChat(this.#parts.gateway().index.entries(), home);
+    const known = findChatEntry(this.#parts.gateway().index.entries(), home);
     if (known) return sourceOf(known);
     const { chatId, threadId } = home;
     if (platform === "telegram" && /^\d+$/.test(chatId))

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { InboundEvent } from "../../core/platform.ts";
+import type { ProcessNotice } from "../../core/process-notice.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
-import type { ProcessNotice } from "../../tools/terminal/workspaces.ts";
 import type { GatewayContext, ProcessStarters } from "../control/gateway-context.ts";
 import { sessionKey } from "../inbound/session-key.ts";
 import { Replies } from "../outbound/replies.ts";

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { text } from "../../../test/fake-llm.ts";
 import { closeWorlds, environment, type Script, texts } from "../../../test/gateway-world.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
-import { mirror } from "../../delivery/mirror.ts";
+import { mirror } from "../../delivery/api/mirror.ts";
 import { recover } from "./recover.ts";
 
 afterEach(closeWorlds);

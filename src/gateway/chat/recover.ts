@@ -3,7 +3,7 @@
 import type { InboxRow, Mailbox } from "../../core/mailbox.ts";
 import { type Content, textOf } from "../../core/message.ts";
 import type { MessageRow, SessionStore } from "../../core/session.ts";
-import { isMirrored } from "../../delivery/mirror.ts";
+import { isMirrored } from "../../delivery/api/mirror.ts";
 
 export type Recovered =
   /** The answer was stored before the crash; it only has to be sent. */

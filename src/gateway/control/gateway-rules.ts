@@ -4,7 +4,7 @@ import type { OpenedGateway } from "../../app/open-gateway.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Destination, Platform, Source } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
-import { homeChannel } from "../../delivery/deliver.ts";
+import { homeChannel } from "../../delivery/api/targets.ts";
 import { type AccessSettings, ids } from "../inbound/access.ts";
 import { Owners } from "../inbound/owners.ts";
 import type { ResetPolicy } from "../inbound/reset-policy.ts";

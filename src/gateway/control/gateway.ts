@@ -7,7 +7,7 @@ import type { DeliveryTarget } from "../../core/job.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { InboundEvent, Platform, PlatformContext } from "../../core/platform.ts";
-import { entryOfChat } from "../../delivery/mirror.ts";
+import { findChatEntry } from "../../delivery/api/mirror.ts";
 import { Agents } from "../chat/agents.ts";
 import { Background } from "../chat/background.ts";
 import { ChatSession } from "../chat/chat-session.ts";
@@ -119,7 +119,7 @@ export class Gateway {
   }
 
   #mirror(target: DeliveryTarget, from: string, text: string): void {
-    const entry = this.#gateway && entryOfChat(this.#gateway.index.entries(), target);
+    const entry = this.#gateway && findChatEntry(this.#gateway.index.entries(), target);
     if (entry) void this.#chat(entry.session_key)?.mirror(from, text);
   }
 

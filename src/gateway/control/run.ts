@@ -1,18 +1,15 @@
 // The gateway's process: the lock, the log, the control socket, signals, and an exit code that says why it ended.
 import { appendFile, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { openGatewayLocks } from "../../app/gateway-process.ts";
 import { type OpenedGateway, openGateway } from "../../app/open-gateway.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
-import {
-  EXIT,
-  type GatewayLock,
-  lockGateway,
-  lockOutbox,
-  serveControl,
-  writeState,
-} from "../../gateway-control/gateway-process.ts";
+import { serveControl } from "../../gateway-control/api/control-socket.ts";
+import { EXIT } from "../../gateway-control/api/exit-codes.ts";
+import { type GatewayLocks, type HomeLock, waitForOutbox } from "../../gateway-control/api/locks.ts";
+import { writeState } from "../../gateway-control/api/state-file.ts";
 import { Gateway } from "./gateway.ts";
 
 const LOG_BYTES = 5_000_000;
@@ -77,26 +74,27 @@ class ShutdownRequest {
   }
 }
 
-/** Whoever asks whether a gateway runs has the lock for a moment: only who keeps it is one. */
-async function lockWithRetry(home: Home): Promise<GatewayLock | null> {
+/** Retries: a process that checks whether a gateway runs holds the lock for a moment. */
+async function lockWithRetry(locks: GatewayLocks): Promise<HomeLock | null> {
   for (let round = 1; ; round++) {
-    const lock = await lockGateway(home);
+    const lock = await locks.gateway();
     if (lock || round === LOCK_ROUNDS) return lock;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** The only gateway of this home, and the only one who sends; or the exit code when that cannot be. */
-async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock | { readonly code: number }> {
-  const lock = await lockWithRetry(home);
+/** Both locks of the home as one, or the exit code when one of them cannot be taken. */
+async function takeLocks(home: Home, { out }: RunOptions): Promise<HomeLock | { readonly code: number }> {
+  const locks = openGatewayLocks(home);
+  const lock = await lockWithRetry(locks);
   if (!lock) {
     out("A gateway is already running for this home. See: hermes gateway status");
     return { code: EXIT.alreadyRunning };
   }
-  let outbox = await lockOutbox(home, 1_000);
+  let outbox = await waitForOutbox(locks, 1_000);
   if (!outbox) {
     out("Another program of this home is sending messages; the gateway starts when it is done.");
-    outbox = await lockOutbox(home, OUTBOX_WAIT_MS);
+    outbox = await waitForOutbox(locks, OUTBOX_WAIT_MS);
   }
   const release = () => {
     outbox?.release();
@@ -140,7 +138,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     changed: () =>
       void gateway
         .status()
-        .then((status) => writeState(home, status))
+        .then((status) => writeState(home.path, status))
         .catch(() => undefined),
     restart: () => endings.end(EXIT.restart, "restart"),
   });
@@ -192,7 +190,7 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     const drainMs = opened.app.config.agent.restart_drain_timeout * 1000;
     const [drained] = await Promise.all([gateway.stop(drainMs), ticker.stop({ drainMs })]);
     log("info", drained ? "stopped" : "stopped; interrupted turns go on after the next start");
-    await writeState(home, await gateway.status());
+    await writeState(home.path, await gateway.status());
     return code;
   } finally {
     await control.close();

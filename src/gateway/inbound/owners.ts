@@ -2,7 +2,7 @@
 
 import type { Source } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
-import type { PairedUser } from "../../delivery/pairing.ts";
+import type { PairedUser } from "../../delivery/api/pairing.ts";
 import { type AccessSettings, ids } from "./access.ts";
 
 export interface OwnersParts {

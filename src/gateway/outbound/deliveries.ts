@@ -3,9 +3,9 @@
 import type { Deliverer, DeliveryMessage, DeliveryTarget, KnownChat } from "../../core/job.ts";
 import type { Mailbox, NewOutgoing } from "../../core/mailbox.ts";
 import type { Destination, Platform } from "../../core/platform.ts";
-import { resolveChat } from "../../delivery/channel-directory.ts";
-import { PLATFORM_NAMES } from "../../delivery/deliver.ts";
-import { deliveryRows } from "../../delivery/delivery-rows.ts";
+import { resolveChat } from "../../delivery/api/channel-directory.ts";
+import { deliveryRows } from "../../delivery/api/delivery-rows.ts";
+import { PLATFORM_NAMES } from "../../delivery/api/targets.ts";
 import type { LinkState } from "../control/platform-link.ts";
 import type { Sender } from "./sender.ts";
 

@@ -2,7 +2,7 @@
 
 import type { KnownChat } from "../../core/job.ts";
 import type { PlatformConnection } from "../../core/platform.ts";
-import { writeDirectory } from "../../delivery/channel-directory.ts";
+import { writeDirectory } from "../../delivery/api/channel-directory.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 
 const WRITE_DELAY_MS = 5_000;

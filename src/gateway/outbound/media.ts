@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { mediaKindOf, takeMarkers } from "../../core/outgoing-media.ts";
 import type { MediaKind } from "../../core/platform.ts";
-import { sendableFile } from "../../delivery/sendable-file.ts";
+import { sendableFile } from "../../delivery/api/sendable-file.ts";
 
 export interface OutgoingFile {
   readonly kind: MediaKind;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Mailbox, NewOutgoing, OutboxRow } from "../../core/mailbox.ts";
 import type { Destination, OutboundMessage, Platform, PlatformConnection, SendResult } from "../../core/platform.ts";
-import { needsMark, sendRow } from "../../delivery/send-row.ts";
+import { needsMark, sendRow } from "../../delivery/api/send-row.ts";
 import { Bucket } from "./bucket.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,22 +1,11 @@
 // One workspace per conversation: its backend for commands, its working directory, its background processes.
+import type { ProcessNotice } from "../../core/process-notice.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { stripAnsi } from "./ansi.ts";
 import type { Backend } from "./backend.ts";
 import { type ProcessEvent, ProcessRegistry } from "./process-registry.ts";
 
 export type OpenBackend = (cwd: string, conversationId: string) => Promise<Backend>;
-
-/** News of a background process, for the conversation that started it. */
-export interface ProcessNotice {
-  readonly conversationId: string;
-  readonly kind: "completed" | "watched";
-  /** It ended with anything but success. */
-  readonly failed: boolean;
-  /** One line for the person. */
-  readonly line: string;
-  /** What the agent is told, as a message of its own. */
-  readonly message: string;
-}
 
 function toNotice(event: ProcessEvent): ProcessNotice {
   const { id, command, conversationId, exitCode, status } = event.process;

@@ -3,9 +3,9 @@ import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { UserError } from "../core/failure.ts";
-import { atomicWrite } from "../lib/atomic-write.ts";
-import { withFileLock } from "../lib/file-lock.ts";
+import { UserError } from "../../core/failure.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
 
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const CODE_LENGTH = 8;

@@ -1,9 +1,9 @@
 // channel_directory.json: the chats that messages can be sent to, by name. The gateway writes it, every program reads it.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DeliveryTarget, KnownChat } from "../core/job.ts";
-import { atomicWrite } from "../lib/atomic-write.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import type { DeliveryTarget, KnownChat } from "../../core/job.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { parseJson } from "../../lib/parse-json.ts";
 
 /** A chat as on disk; `id` is `chat` or `chat:thread`. */
 interface Entry {

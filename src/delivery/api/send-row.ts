@@ -1,6 +1,6 @@
 // One row of the outbox, sent once: what may have left already is looked for before it is sent again.
-import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
-import type { OutboundFile, OutboundMessage, PlatformConnection, SendResult } from "../core/platform.ts";
+import type { Mailbox, OutboxRow } from "../../core/mailbox.ts";
+import type { OutboundFile, OutboundMessage, PlatformConnection, SendResult } from "../../core/platform.ts";
 
 const KNOWN_MS = 3_600_000;
 

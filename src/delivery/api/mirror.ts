@@ -1,6 +1,6 @@
 // A message that was sent to a chat from elsewhere, remembered in that chat's own session.
-import type { DeliveryTarget } from "../core/job.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { DeliveryTarget } from "../../core/job.ts";
+import type { SessionStore } from "../../core/session.ts";
 
 /** What of an entry of sessions.json matters here. */
 export interface ChatEntry {
@@ -15,7 +15,7 @@ export interface ChatEntry {
  * The session that the chat is in. Null when several people have sessions of their own there: a message to all of them
  * belongs to none.
  */
-export function entryOfChat<E extends ChatEntry>(entries: Iterable<E>, target: DeliveryTarget): E | null {
+export function findChatEntry<E extends ChatEntry>(entries: Iterable<E>, target: DeliveryTarget): E | null {
   const found = [...entries].filter(({ origin, platform }) => {
     if (platform !== target.platform || String(origin?.chat_id ?? "") !== target.chatId) return false;
     return target.threadId === undefined || String(origin?.thread_id ?? "") === target.threadId;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { isSendable } from "../core/outgoing-media.ts";
+import { isSendable } from "../../core/outgoing-media.ts";
 
 /** Its path; null when there is no such file. */
 export function sendableFile(written: string): string | null {

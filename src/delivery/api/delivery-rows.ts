@@ -1,11 +1,11 @@
 // A delivery as rows of the outbox: its text in parts, then its files. The same delivery gives the same keys everywhere.
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
-import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
-import type { NewOutgoing } from "../core/mailbox.ts";
-import { mediaKindOf } from "../core/outgoing-media.ts";
-import type { Platform } from "../core/platform.ts";
-import { splitText } from "../core/split-text.ts";
+import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
+import type { NewOutgoing } from "../../core/mailbox.ts";
+import { mediaKindOf } from "../../core/outgoing-media.ts";
+import type { Platform } from "../../core/platform.ts";
+import { splitText } from "../../core/split-text.ts";
 
 /** How keys of jobs' deliveries start: whoever may send can send what another process left. */
 export const JOB_KEYS = "job:";

@@ -1,5 +1,5 @@
 // The names of delivery targets, and the home channel of a platform.
-import type { DeliveryTarget } from "../core/job.ts";
+import type { DeliveryTarget } from "../../core/job.ts";
 
 /** Chat platforms that a delivery target may name. */
 export const PLATFORM_NAMES: readonly string[] = [

@@ -6,10 +6,10 @@ import { rm } from "node:fs/promises";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { UserError } from "../core/failure.ts";
-import type { Home } from "../core/home.ts";
-import { atomicWrite } from "../lib/atomic-write.ts";
-import { EXIT } from "./gateway-process.ts";
+import { UserError } from "../../core/failure.ts";
+import type { Home } from "../../core/home.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { EXIT } from "./exit-codes.ts";
 
 const run = promisify(execFile);
 
