@@ -1,15 +1,15 @@
 // Changing one setting from text: find its place, understand the text, check it, write it.
 
 import { findNode } from "../core/config/config.ts";
+import { isEnvName } from "../core/config/env-file.ts";
+import { belongsInEnvFile, isSecretEnvName, knownEnvNames, nearestEnvName } from "../core/config/env-names.ts";
 import type { Node } from "../core/config/fields.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { isEnvName } from "../lib/env-file.ts";
 import { checkAt, suggestKey } from "./check.ts";
 import { coerceForNode } from "./coerce.ts";
 import { describeAllowed, describeFound } from "./describe.ts";
 import { mirrorName } from "./env-layer.ts";
-import { belongsInEnvFile, isSecretEnvName, knownEnvNames, nearestEnvName } from "./env-names.ts";
 import { removeEnvValue, setEnvValue } from "./env-write.ts";
 import { isSecretKey, looksSecret, maskSecret, maskTree } from "./mask.ts";
 import { splitPath } from "./path.ts";

@@ -1,9 +1,9 @@
 // Bringing a home's configuration to the newest version, with a backup first.
 import { copyFile } from "node:fs/promises";
 import { CONFIG_VERSION } from "../core/config/config.ts";
+import { parseEnvFile } from "../core/config/env-file.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { parseEnvFile } from "../lib/env-file.ts";
 import { envPath } from "./env-write.ts";
 import { configPath } from "./load.ts";
 import { migrate, versionOf } from "./migrate.ts";

@@ -2,10 +2,10 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CONFIG_VERSION, findNode } from "../core/config/config.ts";
+import { parseEnvFile } from "../core/config/env-file.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { parseEnvFile } from "../lib/env-file.ts";
 import { suggestKey } from "./check.ts";
 import { envPath, setEnvValue } from "./env-write.ts";
 import { type ConfigCache, configPath, type LoadedConfig, loadConfig } from "./load.ts";
