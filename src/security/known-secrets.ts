@@ -1,8 +1,8 @@
 // Every secret value that this home knows: from the environment, the key file and the configuration.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isSecretKey } from "../config/mask.ts";
 import type { Config } from "../core/config/config.ts";
+import { isSecretKey } from "../core/config/mask.ts";
 import type { Home } from "../core/home.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 import { isSecretValue, secretValuesOf } from "./secret-names.ts";

@@ -1,5 +1,5 @@
 // Keeping secrets out of sight: by the name of a key and by the look of a value.
-import { isSecretEnvName } from "../core/config/env-names.ts";
+import { isSecretEnvName } from "./env-names.ts";
 
 const SECRET_KEY = /(^|[_-])(api_?key|key|token|secret|password|passwd|credentials?|authorization|cookie)$/i;
 const NOT_SECRET = /(^|_)(record_key|key_env|ssh_key|max_tokens|session_key)$/i;
