@@ -7,7 +7,7 @@ import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../core/job.ts"
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { readDirectory, resolveChat } from "./api/channel-directory.ts";
 import type { ChatEntry } from "./api/mirror.ts";
 import { homeChannel, PLATFORM_NAMES } from "./api/targets.ts";
