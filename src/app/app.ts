@@ -1,6 +1,6 @@
 // The program behind every surface: open a conversation, look things up, close.
 
-import type { SlashCommand } from "../core/command.ts";
+import type { CommandSurface, SlashCommand } from "../core/command.ts";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { Home } from "../core/home.ts";
@@ -31,8 +31,11 @@ export interface App {
   readonly hooks: Hooks;
   /** Problems found while opening, for the person. */
   readonly warnings: readonly string[];
-  /** Every slash command: the built-in ones, then those of plugins. Complete once a conversation is open. */
-  commands(): Promise<readonly SlashCommand[]>;
+  /**
+   * Every slash command of a surface, the terminal by default: the built-in ones, then those of plugins. Complete once a
+   * conversation is open.
+   */
+  commands(surface?: CommandSurface): Promise<readonly SlashCommand[]>;
   /** One slash command per skill; they come after all others. */
   skillCommands(platform?: string): Promise<readonly SlashCommand[]>;
   /** The skills of this home; their code is loaded at the first call. */

@@ -56,11 +56,9 @@ function lazyServices(deps: ConversationDeps): LazyServices {
       const { prepareInput } = await import("./prepare-input.ts");
       return prepareInput(services, text, opened);
     },
-    commands: async () => {
+    commands: async (surface = "terminal") => {
       const { slashCommands } = await import("./slash.ts");
-      const { aboutSkills } = await import("../commands/skills.ts");
-      const { cronSlash } = await import("../commands/cron.ts");
-      const own = [...slashCommands, ...aboutSkills(services), cronSlash(services)];
+      const own = slashCommands(services, surface);
       return [...own, ...(plugins?.commands(own) ?? [])];
     },
     skillCommands: async (platform) => {

@@ -1,5 +1,4 @@
 // The deliverer of a program that is not the gateway: its platforms, its outbox and the running gateway.
-import type { Home } from "../core/home.ts";
 import type { Deliverer } from "../core/job.ts";
 import { readPlatformSettings } from "../core/platform-settings.ts";
 import { createDeliverer } from "../delivery/deliverer.ts";
@@ -27,15 +26,4 @@ export async function openDeliverer(app: App): Promise<Deliverer> {
       return (await openMailbox(privateDatabase(home, "runtime.db"), "in-process")).mailbox;
     },
   });
-}
-
-/** For a command that only looks: opens the program, hands its deliverer over and closes the program. */
-export async function withDeliverer<T>(home: Home, work: (deliverer: Deliverer) => Promise<T>): Promise<T> {
-  const { openApp } = await import("./compose.ts");
-  const app = await openApp(home);
-  try {
-    return await work(await openDeliverer(app));
-  } finally {
-    await app.close();
-  }
 }

@@ -1,5 +1,6 @@
 // What the gateway holds: the program, its durable mailbox, its platforms, and the lock that makes it the only one.
 import { join } from "node:path";
+import type { QuickCommands } from "../commands/quick-command.ts";
 import type { Home } from "../core/home.ts";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -8,6 +9,8 @@ import { readPlatformSettings } from "../core/platform-settings.ts";
 import type { Role } from "../core/role.ts";
 import { openPairing, type Pairing } from "../delivery/api/pairing.ts";
 import { privateDatabase } from "../home/home-layout.ts";
+import { lazy } from "../lib/async/lazy.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { isProtected } from "../security/protected-files.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
@@ -38,14 +41,14 @@ export interface OpenedGateway {
   say(text: string): Promise<string | null>;
   /** Why nothing can be spoken; undefined when it can. */
   speechProblem(): Promise<string | undefined>;
-  /** Runs the shell command of a quick command: no model, 30 seconds, no secrets in or out. Its output. */
-  runQuickCommand(command: string): Promise<string>;
+  /** The slash commands of the configuration. */
+  quickCommands(): Promise<QuickCommands>;
   /** Removes what people sent longer ago than that from the cache. */
   sweepMedia(olderThanMs: number): Promise<void>;
   /** Sets the place for scheduled results in `.env`. */
   setHomeChannel(
     variable: string,
-    to: { readonly chatId: string; readonly threadId?: string | undefined; readonly name?: string },
+    to: { readonly chatId: string; readonly threadId?: string | undefined; readonly name?: string | undefined },
   ): Promise<void>;
   close(): Promise<void>;
 }
@@ -78,7 +81,7 @@ async function hygieneDue(
 async function setHomeChannel(
   home: Home,
   variable: string,
-  to: { chatId: string; threadId?: string | undefined; name?: string },
+  to: { chatId: string; threadId?: string | undefined; name?: string | undefined },
 ): Promise<void> {
   const { setEnvValue } = await import("../config/env-write.ts");
   await setEnvValue(home, variable, to.chatId);
@@ -86,11 +89,24 @@ async function setHomeChannel(
   await setEnvValue(home, `${variable}_THREAD_ID`, to.threadId ?? "");
 }
 
+async function openQuickCommands(app: App): Promise<QuickCommands> {
+  const [{ quickCommands }, { commandEnvironment }] = await Promise.all([
+    import("../commands/quick-command.ts"),
+    import("../tools/terminal/open-backend.ts"),
+  ]);
+  const { home, config } = app;
+  return quickCommands(config.quick_commands, () => ({
+    cwd: home.cwd,
+    env: commandEnvironment(home, config),
+    redact: (text) => app.redact(text),
+  }));
+}
+
 export async function openGateway(home: Home, options: OpenGatewayOptions = {}): Promise<OpenedGateway> {
   const host = options.host ?? "worker";
   const { openMailbox } = await import("../store/open-mailbox.ts");
   const { mailbox, ledger } = await openMailbox(privateDatabase(home, "runtime.db"), host, (error) =>
-    options.onNotice?.(`spending could not be recorded: ${error instanceof Error ? error.message : String(error)}`),
+    options.onNotice?.(`spending could not be recorded: ${errorMessage(error)}`),
   );
   const app = await openApp(home, {
     host,
@@ -122,7 +138,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       const found = (await import("./open-speech.ts")).textToSpeech(app);
       return found.ok ? undefined : found.reason;
     },
-    runQuickCommand: async (command) => (await import("../commands/quick-command.ts")).runQuickCommand(app, command),
+    quickCommands: lazy(() => openQuickCommands(app)),
     sweepMedia: async (maxAgeMs) => {
       const { sweepSpills } = await import("../home/spill-sweep.ts");
       for (const kind of ["images", "audio", "videos", "documents"])

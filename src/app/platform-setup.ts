@@ -1,22 +1,30 @@
-// The platforms of a home for `hermes gateway setup`: their state, and a trial sign-in.
+// The platforms of a home for commands of the terminal: their state, a trial sign-in, and the deliverer.
 import type { Home } from "../core/home.ts";
+import type { Deliverer } from "../core/job.ts";
 import type { Platform } from "../core/platform.ts";
 import { readPlatformSettings } from "../core/platform-settings.ts";
 import * as setup from "../delivery/api/platform-setup.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
+import { openDeliverer } from "./open-deliverer.ts";
 import { allPlatforms } from "./platforms.ts";
 
-async function withPlatforms<T>(
-  home: Home,
-  work: (platforms: readonly Platform[], app: App) => Promise<T> | T,
-): Promise<T> {
+async function withApp<T>(home: Home, work: (app: App) => Promise<T>): Promise<T> {
   const app = await openApp(home);
   try {
-    return await work(await allPlatforms(app), app);
+    return await work(app);
   } finally {
     await app.close();
   }
+}
+
+function withPlatforms<T>(home: Home, work: (platforms: readonly Platform[], app: App) => Promise<T> | T): Promise<T> {
+  return withApp(home, async (app) => work(await allPlatforms(app), app));
+}
+
+/** Opens the program, runs `work` with its deliverer and closes the program. */
+export function withDeliverer<T>(home: Home, work: (deliverer: Deliverer) => T | Promise<T>): Promise<T> {
+  return withApp(home, async (app) => work(await openDeliverer(app)));
 }
 
 export function platformStates(home: Home): Promise<readonly setup.PlatformState[]> {

@@ -1,6 +1,6 @@
 // `hermes webhook`: routes by which other programs reach the agent.
 
-import { withDeliverer } from "../app/open-deliverer.ts";
+import { withDeliverer } from "../app/platform-setup.ts";
 import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import {
@@ -44,7 +44,7 @@ async function subscribe(context: CliContext): Promise<number> {
     ...(secret ? { secret } : {}),
   };
   const problem = deliversToPlatform(options)
-    ? await withDeliverer(home, async (deliverer) => deliveryProblem(deliverer, options))
+    ? await withDeliverer(home, (deliverer) => deliveryProblem(deliverer, options))
     : undefined;
   const made = await subscribeWebhook(home, openSettings(home), options);
   terminal.out(`URL     ${made.url}`);

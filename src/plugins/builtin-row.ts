@@ -17,8 +17,8 @@ export async function builtinRow(home: Home): Promise<PluginRow> {
     const collected = emptyCollection();
     for (const { tool, owner } of await app.tools())
       if (owner === BUILTINS) collected.tools.push({ tool, override: false });
-    const { slashCommands } = await import("../app/slash.ts");
-    collected.commands.push(...slashCommands);
+    const { listSlashCommands } = await import("../app/slash.ts");
+    collected.commands.push(...listSlashCommands("terminal"));
     for (const { name } of platformEntries) collected.providers.push({ seam: "platform", provider: { name } });
     for (const { id, label, baseUrl } of CATALOG) collected.modelProviders.push({ name: id, label, baseUrl });
     return {

@@ -38,7 +38,7 @@ describe("/background", () => {
     await w.telegram.until(() => texts(w, 1).includes("⚠️ the disk is full"));
     mailbox.setMemory = setMemory;
     w.telegram.say(1, "/bg");
-    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("What shall I do")));
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("What should be done")));
     expect(w.llm.requests).toEqual([]);
   });
 

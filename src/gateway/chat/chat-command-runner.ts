@@ -1,19 +1,20 @@
-// Slash commands of one chat: who may, what they answer, and what that changes in the chat's session.
+// Runs the slash commands of one chat: checks who may use them, and applies their answers to the chat's session.
 import { randomBytes } from "node:crypto";
-import { chatCommands, type Parsed, runOwn } from "../../commands/chat-commands.ts";
-import { isForOwner } from "../../commands/command-roles.ts";
-import type { CommandAnswer, SlashCommand } from "../../core/command.ts";
+import type { ChatCommandContext } from "../../core/chat-command.ts";
+import { type ChatCommandAnswer, type CommandAnswer, isForOwner, type SlashCommand } from "../../core/command.ts";
 import { UserError } from "../../core/failure.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { ButtonPress } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { mayUse } from "../inbound/access.ts";
-import { scopedLedger, scopedStore } from "../inbound/scoped-store.ts";
+import { ledgerFor, storeFor } from "../inbound/scoped-store.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 import type { Replies } from "../outbound/replies.ts";
 import type { Agent } from "./agents.ts";
 import { type ChatChoice, chatSignature, entryFor, openFor, sessionReset, sessionStarted } from "./chat-entry.ts";
+import { runGatewayRequest } from "./gateway-requests.ts";
+import { chatCommands, type ParsedCommand } from "./parse-chat-command.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { QueuedMessage } from "./run-turn.ts";
 
@@ -45,7 +46,7 @@ interface Picker {
 }
 
 /** Chats have fonts of many widths: columns become `name: words`. */
-function inChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): string {
+function formatForChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): string {
   return columns ? text.replaceAll(/(?<=\S) {2,}(?=\S)/g, ": ") : text;
 }
 
@@ -80,26 +81,35 @@ export class ChatCommandRunner {
     return true;
   }
 
-  async run(row: InboxRow, parsed: Parsed): Promise<void> {
+  async run(row: InboxRow, parsed: ParsedCommand): Promise<void> {
     const { replies, gateway } = this.#chat;
     const { event } = row;
-    if (parsed.kind === "unknown") {
-      const near = parsed.near.length > 0 ? ` One of: ${parsed.near.map((each) => `/${each}`).join(" ")}.` : "";
-      return replies.reply(row, `There is no command /${parsed.name}.${near} See /help`, "command");
+    if ("unknown" in parsed) {
+      const { candidates } = parsed;
+      const near = candidates.length > 0 ? ` One of: ${candidates.map((each) => `/${each}`).join(" ")}.` : "";
+      return replies.reply(row, `There is no command /${parsed.unknown}.${near} See /help`, "command");
     }
-    const name = parsed.kind === "shared" ? parsed.command.name : parsed.name;
-    if (!mayUse(name, event, gateway.access.section(event.source.platform)))
-      return replies.reply(row, `/${name} is for the people who run this agent.`, "command");
-    if (isForOwner(name, parsed.args) && !gateway.owners.has(event.source))
+    const { command, args } = parsed;
+    if (!mayUse(command.name, event, gateway.access.section(event.source.platform)))
+      return replies.reply(row, `/${command.name} is only for the people who run this agent.`, "command");
+    if (isForOwner(command, args) && !gateway.owners.has(event.source))
       return replies.reply(row, gateway.owners.refusal(event.source), "command");
-    const denied = await this.#deniedByHook(row, name, parsed.args);
+    const denied = await this.#deniedByHook(row, command.name, args);
     if (denied !== undefined) return replies.reply(row, denied, "command");
-    if (parsed.kind === "own") return this.#own(row, parsed);
-    if (parsed.kind === "quick") {
-      const answer = await gateway.opened.runQuickCommand(parsed.command);
-      return replies.reply(row, answer, "command");
-    }
-    return this.#ofAllSurfaces(row, parsed.command, parsed.args);
+    if (command.runInChat) return this.#runInChat(row, command.name, await command.runInChat(args, this.#context(row)));
+    return this.#runInSession(row, command, args);
+  }
+
+  #context({ event }: InboxRow): ChatCommandContext {
+    const { gateway, key } = this.#chat;
+    const { source } = event;
+    return {
+      source,
+      sessionKey: key,
+      isOwner: gateway.owners.has(source),
+      sharesHome: gateway.isOwner(source),
+      hasHomeChannel: gateway.destination(source.platform) !== null,
+    };
   }
 
   async #deniedByHook(row: InboxRow, name: string, args: string): Promise<string | undefined> {
@@ -112,17 +122,18 @@ export class ChatCommandRunner {
     return denied ? (denied.message ?? `/${name} is not allowed here.`) : undefined;
   }
 
-  async #own(row: InboxRow, parsed: Extract<Parsed, { kind: "own" }>): Promise<void> {
-    const { gateway, key, prompts, replies } = this.#chat;
-    const answer = await runOwn(parsed.name, parsed.args, { gateway, row, key, prompts });
+  async #runInChat(row: InboxRow, name: string, given: ChatCommandAnswer): Promise<void> {
+    const { gateway, prompts, replies } = this.#chat;
+    const answer = given.type === "gateway" ? await runGatewayRequest(given.request, { gateway, row, prompts }) : given;
     if (typeof answer === "string") return replies.reply(row, answer, "command");
+    if (answer.type === "text") return replies.reply(row, formatForChat(answer), "command");
     return this.#chat.holding(async () => {
       await this.#chat.interrupt();
-      await this.#answer(row, parsed.name, answer);
+      await this.#answer(row, name, answer);
     });
   }
 
-  async #ofAllSurfaces(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
+  async #runInSession(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
     const { name } = command;
     if (name === "stop") return this.#chat.stop(row);
     // A guest's words must not go on in a turn with the owner's rights.
@@ -148,15 +159,14 @@ export class ChatCommandRunner {
     const agent = (running ? gateway.agents.peek(key) : undefined) ?? (await this.#openSomehow(row, entry));
     try {
       const answer = await command.run(args, {
-        // Others' sessions must not be listed, named or resumed.
-        store: gateway.isOwner(row.event.source) ? app.store : scopedStore(app.store, gateway.tenant(row.event.source)),
-        ledger: gateway.isOwner(row.event.source) ? app.ledger : scopedLedger(app, gateway.tenant(row.event.source)),
+        store: storeFor(gateway, row.event.source),
+        ledger: ledgerFor(gateway, row.event.source),
         opened: agent.opened,
         conversation: agent.opened.conversation,
         source: row.platform,
         human: prompts.human(() => this.#chat.asking(row)),
         busy: running,
-        commands: await chatCommands(gateway),
+        commands: await chatCommands(gateway.opened),
         yolo: this.#yolo,
         setYolo: async (on) => {
           this.#yolo = on;
@@ -175,7 +185,7 @@ export class ChatCommandRunner {
 
   async #answer(row: InboxRow, name: string, answer: Exclude<CommandAnswer, { type: "choose" }>): Promise<void> {
     const { replies } = this.#chat;
-    if (answer.type === "text") return replies.reply(row, inChat(answer), "command");
+    if (answer.type === "text") return replies.reply(row, formatForChat(answer), "command");
     if (answer.type === "quit") return replies.finish(row, "command");
     if (answer.type === "switch") return this.#switch(row, answer);
     if (answer.type === "model") return this.#model(row, answer);

@@ -1,6 +1,5 @@
 // One session of one chat: messages in order, one turn at a time, and what happens to those that arrive meanwhile.
 
-import { parseChatCommand } from "../../commands/chat-commands.ts";
 import { UserError } from "../../core/failure.ts";
 import { type Human, nobody } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
@@ -13,6 +12,7 @@ import type { LiveReply } from "../outbound/live-reply.ts";
 import { type Change, Replies } from "../outbound/replies.ts";
 import { ChatCommandRunner } from "./chat-command-runner.ts";
 import { ownerAsking } from "./owner-asking.ts";
+import { parseChatCommand } from "./parse-chat-command.ts";
 import { type Asking, Prompts } from "./prompts.ts";
 import { type QueuedMessage, Turn } from "./run-turn.ts";
 
@@ -169,7 +169,7 @@ export class ChatSession {
     if (event.press) return this.#press(row);
     // A program's text may come from strangers: it orders nothing.
     const orders = !event.internal && event.source.chatKind !== "webhook";
-    const command = orders ? await parseChatCommand(this.#gateway, event.text) : null;
+    const command = orders ? await parseChatCommand(this.#gateway.opened, event.text) : null;
     if (command) return this.#commandRunner.run(row, command);
     if (this.#prompts.takesText && !event.internal && event.text !== "" && this.#prompts.text(event.text))
       return this.#replies.finish(row, "answer");

@@ -44,7 +44,7 @@ describe("/cron", () => {
     expect(texts(w, 1)[1]).toContain("nothing-like-it");
     w.telegram.say(1, "/cron constructor plants");
     await answered(w, 1, 3);
-    expect(texts(w, 1)[2]).toMatch(/^Say \/cron list/);
+    expect(texts(w, 1)[2]).toMatch(/^Usage: \/cron list/);
   });
 });
 

@@ -3,6 +3,8 @@ import type { CommandAnswer } from "../../core/command.ts";
 import type { InboundEvent } from "../../core/platform.ts";
 import type { SessionStore, TopicStore } from "../../core/session.ts";
 
+type TopicAnswer = Extract<CommandAnswer, { type: "text" | "switch" }>;
+
 const REMIND_MS = 30_000;
 
 const HELP = [
@@ -49,7 +51,7 @@ export class Topics {
   }
 
   /** The command. */
-  async run(args: string, event: InboundEvent, store: Pick<SessionStore, "resolveSessionId">): Promise<CommandAnswer> {
+  async run(args: string, event: InboundEvent, store: Pick<SessionStore, "resolveSessionId">): Promise<TopicAnswer> {
     const { platform, chatKind, chatId, threadId, userId } = event.source;
     if (args === "help") return text(HELP);
     if (platform !== "telegram" || chatKind !== "dm" || !userId)
@@ -77,6 +79,6 @@ export class Topics {
   }
 }
 
-function text(answer: string): CommandAnswer {
+function text(answer: string): TopicAnswer {
   return { type: "text", text: answer };
 }
