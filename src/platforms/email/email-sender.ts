@@ -9,7 +9,7 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
-import { simpleHtml } from "./email-text.ts";
+import { toEmailHtml } from "./email-html.ts";
 import { findSentEmail } from "./sent-emails.ts";
 import type { EmailSettings } from "./settings.ts";
 import { baseSubject, type Thread, type Threads } from "./threads.ts";
@@ -43,11 +43,11 @@ interface Outgoing {
   readonly body: object;
 }
 
-function toMailOptions(message: OutboundMessage | OutboundFile): Outgoing {
+async function toMailOptions(message: OutboundMessage | OutboundFile): Promise<Outgoing> {
   const key = message.idempotencyKey;
   if (!isFile(message)) {
     const { text } = message;
-    return { key, title: text, body: { text, html: simpleHtml(text) } };
+    return { key, title: text, body: { text, html: await toEmailHtml(text) } };
   }
   const title = message.caption ?? message.name;
   return { key, title, body: { text: title, attachments: [{ filename: message.name, path: message.path }] } };
@@ -71,7 +71,7 @@ export class EmailSender {
 
   async send(to: Destination, message: OutboundMessage | OutboundFile, signal: AbortSignal): Promise<SendResult> {
     if (signal.aborted) return { ok: false, kind: "retry", reason: "stopped" };
-    const email = toMailOptions(message);
+    const email = await toMailOptions(message);
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;
     const messageId = this.#messageId(email.key);
     const last = known?.references.at(-1);
@@ -107,7 +107,7 @@ export class EmailSender {
 
   /** By its Message-ID, among the letters that the account has sent. Rejects when the server cannot be asked. */
   async findSent({ to, message }: UnknownSend): Promise<SendProof> {
-    const email = toMailOptions(message);
+    const email = await toMailOptions(message);
     const found = await findSentEmail(this.#settings, this.#messageId(email.key));
     if (found !== "there") return { sent: found === "absent" ? false : "unknown" };
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;

@@ -60,28 +60,3 @@ export function withoutQuote(text: string): string {
   const own = lines.slice(0, end).join("\n").trim();
   return own === "" ? lines.join("\n") : own;
 }
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
-function inline(text: string): string {
-  return escapeHtml(text)
-    .replaceAll(/`([^`\n]+)`/g, "<code>$1</code>")
-    .replaceAll(/\*\*([^*\n]+)\*\*/g, "<b>$1</b>")
-    .replaceAll(/\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)/g, '<a href="$2">$1</a>');
-}
-
-/** A plain rendering of Markdown: paragraphs, code blocks, bold, code and links. */
-export function simpleHtml(markdown: string): string {
-  const parts = markdown.split(/^```[^\n]*\n([\s\S]*?)^```\s*$/m);
-  const html = parts.map((part, index) => {
-    if (index % 2 === 1) return `<pre>${escapeHtml(part)}</pre>`;
-    return part
-      .split(/\n{2,}/)
-      .filter((paragraph) => paragraph.trim() !== "")
-      .map((paragraph) => `<p>${inline(paragraph.trim()).replaceAll("\n", "<br>\n")}</p>`)
-      .join("\n");
-  });
-  return html.join("\n");
-}

@@ -162,7 +162,7 @@ export class TelegramConnection implements PlatformConnection {
     message: Text,
     call: (text: string, mode: { parse_mode?: "HTML" }) => Promise<SendResult>,
   ): Promise<SendResult> {
-    const html = toTelegramHtml(message.text);
+    const html = await toTelegramHtml(message.text);
     if (html === message.text) return call(message.text, {});
     const result = await call(html, { parse_mode: "HTML" });
     const unreadable = !result.ok && result.kind === "refused" && /can't parse|entit|too long/i.test(result.reason);
