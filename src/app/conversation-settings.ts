@@ -1,30 +1,20 @@
-// From configuration to what the agent, the engine and the tool box want to know.
+// The settings of one conversation, derived from the configuration and its options.
 import { realpathSync } from "node:fs";
 import type { AgentSettings } from "../agent/parts.ts";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
 import type { ReasoningEffort } from "../core/provider.ts";
+import type { Tool } from "../core/tool.ts";
 import type { Registry } from "../core/tool-registry.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ExtraToolsets, isToolset, resolveToolsets, TOOLSETS } from "../tools/toolsets.ts";
 
 const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
-/** Below these windows only the tools that earn their schema are offered. */
+/** Up to these window sizes only the tools are offered whose `minWindow` allows it: schemas need room too. */
 const SMALL_WINDOW = 12_000;
-const MEDIUM_WINDOW = 24_000;
-const ESSENTIAL_TOOLS = ["read_file", "write_file", "search_files", "terminal"];
-const MEDIUM_TOOLS = [
-  ...ESSENTIAL_TOOLS,
-  "patch",
-  "process",
-  "memory",
-  "session_search",
-  "todo",
-  "clarify",
-  "recall_context",
-];
+export const MEDIUM_WINDOW = 24_000;
 
 export function reasoningEffort(config: Config): ReasoningEffort | undefined {
   const effort = config.agent.reasoning_effort;
@@ -35,7 +25,7 @@ function realFolder(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // It may not exist yet.
+    // The folder may not exist yet.
     return path;
   }
 }
@@ -45,7 +35,6 @@ export function agentSettings(
   options: ConversationOptions,
   where: { cwd(): string; workspace: string; spillDir: string },
 ): AgentSettings {
-  const effort = reasoningEffort(config);
   const guard = config.tool_loop_guardrails;
   return {
     source: options.source ?? "cli",
@@ -55,11 +44,14 @@ export function agentSettings(
     workspace: realFolder(where.workspace),
     spillDir: where.spillDir,
     maxTurns: options.maxTurns ?? config.agent.max_turns,
-    compression: config.compression.enabled,
+    compaction: config.compression.enabled,
     verifyFileChanges: config.display.file_mutation_verifier,
-    ...(effort ? { reasoningEffort: effort } : {}),
-    ...(options.userId ? { userId: options.userId } : {}),
-    ...(options.jobId ? { jobId: options.jobId, titles: false } : {}),
+    reasoningEffort: reasoningEffort(config),
+    userId: options.userId || undefined,
+    jobId: options.jobId || undefined,
+    titles: !options.jobId && options.parentSessionId === undefined,
+    depth: options.depth,
+    denyTool: options.denyTool,
     guard: {
       warnings: guard.warnings_enabled,
       hardStop: guard.hard_stop_enabled,
@@ -77,8 +69,8 @@ export function agentSettings(
   };
 }
 
-/** The toolsets that the person asked for, each known; a wrong name is an error that names the nearest. */
-function askedToolsets(names: readonly string[], extra: ExtraToolsets): readonly string[] {
+/** The toolsets of the options. An unknown name is an error that suggests the nearest. */
+function checkToolsets(names: readonly string[], extra: ExtraToolsets): readonly string[] {
   for (const name of names) {
     if (isToolset(name, extra)) continue;
     const guess = nearest(name, [...Object.keys(TOOLSETS), ...extra.keys()]);
@@ -90,7 +82,7 @@ function askedToolsets(names: readonly string[], extra: ExtraToolsets): readonly
   return names;
 }
 
-/** Tool names for a conversation: asked for, or the platform's selection, or its bundle; less what is disabled everywhere. */
+/** Tool names of a conversation: of its options, of the configured platform, or of the platform's default toolset, without the disabled ones. */
 export function toolNames(config: Config, options: ConversationOptions, extra: ExtraToolsets): string[] {
   const platform = options.platform ?? "cli";
   const selected = (config.platform_toolsets as { readonly [platform: string]: readonly string[] | undefined })[
@@ -98,32 +90,31 @@ export function toolNames(config: Config, options: ConversationOptions, extra: E
   ];
   const bundle = `hermes-${platform.replaceAll("_", "-")}`;
   const names = options.toolsets
-    ? askedToolsets(options.toolsets, extra)
+    ? checkToolsets(options.toolsets, extra)
     : (selected ?? [isToolset(bundle) ? bundle : "hermes-cli", ...pluginToolsets(extra)]);
   const off = [...(config.agent.disabled_toolsets as readonly string[]), ...(options.withoutToolsets ?? [])];
   const disabled = new Set(resolveToolsets(off, extra));
   const within = options.withinPlatform;
-  const bounds = within ? new Set(toolNames(config, { human: options.human, platform: within }, extra)) : undefined;
+  const bounds = within ? new Set(toolNames(config, { platform: within }, extra)) : undefined;
   return resolveToolsets([...names, "context"], extra).filter(
     (name) => !disabled.has(name) && (bounds?.has(name) ?? true),
   );
 }
 
-/** The toolsets of the registered tools, and the one of the tool that looks into compacted history. */
+/** The toolsets of the registered tools, and that of recall_context, which searches compacted history. */
 export function extraToolsets(registry: Registry): Map<string, string[]> {
   const sets = registry.toolsets();
   sets.set("context", ["recall_context"]);
   return sets;
 }
 
-/** Toolsets that are not ours were installed on purpose: they are on unless the platform's list says otherwise. */
+/** Toolsets of plugins are enabled unless the configuration of the platform lists its toolsets. */
 function pluginToolsets(extra: ExtraToolsets): string[] {
   return [...extra.keys()].filter((name) => !Object.hasOwn(TOOLSETS, name));
 }
 
-/** A small window keeps few tools: schemas would eat the room for the work. */
-export function fitTools(names: readonly string[], contextLength: number): string[] {
-  if (contextLength <= SMALL_WINDOW) return names.filter((name) => ESSENTIAL_TOOLS.includes(name));
-  if (contextLength <= MEDIUM_WINDOW) return names.filter((name) => MEDIUM_TOOLS.includes(name));
-  return [...names];
+/** Whether a tool is offered to a model with a window of `contextLength` tokens. */
+export function fitsWindow(tool: Tool | undefined, contextLength: number): boolean {
+  if (contextLength <= SMALL_WINDOW) return tool?.minWindow === "small";
+  return contextLength > MEDIUM_WINDOW || tool?.minWindow !== undefined;
 }
