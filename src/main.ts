@@ -33,6 +33,10 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const { dispatch } = await import("./cli/dispatch.ts");
   return dispatch(argv, {
+    terminal: {
+      interact: async (session) => (await import("./terminal/interactive.ts")).interact(session),
+      ask: async (...args) => (await import("./terminal/ask-once.ts")).askOnce(...args),
+    },
     gateway: async (home, options) => (await import("./gateway/control/run.ts")).runGateway(home, options),
   });
 }

@@ -1,6 +1,7 @@
 // `hermes checkpoints`: look at snapshots of projects, go back to one, and keep them small.
 
 import { UserError } from "../core/failure.ts";
+import { formatBytes, relativeTime, renderTable } from "../lib/terminal/columns.ts";
 import {
   checkpointStatus,
   clearCheckpoints,
@@ -10,7 +11,6 @@ import {
   pruneCheckpoints,
   restoreCheckpoint,
 } from "../tools/checkpoints/api.ts";
-import { formatBytes, relativeTime, renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 
 const PROJECT: { readonly project: CliOption } = {

@@ -1,10 +1,13 @@
 // A command line command as one value: name, help, options, action. Parsing and help text are made from it.
 import { parseArgs } from "node:util";
+import type { App } from "../app/app.ts";
+import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
+import type { Human } from "../core/human.ts";
 import { nearest } from "../lib/nearest.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import { wrapWords } from "../lib/wrap-words.ts";
-import type { Terminal } from "./terminal.ts";
 
 export interface CliOption {
   readonly type: "string" | "boolean";
@@ -15,16 +18,39 @@ export interface CliOption {
   readonly help: string;
 }
 
+/** One question of `hermes chat -q` or `-z`. */
+export interface Question {
+  readonly text: string;
+  /** Paths of images to attach. */
+  readonly images: readonly string[];
+  readonly mode: "query" | "quiet" | "oneshot";
+  readonly json: boolean;
+  readonly verbose: boolean;
+  readonly trajectoryFolder?: string | undefined;
+}
+
 export type CliValues = { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
 
-/** Other surfaces that a command may start; only `main.ts` knows them. */
+/** Other surfaces that a command may start; `main.ts` provides them. */
 export interface Surfaces {
+  readonly terminal: {
+    /** The interactive conversation; the exit code. `options` builds the options of a conversation for its user. */
+    interact(session: {
+      readonly home: Home;
+      readonly terminal: Terminal;
+      readonly app: App;
+      readonly verbose: boolean;
+      options(human: Human): Promise<ConversationOptions>;
+    }): Promise<number>;
+    /** One question and its answer; the exit code. Closes the conversation. */
+    ask(terminal: Terminal, app: App, opened: OpenedConversation, question: Question): Promise<number>;
+  };
   gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean | undefined }): Promise<number>;
 }
 
 /** What every command gets. */
 export interface CliBase {
-  readonly surfaces?: Surfaces | undefined;
+  readonly surfaces: Surfaces;
   readonly home: Home;
   readonly terminal: Terminal;
   /** Runs another command line in this process, for example the chat after a session was picked. */

@@ -4,9 +4,9 @@ import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { SettingRow, Settings } from "../core/settings.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
-import type { Terminal } from "./terminal.ts";
 
 type Problems = Awaited<ReturnType<Settings["check"]>>["problems"];
 

@@ -1,6 +1,8 @@
 // `hermes tools`: which tools there are, whether they can be used, and which a platform offers.
 
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
+import { pick } from "../lib/terminal/picker.ts";
 import {
   listToolsets,
   showTool,
@@ -10,9 +12,7 @@ import {
   type ToolsetRow,
   type ToolView,
 } from "../tools/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
-import { pick } from "./picker.ts";
 
 const PLATFORM: { readonly platform: CliOption } = {
   platform: { type: "string", value: "NAME", help: "Whose tools: cli (default), telegram, cron …" },

@@ -1,9 +1,9 @@
 // The person at this terminal: approvals, questions and secrets, each with a time limit.
 
-import type { Terminal } from "../cli/terminal.ts";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
 import { underSignals } from "../lib/joined-signal.ts";
 import { oneLine } from "../lib/one-line.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import { fitToWidth } from "../lib/text-width.ts";
 import { showControlCharacters } from "../lib/visible-text.ts";
 import { actionText } from "./approval-question.ts";
