@@ -4,7 +4,7 @@ import type { App } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import { type Human, nobody } from "../core/human.ts";
-import { showControlCharacters } from "../lib/visible-text.ts";
+import { showControlCharacters } from "../lib/text/visible-text.ts";
 import { chatOptions, joinNames, parseChatArgs, parseSkills, parseToolsets } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";
 import { sessionToResume } from "./resume.ts";

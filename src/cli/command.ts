@@ -7,7 +7,7 @@ import type { Home } from "../core/home.ts";
 import type { Human } from "../core/human.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
-import { wrapWords } from "../lib/wrap-words.ts";
+import { wrapWords } from "../lib/text/wrap-words.ts";
 
 export interface CliOption {
   readonly type: "string" | "boolean";

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { Job, JobRun } from "../core/job.ts";
 import { readJob } from "../cron/job-record.ts";
 import { Terminal } from "../lib/terminal/terminal.ts";
-import { paintedWidth } from "../lib/wrap-words.ts";
+import { paintedWidth } from "../lib/text/wrap-words.ts";
 import { historyTable, jobDetails, jobTable } from "./cron-view.ts";
 
 function terminal(columns: number): Terminal {

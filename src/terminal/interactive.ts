@@ -7,7 +7,7 @@ import type { Home } from "../core/home.ts";
 import type { Human } from "../core/human.ts";
 import { pick } from "../lib/terminal/picker.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
-import { fitToWidth } from "../lib/text-width.ts";
+import { fitToWidth } from "../lib/text/text-width.ts";
 import { EventPrinter } from "./event-printer.ts";
 import { plainLine, type TypedLine, withPastes } from "./line-editor.ts";
 import { LineReader } from "./line-reader.ts";

@@ -1,11 +1,11 @@
 // The person at this terminal: approvals, questions and secrets, each with a time limit.
 
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
-import { underSignals } from "../lib/joined-signal.ts";
-import { oneLine } from "../lib/one-line.ts";
+import { underSignals } from "../lib/async/joined-signal.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
-import { fitToWidth } from "../lib/text-width.ts";
-import { showControlCharacters } from "../lib/visible-text.ts";
+import { oneLine } from "../lib/text/one-line.ts";
+import { fitToWidth } from "../lib/text/text-width.ts";
+import { showControlCharacters } from "../lib/text/visible-text.ts";
 import { actionText } from "./approval-question.ts";
 import type { Answer, AnswerReader, LineReader } from "./line-reader.ts";
 

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import { UserError } from "../../core/failure.ts";
 import { formatBytes } from "../../lib/terminal/columns.ts";
 import type { Terminal } from "../../lib/terminal/terminal.ts";
-import { displayWidth } from "../../lib/text-width.ts";
+import { displayWidth } from "../../lib/text/text-width.ts";
 import type { InstallPlan } from "../../skills/hub/api.ts";
 import type { CliCommand } from "../command.ts";
 

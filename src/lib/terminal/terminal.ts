@@ -1,6 +1,6 @@
 // The terminal as the commands see it: two streams, a width, colours, and questions to the person.
-import { showTerminalControls } from "../visible-text.ts";
-import { wrapWords } from "../wrap-words.ts";
+import { showTerminalControls } from "../text/visible-text.ts";
+import { wrapWords } from "../text/wrap-words.ts";
 import type { TerminalStreams } from "./streams.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
