@@ -92,7 +92,7 @@ async function setHomeChannel(
 async function openQuickCommands(app: App): Promise<QuickCommands> {
   const [{ quickCommands }, { commandEnvironment }] = await Promise.all([
     import("../commands/quick-command.ts"),
-    import("../tools/terminal/open-backend.ts"),
+    import("./command-environment.ts"),
   ]);
   const { home, config } = app;
   return quickCommands(config.quick_commands, () => ({

@@ -3,6 +3,7 @@
 import { withDeliverer } from "../app/platform-setup.ts";
 import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import {
   deliversToPlatform,
   deliveryProblem,
@@ -12,7 +13,6 @@ import {
   testWebhook,
   webhookRoot,
 } from "../platforms/webhook/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 function nameOf(context: CliContext): string {

@@ -11,9 +11,11 @@ async function steer(args: string, context: CommandContext): Promise<CommandAnsw
 }
 
 async function compress(args: string, context: CommandContext): Promise<CommandAnswer> {
-  const done = await context.conversation.compress(args === "" ? undefined : args);
+  const { shrunk } = await context.conversation.compact(args === "" ? undefined : args);
   return text(
-    done ? "The older part was summarised; the original messages stay searchable." : "There is nothing to compact yet.",
+    shrunk
+      ? "The older part was summarised; the original messages stay searchable."
+      : "There is nothing to compact yet.",
   );
 }
 
