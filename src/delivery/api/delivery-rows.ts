@@ -1,4 +1,4 @@
-// A delivery as rows of the outbox: its text in parts, then its files. The same delivery gives the same keys everywhere.
+// A delivery as rows of the outbox: its text in parts, then its files. The same delivery always gets the same keys.
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
 import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
@@ -7,7 +7,7 @@ import { mediaKindOf } from "../../core/outgoing-media.ts";
 import type { Platform } from "../../core/platform.ts";
 import { splitText } from "../../core/split-text.ts";
 
-/** How keys of jobs' deliveries start: whoever may send can send what another process left. */
+/** Key prefix of deliveries of jobs: any process that holds the outbox may send them. */
 export const JOB_KEYS = "job:";
 
 function keyOf({ platform, chatId, threadId }: DeliveryTarget, message: DeliveryMessage): string {

@@ -18,25 +18,25 @@ import { chatCommands, type ParsedCommand } from "./parse-chat-command.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { QueuedMessage } from "./run-turn.ts";
 
-/** What the desk needs of the chat that it belongs to. */
+/** What the runner needs of its chat. */
 export interface ChatActions {
   readonly gateway: GatewayContext;
   readonly key: string;
   readonly replies: Replies;
   readonly prompts: Prompts;
-  /** A turn runs. */
+  /** True while a turn runs. */
   running(): boolean;
   start(job: QueuedMessage): void;
-  /** After the running turn. */
+  /** Runs the message after the current turn. */
   queue(job: QueuedMessage): void;
   /** Ends the running turn; its answer is not sent. */
   interrupt(): Promise<void>;
-  /** Ends the running turn and drops what waits. */
+  /** Ends the running turn and drops queued messages. */
   stop(row: InboxRow): Promise<void>;
-  /** Nothing else starts while the work changes the session. */
+  /** Starts no turn while `work` changes the session. */
   holding(work: () => Promise<void>): Promise<void>;
   asking(row: InboxRow): Asking;
-  /** Whose turn runs; undefined when none does. */
+  /** Role of the sender whose turn runs; undefined when none runs. */
   runningRole(): Role | undefined;
 }
 
@@ -45,7 +45,7 @@ interface Picker {
   readonly values: readonly string[];
 }
 
-/** Chats have fonts of many widths: columns become `name: words`. */
+/** Chats have no monospaced font: aligned columns become `name: value`. */
 function formatForChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): string {
   return columns ? text.replaceAll(/(?<=\S) {2,}(?=\S)/g, ": ") : text;
 }
@@ -69,7 +69,7 @@ export class ChatCommandRunner {
     return this.#yolo || Object.keys(this.#overrides).length > 0;
   }
 
-  /** False when the button belongs to no list of choices. */
+  /** False when the button is not one of an open list of choices. */
   async picked(row: InboxRow, press: ButtonPress): Promise<boolean> {
     const picked = /^pk:(\w+):(\d+)$/.exec(press.data);
     const picker = picked ? this.#pickers.get(picked[1] ?? "") : undefined;
@@ -136,16 +136,16 @@ export class ChatCommandRunner {
   async #runInSession(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
     const { name } = command;
     if (name === "stop") return this.#chat.stop(row);
-    // A guest's words must not go on in a turn with the owner's rights.
+    // A guest's text must not enter a turn that has the owner's rights.
     if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleOf(row) === "guest")
-      return this.#chat.replies.reply(row, "The owner's turn runs: /queue TEXT waits for its end.", "command");
+      return this.#chat.replies.reply(row, "A turn of the owner is running: /queue TEXT waits for its end.", "command");
     if (name === "new" || name === "resume")
       return this.#chat.holding(async () => {
         if (args !== "" || name === "new") await this.#chat.interrupt();
         await this.#shared(row, command, args);
       });
     if (this.#chat.running() && !command.whileBusy) {
-      const wait = `/${name} has to wait until the running turn is done. /stop ends it.`;
+      const wait = `/${name} has to wait for the end of the running turn. /stop ends it.`;
       return this.#chat.replies.reply(row, wait, "command");
     }
     return this.#shared(row, command, args);
@@ -192,10 +192,10 @@ export class ChatCommandRunner {
     const job = { row, text: answer.text, tainted: answer.prepared?.untrusted ?? false };
     if (!this.#chat.running()) return this.#chat.start(job);
     this.#chat.queue(job);
-    await replies.say(row, `⏳ Queued by /${name}: it is next after this turn.`, "ack");
+    await replies.say(row, `⏳ Queued by /${name}: next after this turn.`, "ack");
   }
 
-  /** Taken only when a conversation with it could be opened: with a model that does not exist the chat would be dead. */
+  /** Switches only when a conversation with the model opens: a chat with an unknown model could not answer any more. */
   async #model(row: InboxRow, { model, provider }: Extract<CommandAnswer, { type: "model" }>): Promise<void> {
     const { gateway, key, replies } = this.#chat;
     const overrides = { model, ...(provider ? { provider } : {}) };
@@ -203,17 +203,17 @@ export class ChatCommandRunner {
     await gateway.agents.drop(key);
     await this.#open(row, entry, overrides);
     this.#overrides = overrides;
-    return replies.reply(row, `This session goes on with ${model}.`, "command");
+    return replies.reply(row, `This session now uses ${model}.`, "command");
   }
 
-  /** The chat's conversation, which its owner releases. */
+  /** The chat's conversation; the caller releases it. */
   #open(row: InboxRow, entry: SessionEntry, overrides: ChatChoice["overrides"]): Promise<Agent> {
     const { gateway, key, prompts } = this.#chat;
     const chat = { human: prompts.human(() => this.#chat.asking(row)), overrides };
     return gateway.agents.take(key, chatSignature(gateway, entry, chat), () => openFor(gateway, chat, { entry }, row));
   }
 
-  /** The same with the usual model where the chosen one has become impossible: /model and /new are the ways out. */
+  /** Falls back to the default model when the chosen one cannot be opened, so that /model and /new still work. */
   async #openSomehow(row: InboxRow, entry: SessionEntry): Promise<Agent> {
     try {
       return await this.#open(row, entry, this.#overrides);
@@ -223,7 +223,7 @@ export class ChatCommandRunner {
     }
   }
 
-  /** The chat goes on in another session, or in a new one. */
+  /** Moves the chat to another session, or to a new one. */
   async #switch(row: InboxRow, { sessionId, title }: Extract<CommandAnswer, { type: "switch" }>): Promise<void> {
     const { replies, gateway, key } = this.#chat;
     const { index, agents, opened } = gateway;
@@ -243,11 +243,11 @@ export class ChatCommandRunner {
     await sessionReset(gateway, entry, row.event.source);
     if (sessionId === null) await sessionStarted(gateway, entry, row.event.source);
     if (title) await this.#begin(row, entry.session_id, title);
-    const named = title ? `A new session starts here: "${title}".` : "A new session starts here.";
-    return replies.reply(row, sessionId === null ? named : `Back in session ${sessionId}.`, "command");
+    const named = title ? `New session: "${title}".` : "New session.";
+    return replies.reply(row, sessionId === null ? named : `Resumed session ${sessionId}.`, "command");
   }
 
-  /** A session that has its name before its first message. */
+  /** Creates the session before its first message, to give it a title. */
   async #begin(row: InboxRow, id: string, title: string): Promise<void> {
     const { gateway } = this.#chat;
     const { source } = row.event;

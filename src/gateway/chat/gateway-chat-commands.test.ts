@@ -76,9 +76,9 @@ describe("messages to a busy chat", () => {
     const w = await environment({ script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
-    expect(await order(w, "second")).toMatch(/^⏳ Queued: it is next \(\d+ s so far\)/);
+    expect(await order(w, "second")).toMatch(/^⏳ Queued: next \(\d+ s so far\)/);
     w.telegram.say(1, "third");
-    await w.telegram.until(() => /^⏳ Queued: it is next \(2 messages, /.test(texts(w, 1)[0] ?? ""));
+    await w.telegram.until(() => /^⏳ Queued: next \(2 messages, /.test(texts(w, 1)[0] ?? ""));
     expect(await order(w, "/stop")).toBe("Stopped. Messages that waited and are dropped: 2.");
   });
 });

@@ -1,4 +1,4 @@
-// Sessions that move from the terminal to a chat: asked for in the store, taken here, gone on with in the home channel.
+// Handoffs: claims sessions that the terminal handed over and continues them in a home channel.
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,11 +7,12 @@ import type { InboxRow } from "../../core/mailbox.ts";
 import type { ChatKind, Source } from "../../core/platform.ts";
 import type { SessionRow } from "../../core/session.ts";
 import { findChatEntry } from "../../delivery/api/mirror.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 import { sessionKey } from "../inbound/session-key.ts";
 
-/** Looking reads every session, so it is done rarely, and only when the store has changed at all. */
+/** A check reads every session, so it runs rarely, and only after the store has changed. */
 const LOOK_MS = 5_000;
 const RECENT = 500;
 
@@ -58,7 +59,7 @@ export class Handoffs {
     this.#timer.unref();
   }
 
-  /** What a gateway had begun to take when it died could never be asked for again. */
+  /** Fails handoffs that a gateway claimed before it crashed, so that they can be requested again. */
   async #release(): Promise<void> {
     const { opened, log } = this.#parts.gateway();
     const { store } = opened.app;
@@ -67,7 +68,7 @@ export class Handoffs {
         if (session.handoff_state === "running")
           await store.failHandoff(session.id, "the gateway ended while it took the session; ask again");
     } catch (error) {
-      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+      log("warning", `handoffs could not be looked at: ${errorMessage(error)}`);
     }
   }
 
@@ -86,7 +87,7 @@ export class Handoffs {
     return changed;
   }
 
-  /** Takes what is asked for; each is taken by one gateway only. */
+  /** Claims pending handoffs; each is claimed by one gateway only. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -100,17 +101,17 @@ export class Handoffs {
           await this.#move(session);
           await store.completeHandoff(session.id);
         } catch (error) {
-          await store.failHandoff(session.id, error instanceof Error ? error.message : String(error));
+          await store.failHandoff(session.id, errorMessage(error));
         }
       }
     } catch (error) {
-      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+      log("warning", `handoffs could not be looked at: ${errorMessage(error)}`);
     } finally {
       this.#looking = false;
     }
   }
 
-  /** The home channel's chat: as it is known, or a private chat of Telegram, whose number is the person's. */
+  /** The home channel's chat: the known one, or a private chat of Telegram, whose id is the user's id. */
   #place(platform: string): Source {
     const problem = this.#parts.problem(platform);
     if (problem !== undefined) throw new Error(problem);

@@ -1,4 +1,4 @@
-// How an owner is asked about a guest's turn, in the first of the owner's places that takes the question.
+// Asks an owner about a guest's turn, in the first of the owner's chats that can be reached.
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Source } from "../../core/platform.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
@@ -9,7 +9,7 @@ import type { OwnerAsking } from "./prompts.ts";
 
 const MOST = 60;
 
-/** Who asks, and where; names are what people call themselves, so ids stand beside them. */
+/** Who asks, and where. With ids, because users choose their names themselves. */
 function guestOf({ platform, userId, userName, chatKind, chatId, chatName }: Source): string {
   const name = userName ? `${visibleLine(userName, MOST)} ` : "";
   const chat = chatName ? `${visibleLine(chatName, MOST)} (${chatId})` : chatId;

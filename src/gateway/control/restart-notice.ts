@@ -1,4 +1,4 @@
-// `.restart_notify.json`: who asked for a restart in a chat, so that the next start can say that it is back.
+// `.restart_notify.json`: the chat that requested a restart, to notify it after the start.
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DeliveryTarget } from "../../core/job.ts";
@@ -15,7 +15,7 @@ export async function noteRestart(homePath: string, { platform, chatId, threadId
   await atomicWrite(pathOf(homePath), `${JSON.stringify(file)}\n`, 0o600);
 }
 
-/** The chat to tell, once. */
+/** Returns the chat to notify and deletes the file. */
 export async function takeRestart(homePath: string): Promise<DeliveryTarget | null> {
   const text = await readFile(pathOf(homePath), "utf8").catch(() => null);
   if (text === null) return null;

@@ -1,4 +1,4 @@
-// Files that people send: kept in the cache, read, looked at or listened to, and named to the model.
+// Files that users send: stored in the cache, read or transcribed, and described to the model.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,12 +6,13 @@ import type { Pictures } from "../../core/conversation.ts";
 import type { Attachment, PlatformConnection } from "../../core/platform.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const CONNECT_MS = 60_000;
 const DOWNLOAD_MS = 120_000;
 const INLINE_BYTES = 100_000;
 const INLINE = ["md", "txt", "csv", "log", "json", "xml", "yaml", "yml", "toml", "ini", "cfg"];
-/** Larger pictures are refused by some services. */
+/** Some services refuse larger pictures. */
 const PICTURE_BYTES = 4_500_000;
 const FOLDERS = {
   image: "images",
@@ -37,7 +38,7 @@ export interface AttachmentParts {
   connection(): PlatformConnection | undefined;
   readonly cacheDir: string;
   readonly pictures: Pictures;
-  /** The words of a recording; `unset` when nothing here can listen. */
+  /** The text of a recording; `unset` when no transcription is set up. */
   listen(
     path: string,
   ): Promise<
@@ -48,11 +49,11 @@ export interface AttachmentParts {
 }
 
 export interface ReadAttachment {
-  /** What the model reads. */
+  /** Text for the model. */
   readonly text: string;
-  /** A `data:` URL that goes to the model as a picture. */
+  /** A `data:` URL, sent to the model as a picture. */
   readonly picture?: string | undefined;
-  /** What the person should know. */
+  /** Texts for the user. */
   readonly notice?: string | undefined;
 }
 
@@ -71,7 +72,7 @@ function nameOf(attachment: Attachment): string {
   return `${/^[aeiou]/.test(attachment.kind) ? "an" : "a"} ${attachment.kind}`;
 }
 
-/** The type by the first bytes: what platforms say about a file is not always so. */
+/** The type by the first bytes: platforms sometimes report a wrong type. */
 export function pictureType(bytes: Uint8Array): string | null {
   const starts = (...expected: number[]) => expected.every((value, index) => bytes[index] === value);
   if (starts(0x89, 0x50, 0x4e, 0x47)) return "image/png";
@@ -111,7 +112,7 @@ async function readRecording(
   return { text, notice };
 }
 
-/** After a start, and while a line is built anew, the file has to wait for it. */
+/** Waits for the connection after a start or while the platform reconnects. */
 async function connected({ connection, signal }: AttachmentParts): Promise<PlatformConnection | undefined> {
   const deadline = Date.now() + CONNECT_MS;
   while (!connection() && !signal.aborted && Date.now() < deadline)
@@ -137,7 +138,7 @@ export async function readAttachment(attachment: Attachment, parts: AttachmentPa
     const readable = attachment.kind === "document" && INLINE.includes(extension) && bytes.length <= INLINE_BYTES;
     return { text: readable ? `${saved}\nIts content:\n${new TextDecoder().decode(bytes)}` : saved };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     return { text: `[The person sent ${what}, but it could not be fetched: ${why}]` };
   }
 }

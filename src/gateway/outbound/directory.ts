@@ -1,12 +1,13 @@
-// The chats that the gateway knows: learnt from messages and from platforms that list their channels, kept in a file.
+// The chats that the gateway knows, from messages and from platforms that list their channels; stored in a file.
 
 import type { KnownChat } from "../../core/job.ts";
 import type { PlatformConnection } from "../../core/platform.ts";
 import { writeDirectory } from "../../delivery/api/channel-directory.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 
 const WRITE_DELAY_MS = 5_000;
-/** These have nobody to write to. */
+/** Platforms without chats. */
 const NO_CHATS = ["webhook", "api_server"];
 
 export interface DirectoryParts {
@@ -18,7 +19,7 @@ export interface DirectoryParts {
   report(text: string): void;
 }
 
-/** In e-mail a thread is one subject, not a place. */
+/** In e-mail a thread is a subject, not a chat. */
 function chatOf(entry: SessionEntry): KnownChat | null {
   const { platform, origin } = entry;
   const chatId = String(origin?.chat_id ?? "");
@@ -38,7 +39,7 @@ export class Directory {
     this.#parts = parts;
   }
 
-  /** Every chat once; what a platform lists comes first. */
+  /** Every chat once; channels listed by platforms come first. */
   chats(): readonly KnownChat[] {
     const found = new Map<string, KnownChat>();
     const here = new Set<string>();
@@ -53,7 +54,7 @@ export class Directory {
     return [...found.values()];
   }
 
-  /** Somebody new wrote: the file follows soon. */
+  /** Schedules a write after a new chat appeared. */
   changed(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -61,7 +62,7 @@ export class Directory {
     }, WRITE_DELAY_MS).unref();
   }
 
-  /** Asks the platforms for their lists. A platform that does not answer keeps its last one. */
+  /** Asks the platforms for their channels. A platform that does not answer keeps its last list. */
   async refresh(): Promise<void> {
     for (const [platform, connection] of this.#parts.connections()) {
       try {
@@ -72,9 +73,7 @@ export class Directory {
             channels.map(({ id, ...rest }) => ({ platform, chatId: id, ...rest })),
           );
       } catch (error) {
-        this.#parts.report(
-          `the channels of ${platform} could not be listed: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        this.#parts.report(`the channels of ${platform} could not be listed: ${errorMessage(error)}`);
       }
     }
     await this.#write();
@@ -84,9 +83,7 @@ export class Directory {
     try {
       await writeDirectory(this.#parts.homePath, this.chats(), this.#parts.now());
     } catch (error) {
-      this.#parts.report(
-        `channel_directory.json was not written: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#parts.report(`channel_directory.json was not written: ${errorMessage(error)}`);
     }
   }
 

@@ -1,8 +1,10 @@
 // /v1/runs: work that goes on without a connection; events are replayed to whoever asks, approvals come by POST.
+
 import type { AgentEvent } from "../../core/event.ts";
 import type { ApprovalChoice } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { type ApiContext, type Body, newId } from "./api-context.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
@@ -136,7 +138,7 @@ export class Run {
       }
     } catch (error) {
       if (!(error instanceof ApiError)) this.#api.log("error", `run ${this.id}: ${String(error)}`);
-      this.#fail(error instanceof Error ? error.message : String(error));
+      this.#fail(errorMessage(error));
     }
   }
 

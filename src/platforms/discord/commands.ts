@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
 import type { PlatformContext } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const KEY = "commands";
 
@@ -47,7 +48,7 @@ export async function syncCommands(
     await rest.put(`/applications/${applicationId}/commands`, { body });
     await context.memory.set(KEY, stamp);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     context.log("warning", `slash commands were not registered: ${reason}`);
   }
 }

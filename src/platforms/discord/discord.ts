@@ -4,6 +4,7 @@ import type { WebSocketManager } from "@discordjs/ws";
 import type { GatewayDispatchPayload, REST } from "discord.js";
 import { UserError } from "../../core/failure.ts";
 import type { Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { ChannelDirectory } from "./channel-directory.ts";
 import { BASIC_COMMANDS, type ListedCommand, syncCommands } from "./commands.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -129,7 +130,7 @@ class Wire {
         const kept = await this.#dispatcher.handle(payload);
         await this.#session.handled(payload.s, kept);
       } catch (error) {
-        this.#lose(`an event could not be kept: ${error instanceof Error ? error.message : String(error)}`);
+        this.#lose(`an event could not be kept: ${errorMessage(error)}`);
       }
     });
   }
@@ -165,7 +166,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
     await wire.open(settings.token, rest);
   } catch (error) {
     await wire.close();
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorMessage(error);
     throw fatalReason(text) ?? new Error(`Discord cannot be reached: ${text}`);
   }
   if (settings.syncCommands) await syncCommands(rest, bot.applicationId, commands, context);

@@ -1,4 +1,5 @@
 // E-mail: letters in by IMAP, answers out by SMTP, one conversation per thread.
+
 import { UserError } from "../../core/failure.ts";
 import type {
   Attachment,
@@ -8,6 +9,7 @@ import type {
   PlatformConnection,
   PlatformContext,
 } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { EmailSender } from "./email-sender.ts";
 import type { IncomingEmail } from "./incoming-email.ts";
 import { isAllowed, isProven, loopReason, parseEmail } from "./incoming-email.ts";
@@ -52,7 +54,7 @@ class Reader {
   async take(uid: number, source: Uint8Array): Promise<void> {
     const read = await parseEmail(source).catch((error: unknown) => {
       // A letter that cannot be read now never can: it must not stand in the way of the others.
-      this.#context.log("warning", `a letter could not be read: ${error instanceof Error ? error.message : error}`);
+      this.#context.log("warning", `a letter could not be read: ${errorMessage(error)}`);
       return null;
     });
     if (read === null) return;
@@ -131,9 +133,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const mailbox = new Mailbox(client, { settings, context, take: (uid, source) => reader.take(uid, source) });
   await mailbox.open().catch(async (error: unknown) => {
     await mailbox.close();
-    throw new Error(
-      `the folder ${settings.folder} cannot be opened: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new Error(`the folder ${settings.folder} cannot be opened: ${errorMessage(error)}`);
   });
   const gateway = new EmailSender(settings, threads, transporter);
   let closing: Promise<void> | undefined;

@@ -1,6 +1,7 @@
 // The mailbox: watched by IDLE and by regular looks, read in order from a durable place.
 import type { FetchMessageObject, ImapFlow } from "imapflow";
 import type { PlatformContext, PlatformHealth } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { EmailSettings } from "./settings.ts";
 
 const COMMAND_MS = 30_000;
@@ -115,7 +116,7 @@ export class Mailbox {
         // IDLE lasts until the next command; its end is no trouble of its own.
         this.#client.idle().catch(() => undefined);
       } catch (error) {
-        this.#lose(error instanceof Error ? error.message : String(error));
+        this.#lose(errorMessage(error));
       }
     });
   }

@@ -1,5 +1,7 @@
 // Requests may be rare: that a door of ours is open is proven by knocking at it.
+
 import type { PlatformHealth } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const SECONDS = 30;
 
@@ -17,7 +19,7 @@ async function knock(url: string, limitMs: number): Promise<string | undefined> 
     const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
     return answer.ok ? undefined : `the server answers ${answer.status}`;
   } catch (error) {
-    return `the server does not answer: ${error instanceof Error ? error.message : String(error)}`;
+    return `the server does not answer: ${errorMessage(error)}`;
   }
 }
 

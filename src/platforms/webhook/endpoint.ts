@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Context, Hono } from "hono";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { readLimited } from "../http/body.ts";
 import { hostAllowed } from "../http/guards.ts";
 import type { AnswerTargets } from "./answer-targets.ts";
@@ -177,7 +178,7 @@ export class Endpoint {
     } catch (error) {
       // Not kept: the sender must try again, and the repetition must count as new.
       this.#seen.delete(key);
-      this.#parts.context.log("error", `webhook ${key}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#parts.context.log("error", `webhook ${key}: ${errorMessage(error)}`);
       return false;
     }
   }

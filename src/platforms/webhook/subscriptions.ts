@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 
 /** One entry as it stands in the file. */
@@ -72,7 +73,7 @@ export class SubscriptionFile {
     try {
       this.#known = await readSubscriptions(this.#path);
     } catch (error) {
-      onProblem(error instanceof Error ? error.message : String(error));
+      onProblem(errorMessage(error));
     }
     return this.#known;
   }

@@ -8,6 +8,7 @@ import {
   type PlatformContext,
   type SendResult,
 } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { type Probe, startProbe } from "../http/probe.ts";
 import { AnswerTargets } from "./answer-targets.ts";
 import { readWebhookSettings, WEBHOOK_SETTINGS } from "./settings.ts";
@@ -20,7 +21,7 @@ async function answerTo(places: AnswerTargets, to: Destination, message: Outboun
     await githubComment(place, message.text);
     return { ok: true, messageId: message.idempotencyKey };
   } catch (error) {
-    return { ok: false, kind: "refused", reason: error instanceof Error ? error.message : String(error) };
+    return { ok: false, kind: "refused", reason: errorMessage(error) };
   }
 }
 
