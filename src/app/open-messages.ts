@@ -1,4 +1,4 @@
-// The send_message tool of one conversation: which chats it may write to, and how the messages get there.
+// Composes the send_message tool of one conversation: which chats it may write to, and the deliverer.
 
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Deliverer, DeliveryTarget, JobOrigin, KnownChat } from "../core/job.ts";
@@ -7,7 +7,7 @@ import type { Tool } from "../core/tool.ts";
 import type { MessageTarget } from "../tools/send-message.ts";
 import type { Services } from "./services.ts";
 
-/** The setting without which a chat platform cannot be used: a quick look, without loading any of them. */
+/** The required setting of each platform, to check them without loading their code. */
 const SIGNS = [
   { platform: "telegram", env: "TELEGRAM_BOT_TOKEN", key: "token" },
   { platform: "discord", env: "DISCORD_BOT_TOKEN", key: "token" },
@@ -20,7 +20,7 @@ function chatsSetUp(services: Services): boolean {
   );
 }
 
-/** The same question about platforms that plugins bring. */
+/** The same check for platforms of plugins. */
 async function isPluginPlatformReady(services: Services): Promise<boolean> {
   const fromPlugin = (await services.plugins?.platforms()) ?? [];
   return fromPlugin.some(({ name, settings, enabled }) => enabled(readPlatformSettings(services, name, settings)).ok);
@@ -42,7 +42,7 @@ function homesOf(deliverer: Deliverer): DeliveryTarget[] {
     .flatMap((name) => deliverer.home(name) ?? []);
 }
 
-/** The owner may write to every known chat; others see home channels and the chat they are in, not each other. */
+/** The owner may write to every known chat; others only to home channels and to their current chat. */
 class Reach {
   readonly #deliverer: () => Promise<Deliverer>;
   readonly #origin: DeliveryTarget | null;
@@ -105,7 +105,7 @@ function labelOf({ name, guild }: KnownChat): string {
   return guild ? `${guild}/${name}` : name;
 }
 
-/** Empty where no chat platform is set up: then the model is not told about the tool either. */
+/** Empty when no chat platform is set up, so that the model does not see the tool. */
 export async function messageToolsFor(services: Services, options: ConversationOptions): Promise<Tool[]> {
   if (!options.origin && !chatsSetUp(services) && !(await isPluginPlatformReady(services))) return [];
   const { sendMessageTool } = await import("../tools/send-message.ts");
@@ -118,7 +118,7 @@ export async function messageToolsFor(services: Services, options: ConversationO
       targets: () => reach.targets(),
       find: (words) => reach.find(words),
       send: async (target, message) => {
-        // A conversation knows what it said itself.
+        // The own chat needs no mirror: its session has the message.
         const mirror = reach.isOrigin(target) ? {} : { mirrorFrom: options.source ?? "cli" };
         return (await services.cron.deliverer()).send(target, { ...message, ...mirror });
       },

@@ -1,4 +1,4 @@
-// /api/jobs: scheduled jobs over HTTP. Its errors are plain texts, as its clients expect.
+// /api/jobs: scheduled jobs over HTTP. Errors are plain texts, as v0.14's clients expect.
 import type { Context, Hono } from "hono";
 import { UserError } from "../../core/failure.ts";
 import type { Job } from "../../core/job.ts";
@@ -88,7 +88,7 @@ async function patchJob(api: JobService, context: Context): Promise<Response> {
   return Response.json({ job });
 }
 
-/** A job that nobody will run says so at once. */
+/** Adds a warning when no scheduler runs. */
 async function answered(api: JobService, job: Job): Promise<{ job: Job; note?: string | undefined }> {
   const note = await api.tickerProblem();
   return { job, ...(note === undefined ? {} : { note }) };

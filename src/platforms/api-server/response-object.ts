@@ -1,4 +1,4 @@
-// The objects of the Responses dialect, made from a turn.
+// Builds the objects of the Responses API from a turn.
 import type { JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { newId } from "./api-context.ts";
@@ -100,7 +100,7 @@ export function responseObject(
   };
 }
 
-/** `incomplete` when the reader left or the budget ran out before the answer was whole. */
+/** `incomplete` when the client disconnected or the budget was used up before the end of the answer. */
 export function statusOf(result: TurnResult): "completed" | "failed" | "incomplete" {
   if (result.end === "failed") return "failed";
   const cut = result.finishReason === "length" || result.finishReason === "content_filter";

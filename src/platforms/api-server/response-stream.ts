@@ -1,4 +1,4 @@
-// A turn as the event stream of the Responses dialect: items open, text arrives, items close.
+// Writes a turn as the event stream of the Responses API.
 import type { AgentEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { AbsentHuman } from "./absent-human.ts";
@@ -81,7 +81,7 @@ export class ResponseWriter {
     await this.#emit("response.output_item.done", { output_index: index, item });
   }
 
-  /** Closes what is open and answers with the finished object. */
+  /** Closes open items and returns the finished object. */
   async end(result: TurnResult, { note, denied }: Pick<AbsentHuman, "note" | "denied">): Promise<JsonObject> {
     await this.#closeText();
     if (note !== "") await this.#text(note);

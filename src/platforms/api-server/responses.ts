@@ -1,4 +1,4 @@
-// /v1/responses: answers that the server keeps, so that a client goes on by naming the last one.
+// /v1/responses: stored answers; a client continues a conversation with the id of the last one.
 import type { Context } from "hono";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { StoredResponse } from "../../core/response-store.ts";
@@ -46,7 +46,7 @@ function previousOf(api: ApiContext, body: Body): { stored: StoredResponse | nul
   return { stored, conversation: named };
 }
 
-/** The whole conversation that the request means: stored, sent along, and the new message. */
+/** The whole conversation of a request: stored history, sent history, and the new message. */
 export function clientOf(body: Body, stored: StoredResponse | null): ClientInput {
   const own = readResponsesInput(body.input);
   const given = readHistory(body.conversation_history, "conversation_history");
@@ -59,7 +59,7 @@ export function clientOf(body: Body, stored: StoredResponse | null): ClientInput
   };
 }
 
-/** The session of the stored answer is gone on with only when nothing but the new message is added to it. */
+/** Continues the session of the stored answer only when the request adds nothing but the new message. */
 export function continues(body: Body, client: ClientInput, stored: StoredResponse | null): StoredResponse | null {
   if (!stored || stored.sessionId === "") return null;
   const added = client.history.length - stored.history.length;

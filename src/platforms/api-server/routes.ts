@@ -1,4 +1,4 @@
-// The API server's routes, behind one door: Host, Origin, key, size, in that order.
+// The API server's routes. Every request passes the checks of Host, Origin, key and size, in that order.
 import type { Context, Hono, Next } from "hono";
 import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -24,7 +24,7 @@ export interface RouteParts {
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
   jobs?(): Promise<JobService>;
-  /** More about the program that serves, for `/health/detailed`. */
+  /** More about this process, for `/health/detailed`. */
   state?(): JsonObject;
 }
 
@@ -52,7 +52,7 @@ function preflight(origin: string): Response {
   return response;
 }
 
-/** What stands before every route; the answer when a request may not pass. */
+/** The checks before every route; returns the response to a refused request. */
 function judge(context: Context, settings: ApiServerSettings): Response | null {
   const origin = context.req.header("origin");
   if (!hostAllowed(context.req.header("host"), settings.allowedHosts))
@@ -98,7 +98,7 @@ function capabilities(modelName: string, jobs: boolean): JsonObject {
       runs: true,
       run_events: true,
       run_approvals: true,
-      // Elsewhere nobody can be asked: the answer names what was denied.
+      // Other routes cannot ask: their answers name what was denied.
       chat_approvals: false,
       jobs,
       streaming: true,
@@ -163,7 +163,7 @@ function runEvents(api: ApiContext, run: Run, context: Context): Response {
   });
 }
 
-/** That the server answers is not the whole truth where a gateway stands behind it that hears only some of its chats. */
+/** Behind a gateway the state includes its platforms: the server may answer while a platform is unreachable. */
 function statusWord(parts: RouteParts): "ok" | "degraded" {
   return parts.state?.().gateway_state === "degraded" ? "degraded" : "ok";
 }

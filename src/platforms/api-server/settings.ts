@@ -41,7 +41,7 @@ export function listOf(text: string | undefined): string[] {
     .filter((item) => item !== "");
 }
 
-/** `profile` names the model when nothing else does. Throws when others could call without a key worth the name. */
+/** `profile` is the default model name. Throws when other machines could connect and the key is too weak. */
 export function readApiServerSettings(setting: Lookup, key: string, profile = "default"): ApiServerSettings {
   const host = setting("API_SERVER_HOST")?.trim() || DEFAULT_HOST;
   const weak = weakKey(key);

@@ -1,4 +1,4 @@
-// One turn for a client: events are passed on as they come, and what clients want to know is gathered.
+// Runs one turn for a client: passes events on and collects the result.
 import type { AgentEvent } from "../../core/event.ts";
 import type { Message } from "../../core/message.ts";
 import { NO_USAGE, promptTokens, type Usage } from "../../core/usage.ts";
@@ -12,7 +12,7 @@ export interface TurnResult {
   readonly finishReason: "stop" | "length" | "content_filter" | "error";
   /** Assistant and tool messages of the turn, in order. */
   readonly messages: readonly Message[];
-  /** For the client: what went wrong and what to do. */
+  /** The error and its hint, for the client. */
   readonly problem?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ function problemOf(ended: Extract<AgentEvent, { type: "ended" }>): string | unde
   return undefined;
 }
 
-/** Runs the turn to its end; `onEvent` may be slow, and the turn waits for it. */
+/** Runs the turn to its end and waits for each `onEvent`. */
 export async function runTurn(
   session: OpenedSession,
   signal: AbortSignal,
@@ -87,7 +87,7 @@ export function responsesUsage(usage: Usage) {
   };
 }
 
-/** Names that start with an underscore are the agent's own affair. */
+/** Names that start with an underscore are internal. */
 export function isShown(toolName: string): boolean {
   return !toolName.startsWith("_");
 }

@@ -1,4 +1,4 @@
-// What kind of place a channel is: asked once, remembered, kept current by events. And the threads the bot is part of.
+// The types of channels, cached and updated by events, and the threads that the bot takes part in.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { APIChannel, REST } from "discord.js";
@@ -86,7 +86,7 @@ export class ChannelDirectory {
     try {
       this.learn(await this.#rest.get(`/channels/${id}`));
     } catch {
-      // A channel that may be written in but not looked at is treated as a plain one.
+      // A channel whose details the bot may not read is treated as a plain one.
       return { id, kind: "channel" };
     }
     return this.#places.get(id) ?? { id, kind: "channel" };
@@ -114,7 +114,7 @@ export class ChannelDirectory {
     try {
       list = JSON.parse(text);
     } catch {
-      // A damaged list only means that the bot must be mentioned again.
+      // With a damaged list the bot only has to be mentioned again.
       list = [];
     }
     this.#threads = Array.isArray(list) ? list.map(String) : [];

@@ -1,4 +1,4 @@
-// Slash commands in Discord's own menu, registered only when they have changed.
+// Registers slash commands in Discord's menu, only when they have changed.
 import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
 import type { PlatformContext } from "../../core/platform.ts";
@@ -12,12 +12,12 @@ export interface ListedCommand {
   readonly args?: string | undefined;
 }
 
-/** Used when nobody says which commands there are. */
+/** The default commands. */
 export const BASIC_COMMANDS: readonly ListedCommand[] = [
-  { name: "new", summary: "Start a new conversation" },
-  { name: "stop", summary: "Stop what is running" },
-  { name: "help", summary: "What can be done here" },
-  { name: "status", summary: "Where this conversation stands" },
+  { name: "new", summary: "Start a new session" },
+  { name: "stop", summary: "Interrupt the running turn" },
+  { name: "help", summary: "List the commands" },
+  { name: "status", summary: "Session, model, tokens" },
 ];
 
 function descriptionOf(command: ListedCommand) {
@@ -31,7 +31,7 @@ function descriptionOf(command: ListedCommand) {
   };
 }
 
-/** Trouble is told and does not stop the bot: commands also work as text. */
+/** A failure is logged and does not stop the bot: commands also work as text. */
 export async function syncCommands(
   rest: REST,
   applicationId: string,

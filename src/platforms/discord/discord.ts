@@ -15,12 +15,12 @@ import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
 
 /** Guilds, messages in them and in private, and the text of messages. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
-/** Discord wants a heartbeat every 41 s and answers at once: a longer silence is a dead line. */
+/** Discord answers a heartbeat every 41 s: without an answer for longer the connection is dead. */
 const QUIET_MS = 50_000;
 const DEAD_MS = 65_000;
 const LOOK_MS = 1_000;
 const LEAVE_MS = 3_000;
-/** A close code that lets the session live, so that the next start resumes it. */
+/** A close code that keeps the session, so that the next start can resume it. */
 const STAY_CODE = 4200;
 
 interface Identity {
@@ -44,7 +44,7 @@ async function whoAmI(rest: REST): Promise<Identity> {
   }
 }
 
-/** Reasons that no reconnect can heal. */
+/** Close codes for which a reconnect does not help. */
 function fatalReason(text: string): UserError | null {
   if (/Authentication failed/i.test(text))
     return new UserError("Discord does not know this bot token", { hint: "Set DISCORD_BOT_TOKEN to a valid token." });
@@ -55,7 +55,7 @@ function fatalReason(text: string): UserError | null {
   return null;
 }
 
-/** The socket, its events in order, and the proof that it is alive. */
+/** The socket, its events in order, and its health. */
 class Wire {
   readonly #context: PlatformContext;
   readonly #session: GatewaySession;
@@ -121,7 +121,7 @@ class Wire {
     if (this.#context.now() - this.#provenAt > DEAD_MS) this.#lose("no heartbeat was answered");
   }
 
-  /** In order; the first event that cannot be kept stops all later ones, so that they are asked for again. */
+  /** In order. When an event cannot be stored, later ones are not handled either, so that Discord repeats them all. */
   #take(payload: GatewayDispatchPayload): void {
     this.#prove();
     this.#work = this.#work.then(async () => {
@@ -130,7 +130,7 @@ class Wire {
         const kept = await this.#dispatcher.handle(payload);
         await this.#session.handled(payload.s, kept);
       } catch (error) {
-        this.#lose(`an event could not be kept: ${errorMessage(error)}`);
+        this.#lose(`an event could not be stored: ${errorMessage(error)}`);
       }
     });
   }
@@ -145,11 +145,11 @@ class Wire {
   async close(): Promise<void> {
     clearInterval(this.#watch);
     const timeout = () => sleep(LEAVE_MS, undefined, { ref: false });
-    // What is not done by then is asked for again after the next start.
+    // Unfinished events are requested again after the next start.
     await Promise.race([this.#work, timeout()]);
     await this.#session.close();
     const left = Promise.resolve(this.#manager?.destroy({ code: STAY_CODE, reason: "the gateway stops" }));
-    // A dead line never answers the goodbye.
+    // A dead connection does not answer the close frame.
     await Promise.race([left.catch(() => undefined), timeout()]);
   }
 }
@@ -198,7 +198,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
   };
 }
 
-/** Signs in and sends by REST; the socket is the gateway's. */
+/** Sends by REST, without the socket of the gateway. */
 async function openSender(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   const rest = await openRest(settings.token, settings.apiRoot);
@@ -218,7 +218,7 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   };
 }
 
-/** `commands` are what Discord's own menu of slash commands shows. */
+/** `commands` are shown in Discord's menu. */
 export function discordPlatform(commands: readonly ListedCommand[] = BASIC_COMMANDS): Platform {
   return {
     name: "discord",

@@ -1,4 +1,4 @@
-// Sending to Discord: messages with a nonce that refuses repetitions, buttons, edits, files, reactions.
+// Sends to Discord: messages with a nonce against duplicates, buttons, edits, files, reactions.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { APIMessage, REST } from "discord.js";
@@ -20,12 +20,12 @@ import type { DiscordSettings } from "./settings.ts";
 
 const EPOCH = 1_420_070_400_000n;
 const MAX_DOWNLOAD = 32 * 1024 * 1024;
-/** So many pages are looked through for a lost message. */
+/** Maximum number of pages to search for a lost message. */
 const MAX_PAGES = 20;
-/** So far may the clock of this machine be ahead of Discord's. */
+/** Tolerated lead of this machine's clock over Discord's. */
 const SKEW_MS = 120_000;
 const MOODS = { seen: "👀", done: "✅", failed: "❌" } as const;
-/** Errors that mean: this message or this emoji is gone, which is what a removal wants. */
+/** Errors for a message or emoji that no longer exists: a removal has then succeeded. */
 const GONE = [10_008, 10_014];
 
 type Text = Omit<OutboundMessage, "idempotencyKey">;
@@ -43,12 +43,12 @@ export function snowflakeAt(ms: number): string {
   return String((BigInt(Math.max(0, Math.floor(ms))) - EPOCH) << 22n);
 }
 
-/** Before anything that is sent now. */
+/** A message id lower than that of any message sent from now on. */
 export function markAt(now: number): string {
   return snowflakeAt(now - SKEW_MS);
 }
 
-/** Five rows of five: a longer list is laid out in full rows. */
+/** Discord allows five rows of five buttons: a long list fills the rows. */
 function rowsOf(buttons: NonNullable<Text["buttons"]>): NonNullable<Text["buttons"]> {
   if (buttons.length <= 5) return buttons;
   const all = buttons.flat();
@@ -67,7 +67,7 @@ function components(message: Text): unknown[] {
   }));
 }
 
-/** Edits and removals can be done twice: the end is the same. */
+/** Edits and removals are idempotent, so they may be retried. */
 function repeatable(failure: Extract<SendResult, { ok: false }>): SendResult {
   return failure.kind === "unknown" ? { ...failure, kind: "retry" } : failure;
 }
@@ -124,7 +124,7 @@ export class Outbound {
     return this.#post(to, { body, signal, files: [{ name: file.name, data }] }, file.caption || file.name);
   }
 
-  /** A forum takes posts, not messages: the first line becomes the title. */
+  /** A forum needs posts with a title: the first line of the text. */
   async #post(
     to: Destination,
     request: { body: object; signal: AbortSignal; files?: { name: string; data: Buffer }[] },
@@ -178,7 +178,7 @@ export class Outbound {
     if (mood !== "clear") await this.#rest.put(route(MOODS[mood])).catch(() => undefined);
   }
 
-  /** Only from Discord's own file servers: the address came in a message. */
+  /** Only from Discord's file servers, because the address came in a message. */
   async download(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> {
     const url = new URL(attachment.ref);
     const known = ["cdn.discordapp.com", "media.discordapp.net", new URL(this.#settings.apiRoot).hostname];
@@ -191,7 +191,7 @@ export class Outbound {
     return bytes;
   }
 
-  /** Looks through what the bot said in the channel since the mark. Rejects when Discord cannot be asked now. */
+  /** Searches the bot's messages in the channel since the mark. Rejects when Discord cannot be reached. */
   async findSent(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof> {
     const { message, mark, known } = unknown;
     if (mark === null) return { sent: "unknown" };

@@ -30,7 +30,7 @@ export const DISCORD_SETTINGS: readonly PlatformSetting[] = [
   {
     env: "DISCORD_IGNORE_NO_MENTION",
     key: "ignore_no_mention",
-    description: "Leave messages alone that mention other people only (true)",
+    description: "Ignore messages that mention only other users (true)",
   },
   { env: "DISCORD_AUTO_THREAD", key: "auto_thread", description: "Start a thread for each conversation (true)" },
   { env: "DISCORD_ALLOW_BOTS", key: "allow_bots", description: "Messages of other bots: none, mentions or all" },
@@ -45,7 +45,7 @@ export interface DiscordSettings {
   readonly apiRoot: string;
   readonly users: readonly string[];
   readonly roles: readonly string[];
-  /** The server whose roles count in private messages; empty for none. */
+  /** The server whose roles apply in private messages; empty for none. */
   readonly dmRoleGuild: string;
   readonly requireMention: boolean;
   readonly threadRequireMention: boolean;
@@ -62,7 +62,7 @@ export interface DiscordSettings {
   readonly syncCommands: boolean;
   readonly channelPrompts: { readonly [channel: string]: string };
   readonly skillBindings: readonly { readonly id: string; readonly skills: readonly string[] }[];
-  /** Who is rung by a mention in an answer. */
+  /** Who is notified by a mention in an answer. */
   readonly pings: readonly ("users" | "roles" | "everyone")[];
 }
 
@@ -80,7 +80,7 @@ function patterns(value: unknown): RegExp[] {
     try {
       return new RegExp(source, "i");
     } catch {
-      // A pattern that is no pattern is looked for as it stands.
+      // An invalid pattern is searched for literally.
       return new RegExp(source.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
     }
   });

@@ -1,4 +1,4 @@
-// Sending letters: threaded, as text with a simple HTML form beside it, with a Message-ID that is the same at every try.
+// Sends e-mail: in threads, as text and simple HTML, with the same Message-ID at every attempt.
 import { createHash } from "node:crypto";
 import {
   type Destination,
@@ -24,10 +24,10 @@ interface SmtpError {
   readonly message: string;
 }
 
-/** Trouble with the letter itself: an address that is none, a size that is too much, a file that cannot be read. */
+/** Errors of the e-mail itself: an invalid address, too large, an unreadable file. */
 const REJECTED_MESSAGE_CODES = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
 
-/** What the server said counts. Where it said nothing, the letter may be delivered if it had begun to leave. */
+/** The server's reply decides. Without one, the e-mail may be delivered if its transfer had started. */
 export function sendFailure(error: unknown, left: boolean): Extract<SendResult, { ok: false }> {
   const { code = "", responseCode, command, message } = error as SmtpError;
   const reason = message.split("\n")[0] ?? "the letter was not sent";
@@ -96,7 +96,7 @@ export class EmailSender {
     return this.#noted(to, known, email);
   }
 
-  /** Replies to the letter are recognised from now on. */
+  /** Replies to the e-mail are recognised from now on. */
   async #noted(to: Destination, known: Thread | null, email: Outgoing): Promise<SendResult & { readonly ok: true }> {
     const messageId = this.#messageId(email.key);
     const id = await this.#threads.find(to.chatId, messageId, []);
@@ -105,7 +105,7 @@ export class EmailSender {
     return { ok: true, messageId };
   }
 
-  /** By its Message-ID, among the letters that the account has sent. Rejects when the server cannot be asked. */
+  /** Searches the account's sent e-mails by Message-ID. Rejects when the server cannot be reached. */
   async findSent({ to, message }: UnknownSend): Promise<SendProof> {
     const email = await toMailOptions(message);
     const found = await findSentEmail(this.#settings, this.#messageId(email.key));

@@ -1,10 +1,10 @@
-// The text of an e-mail: removes quoted replies from received ones, formats sent ones as simple HTML.
+// Removes quoted e-mails from the text of a reply.
 
-/** How mail programs introduce the letter that they quote, in some languages. */
+/** How mail programs introduce the e-mail that they quote, in some languages. */
 const INTRODUCTION =
   /^(?:On\b.{5,200}\bwrote:|Am\b.{5,200}\bschrieb\b.{0,200}:|Le\b.{5,200}\ba écrit\s?:|El\b.{5,200}\bescribió:|-{2,}\s*(?:Original Message|Forwarded message)\s*-{2,})$/i;
 
-/** Cuts the quoted letter at the end; words between and below quotes stay. */
+/** Removes the quoted e-mail at the end; text between and below quotes stays. */
 export function withoutQuote(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").trim().split("\n");
   let end = lines.length;

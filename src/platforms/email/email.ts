@@ -1,4 +1,4 @@
-// E-mail: letters in by IMAP, answers out by SMTP, one conversation per thread.
+// E-mail: receives by IMAP, sends by SMTP, one conversation per thread.
 
 import { UserError } from "../../core/failure.ts";
 import type {
@@ -33,7 +33,7 @@ function attachmentsOf(email: IncomingEmail, uid: number): Attachment[] {
   }));
 }
 
-/** The subject is said once: answers repeat it. */
+/** The subject is included once per thread: replies repeat it. */
 function wordsOf(email: IncomingEmail): string {
   const isReply = email.references.length > 0;
   const subject = baseSubject(email.subject);
@@ -53,8 +53,8 @@ class Reader {
 
   async take(uid: number, source: Uint8Array): Promise<void> {
     const read = await parseEmail(source).catch((error: unknown) => {
-      // A letter that cannot be read now never can: it must not stand in the way of the others.
-      this.#context.log("warning", `a letter could not be read: ${errorMessage(error)}`);
+      // An e-mail that cannot be parsed is skipped: it must not block the others.
+      this.#context.log("warning", `an e-mail could not be read: ${errorMessage(error)}`);
       return null;
     });
     if (read === null) return;
@@ -153,7 +153,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   };
 }
 
-/** Signs in for sending; letters are read by the gateway. */
+/** Signs in for sending only; the gateway receives. */
 async function openSender(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   const transporter = await openTransporter(settings);
@@ -195,7 +195,7 @@ export const emailPlatform: Platform = {
     media: ["image", "video", "audio", "document"],
   },
   promptHint:
-    "You are answering by e-mail. Write a complete letter without asking for small confirmations; simple Markdown is shown. To attach a file, put MEDIA:/absolute/path on a line of its own.",
+    "You are answering by e-mail. Write a complete e-mail without asking for small confirmations; simple Markdown is shown. To attach a file, put MEDIA:/absolute/path on a line of its own.",
   settings: EMAIL_SETTINGS,
   toolProgress: "off",
   homeVariable: "EMAIL_HOME_ADDRESS",

@@ -26,7 +26,7 @@ interface Server {
   readonly port: number;
   /** TLS from the first byte. */
   readonly tls: boolean;
-  /** Only on this machine may a password travel in the clear. */
+  /** Passwords are sent without TLS only on this machine. */
   readonly plain: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Slash commands in Telegram's own menu, registered only when they have changed.
+// Registers slash commands in Telegram's menu, only when they have changed.
 import { createHash } from "node:crypto";
 import type { PlatformContext } from "../../core/platform.ts";
 import { describeApiError, type TelegramClient } from "./client.ts";
@@ -11,7 +11,7 @@ export interface MenuCommand {
   readonly summary: string;
 }
 
-/** Names as the menu takes them: small letters, digits and underscores. */
+/** The menu allows lower-case letters, digits and underscores. */
 export function menuOf(commands: readonly MenuCommand[]): { command: string; description: string }[] {
   return commands
     .map(({ name, summary }) => ({
@@ -22,7 +22,7 @@ export function menuOf(commands: readonly MenuCommand[]): { command: string; des
     .slice(0, MOST);
 }
 
-/** Trouble is told and does not stop the bot: commands also work as text. */
+/** A failure is logged and does not stop the bot: commands also work as text. */
 export async function syncMenu(
   line: TelegramClient,
   commands: readonly MenuCommand[],
@@ -36,6 +36,6 @@ export async function syncMenu(
     await (await line.api()).setMyCommands(menu);
     await context.memory.set(KEY, stamp);
   } catch (error) {
-    context.log("warning", `Telegram's menu of commands was not changed: ${describeApiError(error).text}`);
+    context.log("warning", `Telegram's menu was not updated: ${describeApiError(error).text}`);
   }
 }

@@ -1,4 +1,4 @@
-// One connected Telegram bot: receiving by poll or webhook, sending, editing, files, and looking for lost messages.
+// One connected Telegram bot: receives by poll or webhook, sends, edits, transfers files, and finds lost messages.
 import { access } from "node:fs/promises";
 import type { Api } from "grammy";
 import type { InlineKeyboardMarkup, Update } from "grammy/types";
@@ -28,9 +28,9 @@ import type { TelegramSettings } from "./settings.ts";
 const SEND_MS = 30_000;
 const FILE_MS = 180_000;
 const SEEN = 5_000;
-/** So long after updates came, and after the start, more may be waiting at Telegram. */
+/** For this long after updates, and after the start, more may be waiting at Telegram. */
 const ARRIVING_MS = 5_000;
-/** So long after a message was sent the highest ids are stored: far less than its row is kept. */
+/** The highest ids are stored this long after a message: far less than its row is kept. */
 const KEEP_MS = 3_600_000;
 const MAX_SCOPES = 200;
 const MAX_ALBUMS = 100;
@@ -61,9 +61,9 @@ export class TelegramConnection implements PlatformConnection {
   readonly #parts: ConnectionParts;
   /** The highest message id seen: one counter for private chats and small groups, one for each large group. */
   readonly #highest = new Map<string, number>();
-  /** Ids that this process has met lately, by the same counters. */
+  /** Ids that this process has seen recently, by the same counters. */
   readonly #seen = new Set<string>();
-  /** Albums of which a piece was for the bot. */
+  /** Albums with a message for the bot. */
   readonly #albums = new Set<string>();
   #heardAt: number;
   #keeping: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class TelegramConnection implements PlatformConnection {
     for (const [scope, id] of pairs) this.#saw(scope, id);
   }
 
-  /** Messages that are accounted for by somebody else. */
+  /** Messages with a known sender. */
   learn(messages: readonly { readonly chatId: string; readonly messageId: string }[]): void {
     for (const { chatId, messageId } of messages)
       if (/^\d+$/.test(messageId)) this.#saw(scopeOf(chatId), Number(messageId));
@@ -101,13 +101,13 @@ export class TelegramConnection implements PlatformConnection {
       try {
         return this.#event(update) ?? [];
       } catch (error) {
-        // What cannot be read now never can: asked for again and again, it would make the bot deaf.
+        // An update that cannot be parsed is skipped: requesting it again would block all later ones.
         context.log("error", `an update of Telegram could not be read: ${String(error)}`);
         return [];
       }
     });
     if (events.length === 0) return;
-    // Asked for first, so that it is on disk no later than the events: a mark is needed to answer them.
+    // Stored no later than the events: a mark is needed to answer them.
     await Promise.all([this.keep(), context.receiveAll(events)]);
   }
 
@@ -133,7 +133,7 @@ export class TelegramConnection implements PlatformConnection {
     await this.keep().catch((error: unknown) => context.log("warning", `Telegram: ids were not stored: ${error}`));
   }
 
-  /** A message of the bot: with a mark below it, it would be taken for a lost one once its row is forgotten. */
+  /** A message of the bot. With a mark below it, it would look like a lost one when its row is deleted. */
   #said(to: Destination, id: number): void {
     this.#saw(scopeOf(to.chatId), id);
     this.#keeping ??= setTimeout(() => void this.#keepIfChanged(), KEEP_MS).unref();
@@ -141,7 +141,7 @@ export class TelegramConnection implements PlatformConnection {
 
   #saw(scope: string, id: number): void {
     const highest = Math.max(id, this.#highest.get(scope) ?? 0);
-    // The one that was used last stands last.
+    // The most recently used one is last.
     this.#highest.delete(scope);
     this.#highest.set(scope, highest);
     this.#seen.add(`${scope}/${id}`);
@@ -157,7 +157,7 @@ export class TelegramConnection implements PlatformConnection {
     }
   }
 
-  /** Formatted first; as plain text when Telegram cannot read our formatting, or aligned columns are too much for it. */
+  /** Sends with formatting, and as plain text when Telegram refuses the formatting or its length. */
   async #formatted(
     message: Text,
     call: (text: string, mode: { parse_mode?: "HTML" }) => Promise<SendResult>,
@@ -287,7 +287,7 @@ export class TelegramConnection implements PlatformConnection {
     return highest === undefined ? null : String(highest);
   }
 
-  /** By a placeholder that is removed at once: Telegram tells the id of a message only to whoever sends one. */
+  /** Sends and deletes a placeholder: Telegram tells message ids only to the sender of a message. */
   async learnMark(to: Destination, key: string, signal: AbortSignal): Promise<SendResult> {
     const placed = await this.send(to, placeholderFor(key), signal);
     if (placed.ok) await this.delete(to, placed.messageId);
@@ -308,7 +308,7 @@ export class TelegramConnection implements PlatformConnection {
     return findSentMessage(prober, unknown, signal);
   }
 
-  /** Rejects when Telegram cannot be asked. */
+  /** Rejects when Telegram cannot be reached. */
   async #isChannel(to: Destination): Promise<boolean> {
     if (scopeOf(to.chatId) === "account") return false;
     const result = await this.#call((api) => api.getChat(to.chatId));
@@ -344,13 +344,13 @@ export class TelegramConnection implements PlatformConnection {
   }
 }
 
-/** Large groups count their messages themselves; everything else shares the bot's counter. */
+/** Large groups have their own message counter; all other chats share the bot's. */
 function scopeOf(chatId: string): string {
   return chatId.startsWith("-100") ? chatId : "account";
 }
 
 function threadOf(to: Destination): { message_thread_id?: number } {
-  // Topic 1 is the general one, and Telegram refuses its number.
+  // Topic 1 is the general one; Telegram refuses its id.
   return to.threadId && to.threadId !== "1" ? { message_thread_id: Number(to.threadId) } : {};
 }
 
@@ -365,7 +365,7 @@ function captionOf({ caption }: OutboundFile): { caption?: string } {
   return caption ? { caption: caption.slice(0, 1024) } : {};
 }
 
-/** The group has moved, or the topic is gone: where the message goes instead. */
+/** The new destination when the group has moved or the topic was deleted. */
 function elsewhere(failure: Failure, to: Destination): Destination | null {
   if (failure.movedTo !== undefined && failure.movedTo !== to.chatId) return { ...to, chatId: failure.movedTo };
   const noTopic = to.threadId !== undefined && failure.kind === "refused" && /thread not found/i.test(failure.reason);

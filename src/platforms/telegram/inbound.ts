@@ -1,4 +1,4 @@
-// From a Telegram update to an inbound event, and which group messages are meant for the bot.
+// Converts Telegram updates to inbound events, and decides which group messages are for the bot.
 import type { CallbackQuery, Message, MessageEntity, Update, User } from "grammy/types";
 import type { Attachment, ChatKind, InboundEvent, MediaKind, Source } from "../../core/platform.ts";
 import type { TelegramSettings } from "./settings.ts";
@@ -18,7 +18,7 @@ function kindOf(message: Message): ChatKind {
   return message.chat.type === "supergroup" && message.chat.is_forum === true ? "forum" : "group";
 }
 
-/** A topic in a forum or in a private chat; a plain reply chain in a group is no thread. */
+/** A topic in a forum or in a private chat; a chain of replies in a group is not a thread. */
 function threadOf(message: Message): string | undefined {
   if (message.message_thread_id === undefined || message.is_topic_message !== true) return undefined;
   return String(message.message_thread_id);
@@ -91,7 +91,7 @@ function mentioned(message: Message, bot: Bot): boolean {
   });
 }
 
-/** The order of the questions: ignored topic, allowed chats, free chats, mention needed, reply, mention, pattern. */
+/** Checks in this order: ignored topic, allowed chats, free chats, mention required, reply, mention, pattern. */
 export function isForBot(message: Message, bot: Bot, settings: TelegramSettings): boolean {
   if (message.chat.type === "private") return true;
   const thread = message.message_thread_id;
@@ -106,7 +106,7 @@ export function isForBot(message: Message, bot: Bot, settings: TelegramSettings)
   return named || settings.mentionPatterns.some((pattern) => pattern.test(text));
 }
 
-/** The bot's own name is addressing, not content. */
+/** Removes the mention of the bot. */
 function withoutName(text: string, bot: Bot): string {
   const name = new RegExp(`@${bot.username}\\b`, "gi");
   return text
@@ -158,7 +158,7 @@ function pressEvent(query: CallbackQuery, bot: Bot, now: number): InboundEvent |
   };
 }
 
-/** Some servers spell absent fields out as null; Telegram leaves them out. */
+/** Some Bot API servers send null for absent fields. */
 export function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutNulls) as T;
   if (typeof value !== "object" || value === null) return value;
@@ -175,7 +175,7 @@ export function toInboundEvent(update: Update, bot: Bot, settings: TelegramSetti
   return messageEvent(message, bot, edited);
 }
 
-/** A further piece of an album that is for the bot: in a group, only the piece with the words names it. */
+/** True for a message of an album that is for the bot: in a group only the message with the caption mentions it. */
 export function albumPart(update: Update, bot: Bot, albums: ReadonlySet<string>): InboundEvent | null {
   const { message } = update;
   return message?.media_group_id && albums.has(message.media_group_id) ? messageEvent(message, bot, false) : null;

@@ -7,7 +7,7 @@ export const TELEGRAM_SETTINGS: readonly PlatformSetting[] = [
   {
     env: "TELEGRAM_GROUP_ALLOWED_USERS",
     key: "group_allow_from",
-    description: "Ids of people who may write in groups",
+    description: "Ids of users who may write in groups",
   },
   { env: "TELEGRAM_GROUP_ALLOWED_CHATS", description: "Ids of groups in which everybody may write" },
   { env: "TELEGRAM_ALLOWED_CHATS", key: "allowed_chats", description: "Only these groups are served" },
@@ -45,12 +45,12 @@ export interface TelegramSettings {
     readonly port: number;
     readonly host: string;
   } | null;
-  /** How long one poll waits, and how much later than that an answer may come. */
+  /** How long one poll waits, and the tolerance for its answer. */
   readonly pollSeconds: number;
   readonly graceSeconds: number;
-  /** Deafness that is reported as red. */
+  /** Silence after which the state is red. */
   readonly redSeconds: number;
-  /** How often Telegram is asked whether its deliveries to our webhook arrive. */
+  /** Interval of the request whether webhook deliveries arrive. */
   readonly webhookCheckSeconds: number;
 }
 
@@ -66,7 +66,7 @@ function patterns(value: string | undefined): RegExp[] {
     try {
       return [new RegExp(source, "i")];
     } catch {
-      // A pattern that is no pattern is looked for as it stands.
+      // An invalid pattern is searched for literally.
       return [new RegExp(source.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i")];
     }
   });

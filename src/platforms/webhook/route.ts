@@ -1,4 +1,4 @@
-// A webhook route: what may come in, how it is checked, what is asked, where the answer goes.
+// A webhook route: events, secret, message template and target of the answer.
 import { UserError } from "../../core/failure.ts";
 
 export const NO_AUTH = "INSECURE_NO_AUTH";
@@ -52,7 +52,7 @@ export function readRoute(name: string, raw: Raw, globalSecret: string): Route {
   };
 }
 
-/** What is wrong with a route; undefined when it can serve. */
+/** Why a route is invalid; undefined when it is valid. */
 export function routeProblem(route: Route, loopback: boolean): string | undefined {
   if (!ROUTE_NAME.test(route.name)) return "its name may have small letters, digits, - and _ only";
   if (route.secret === "") return "it has no secret";
@@ -61,7 +61,7 @@ export function routeProblem(route: Route, loopback: boolean): string | undefine
   return undefined;
 }
 
-/** Static routes are the owner's word: one that cannot serve stops the start. */
+/** Routes of the configuration: an invalid one prevents the start. */
 export function requireRoute(route: Route, loopback: boolean): Route {
   const problem = routeProblem(route, loopback);
   if (problem === undefined) return route;
@@ -70,7 +70,7 @@ export function requireRoute(route: Route, loopback: boolean): Route {
   });
 }
 
-/** The delivery target in the gateway's words; null for nowhere, undefined when the platform itself delivers. */
+/** The delivery target for the gateway; null for none, undefined when the platform delivers the answer itself. */
 export function routeTarget(route: Route, extra: { readonly [key: string]: string }): string | null | undefined {
   if (route.deliver === "log") return null;
   if (route.deliver === "github_comment") return undefined;

@@ -1,4 +1,4 @@
-// Webhooks: other programs start work or send notices by a signed POST.
+// Webhooks: other programs start turns or send notices by a signed POST.
 import {
   type Destination,
   type OutboundMessage,
