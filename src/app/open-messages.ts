@@ -26,7 +26,7 @@ async function isPluginPlatformReady(services: Services): Promise<boolean> {
   return fromPlugin.some(({ name, settings, enabled }) => enabled(readPlatformSettings(services, name, settings)).ok);
 }
 
-function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
+function formatAddress({ platform, chatId, threadId }: DeliveryTarget): string {
   return `${platform}:${chatId}${threadId ? `:${threadId}` : ""}`;
 }
 
@@ -35,7 +35,7 @@ function originTarget(origin: JobOrigin): DeliveryTarget {
   return { platform, chatId, ...(threadId ? { threadId } : {}) };
 }
 
-function homesOf(deliverer: Deliverer): DeliveryTarget[] {
+function findHomes(deliverer: Deliverer): DeliveryTarget[] {
   return deliverer
     .known()
     .filter((name) => deliverer.problem(name) === undefined)
@@ -55,20 +55,20 @@ class Reach {
   }
 
   isOrigin(target: DeliveryTarget): boolean {
-    return this.#origin !== null && addressOf(this.#origin) === addressOf(target);
+    return this.#origin !== null && formatAddress(this.#origin) === formatAddress(target);
   }
 
   async targets(): Promise<readonly MessageTarget[]> {
     const deliverer = await this.#deliverer();
-    const homes = homesOf(deliverer);
+    const homes = findHomes(deliverer);
     const chats = this.#all ? ((await deliverer.chats?.()) ?? []) : [];
-    const own = this.#origin ? [{ target: addressOf(this.#origin), name: "this chat", kind: "current" }] : [];
+    const own = this.#origin ? [{ target: formatAddress(this.#origin), name: "this chat", kind: "current" }] : [];
     return [
       ...homes.map((home) => ({ target: home.platform, name: "home channel", kind: "home" })),
       ...own,
       ...chats
         .filter((chat) => !this.isOrigin(chat))
-        .map((chat) => ({ target: addressOf(chat), name: labelOf(chat), kind: chat.kind })),
+        .map((chat) => ({ target: formatAddress(chat), name: formatLabel(chat), kind: chat.kind })),
     ];
   }
 
@@ -89,7 +89,7 @@ class Reach {
     if (problem !== undefined) return { error: problem };
     if (this.#all || this.isOrigin(target)) return target;
     const home = deliverer.home(target.platform);
-    if (home && addressOf(home) === addressOf(target)) return target;
+    if (home && formatAddress(home) === formatAddress(target)) return target;
     return { error: "Only the owner of this agent (gateway.owners) may write to other chats from here." };
   }
 
@@ -101,7 +101,7 @@ class Reach {
   }
 }
 
-function labelOf({ name, guild }: KnownChat): string {
+function formatLabel({ name, guild }: KnownChat): string {
   return guild ? `${guild}/${name}` : name;
 }
 

@@ -14,11 +14,11 @@ interface Entry {
   readonly thread_id?: unknown;
 }
 
-function pathOf(homePath: string): string {
+function filePath(homePath: string): string {
   return join(homePath, "channel_directory.json");
 }
 
-function chatOf(platform: string, entry: Entry): KnownChat[] {
+function parseChat(platform: string, entry: Entry): KnownChat[] {
   if (typeof entry?.id !== "string" || entry.id === "") return [];
   const threadId = entry.thread_id ? String(entry.thread_id) : undefined;
   const chatId = threadId && entry.id.endsWith(`:${threadId}`) ? entry.id.slice(0, -threadId.length - 1) : entry.id;
@@ -38,14 +38,14 @@ function chatOf(platform: string, entry: Entry): KnownChat[] {
 export async function readDirectory(homePath: string): Promise<readonly KnownChat[]> {
   let file: unknown;
   try {
-    file = parseJson(await readFile(pathOf(homePath), "utf8"));
+    file = parseJson(await readFile(filePath(homePath), "utf8"));
   } catch {
     // The gateway rewrites it every few minutes.
     return [];
   }
   const platforms = (file as { platforms?: { readonly [name: string]: unknown } } | null)?.platforms ?? {};
   return Object.entries(platforms).flatMap(([platform, entries]) =>
-    Array.isArray(entries) ? (entries as Entry[]).flatMap((entry) => chatOf(platform, entry)) : [],
+    Array.isArray(entries) ? (entries as Entry[]).flatMap((entry) => parseChat(platform, entry)) : [],
   );
 }
 
@@ -63,7 +63,7 @@ export async function writeDirectory(homePath: string, chats: readonly KnownChat
     });
   }
   const file = { updated_at: new Date(now).toISOString(), platforms };
-  await atomicWrite(pathOf(homePath), `${JSON.stringify(file, null, 2)}\n`, 0o600);
+  await atomicWrite(filePath(homePath), `${JSON.stringify(file, null, 2)}\n`, 0o600);
 }
 
 function plain(text: string): string {
@@ -74,8 +74,8 @@ function plain(text: string): string {
 export function findChat(chats: readonly KnownChat[], platform: string, reference: string): KnownChat | undefined {
   const here = chats.filter((chat) => chat.platform === platform);
   const wanted = plain(reference);
-  const idOf = (chat: KnownChat) => (chat.threadId ? `${chat.chatId}:${chat.threadId}` : chat.chatId);
-  const byId = here.find((chat) => idOf(chat) === reference.trim());
+  const formatId = (chat: KnownChat) => (chat.threadId ? `${chat.chatId}:${chat.threadId}` : chat.chatId);
+  const byId = here.find((chat) => formatId(chat) === reference.trim());
   if (byId || wanted === "") return byId;
   const named = here.filter((chat) => plain(chat.name) === wanted || `${plain(chat.name)} (${chat.kind})` === wanted);
   const full = here.filter((chat) => chat.guild && `${plain(chat.guild)}/${plain(chat.name)}` === wanted);

@@ -6,8 +6,8 @@ import type { InboxRow } from "../../core/mailbox.ts";
 import type { Destination } from "../../core/platform.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { BackgroundRequest, BackgroundTasks, GatewayContext } from "../control/gateway-context.ts";
-import { accessOf } from "../inbound/access.ts";
-import { outgoingAnswer, textOfEnd } from "../outbound/answer.ts";
+import { checkAccess } from "../inbound/access.ts";
+import { formatEnd, outgoingAnswer } from "../outbound/answer.ts";
 import { withoutProtected } from "../outbound/media.ts";
 import { conversationOptionsFor } from "./chat-entry.ts";
 import { RESUME_NOTE, recover } from "./recover.ts";
@@ -15,7 +15,7 @@ import { RESUME_NOTE, recover } from "./recover.ts";
 const MEMORY = "background";
 const TITLE = 60;
 /** A task that was interrupted this often may be what crashes the program. */
-const MOST_STARTS = 3;
+const MAX_STARTS = 3;
 
 /** A running task as stored on disk. */
 interface Kept {
@@ -54,7 +54,7 @@ function short(text: string): string {
   return line.length > TITLE ? `${line.slice(0, TITLE - 1)}…` : line;
 }
 
-function headerOf(task: Pick<Kept, "id" | "prompt">): string {
+function formatHeader(task: Pick<Kept, "id" | "prompt">): string {
   return `🗂 Background task ${task.id}: ${short(task.prompt)}`;
 }
 
@@ -101,11 +101,11 @@ export class Background implements BackgroundTasks {
       for (const task of tasks) this.#tasks.delete(task.id);
       throw error;
     }
-    for (const task of tasks) task.work = this.#toItsEnd(task);
+    for (const task of tasks) task.work = this.#runToEnd(task);
   }
 
   /** Never rejects. */
-  async #toItsEnd(task: Task): Promise<void> {
+  async #runToEnd(task: Task): Promise<void> {
     try {
       await this.#run(task);
       if (task.left) return;
@@ -149,7 +149,7 @@ export class Background implements BackgroundTasks {
       const { signal } = task.controller;
       const input = found.state === "begun" ? `${RESUME_NOTE}\n\n${task.prompt}` : task.prompt;
       for await (const event of opened.conversation.send(input, { signal })) if (event.type === "ended") ended = event;
-      return ended ? textOfEnd(ended) : "(no answer)";
+      return ended ? formatEnd(ended) : "(no answer)";
     } finally {
       await opened.conversation.close();
     }
@@ -178,27 +178,27 @@ export class Background implements BackgroundTasks {
   }
 
   async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to" | "row">, text: string): Promise<void> {
-    const { opened, sender, platform: find, roleOf } = this.#gateway();
+    const { opened, sender, platform: find, roleFor } = this.#gateway();
     const platform = find(task.platform);
     if (!platform) return;
-    const words = await withoutProtected(text, (path) => opened.isProtected(path, roleOf(task.row)));
+    const words = await withoutProtected(text, (path) => opened.isProtected(path, roleFor(task.row)));
     const place = { platform, to: task.to, key: `bg:${task.id}`, replyMode: "off" as const };
     // Always the same key: a task sends one result.
-    sender.add(await opened.mailbox.enqueue(outgoingAnswer(`${headerOf(task)}\n\n${words}`, place)));
+    sender.add(await opened.mailbox.enqueue(outgoingAnswer(`${formatHeader(task)}\n\n${words}`, place)));
   }
 
   /** Resumes the tasks that an earlier process did not finish. */
-  async goOn(): Promise<void> {
+  async resumeStored(): Promise<void> {
     const { opened, access } = this.#gateway();
     const stored = await opened.mailbox.getMemory("gateway", MEMORY);
     const again: Kept[] = [];
     for (const task of stored ? (JSON.parse(stored) as Kept[]) : []) {
-      if (!task.row || (await accessOf(task.row.event, access)).allowed === false) continue;
-      if (task.starts < MOST_STARTS) again.push({ ...task, starts: task.starts + 1 });
+      if (!task.row || (await checkAccess(task.row.event, access)).allowed === false) continue;
+      if (task.starts < MAX_STARTS) again.push({ ...task, starts: task.starts + 1 });
       else
         await this.#say(
           task,
-          `The gateway ended ${MOST_STARTS} times before this task finished. To try again:\n/background ${task.prompt}`,
+          `The gateway ended ${MAX_STARTS} times before this task finished. To try again:\n/background ${task.prompt}`,
         );
     }
     await this.#begin(again);

@@ -137,7 +137,7 @@ export class ChatCommandRunner {
     const { name } = command;
     if (name === "stop") return this.#chat.stop(row);
     // A guest's text must not enter a turn that has the owner's rights.
-    if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleOf(row) === "guest")
+    if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleFor(row) === "guest")
       return this.#chat.replies.reply(row, "A turn of the owner is running: /queue TEXT waits for its end.", "command");
     if (name === "new" || name === "resume")
       return this.#chat.holding(async () => {

@@ -6,7 +6,7 @@ import type { InboxRow } from "../../core/mailbox.ts";
 import { mirror } from "../../delivery/api/mirror.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
-import { accessOf } from "../inbound/access.ts";
+import { checkAccess } from "../inbound/access.ts";
 import { Album } from "../inbound/album.ts";
 import { dispatchHook } from "../inbound/dispatch-hook.ts";
 import type { LiveReply } from "../outbound/live-reply.ts";
@@ -77,7 +77,7 @@ export class ChatSession {
       stop: (row) => this.#stop(row),
       holding: (work) => this.#holding(work),
       asking: (row) => this.#asking(this.#running?.job.row ?? row),
-      runningRole: () => (this.#running ? gateway.roleOf(this.#running.job.row) : undefined),
+      runningRole: () => (this.#running ? gateway.roleFor(this.#running.job.row) : undefined),
     });
   }
 
@@ -163,7 +163,7 @@ export class ChatSession {
     if (row === null) return this.#replies.finish(given, "dropped");
     const { event } = row;
     await this.#gateway.owners.refresh();
-    const access = event.internal ? null : await accessOf(event, this.#gateway.access);
+    const access = event.internal ? null : await checkAccess(event, this.#gateway.access);
     if (access && !access.allowed) return this.#refuse(row, access.offer);
     if (event.edited) return this.#edited(row);
     // Resumes a turn that a crash interrupted.
@@ -271,8 +271,8 @@ export class ChatSession {
     const photo = (row.event.attachments ?? []).length > 0;
     const agent = this.#gateway.agents.peek(this.key);
     // A guest's text must not enter a turn that has the owner's rights.
-    const { roleOf } = this.#gateway;
-    const steers = mode === "steer" && !photo && roleOf(row) === roleOf(running.job.row);
+    const { roleFor } = this.#gateway;
+    const steers = mode === "steer" && !photo && roleFor(row) === roleFor(running.job.row);
     if (steers && agent?.opened.conversation.steer(row.event.text)) {
       running.steered.push(row);
       return this.#acknowledge(row, running, "⏩ Noted: used at the next step");
@@ -373,7 +373,7 @@ export class ChatSession {
   #asking(row: InboxRow): Asking {
     const { config } = this.#gateway.opened.app;
     const platform = this.#gateway.platform(row.platform);
-    const role = this.#gateway.roleOf(row);
+    const role = this.#gateway.roleFor(row);
     return {
       role,
       ...(role === "guest" ? { owner: ownerAsking(this.#gateway, row) } : {}),

@@ -23,7 +23,7 @@ describe("/model", () => {
     expect(refused).toContain("hermes model list");
     expect(await order(w, "hello")).toBe("You said: hello");
     expect(await order(w, "/model")).toContain("test-model");
-    expect(await order(w, "/model other-model")).toBe("This session goes on with other-model.");
+    expect(await order(w, "/model other-model")).toBe("This session now uses other-model.");
     expect(await order(w, "hello again")).toBe("You said: hello again");
     expect(w.llm.requests.filter(({ tools }) => tools.length > 0).at(-1)?.model).toBe("other-model");
   });
@@ -32,7 +32,7 @@ describe("/model", () => {
 describe("/new", () => {
   it("gives the session its name, before anything is said in it", async () => {
     const w = await environment();
-    expect(await order(w, "/new Harbour plans")).toBe('A new session starts here: "Harbour plans".');
+    expect(await order(w, "/new Harbour plans")).toBe('New session: "Harbour plans".');
     expect(await order(w, "/title")).toBe("Harbour plans");
     expect(await order(w, "hello")).toBe("You said: hello");
     expect(w.llm.requests.find(({ tools }) => tools.length > 0)?.system).toContain("Hermes");
@@ -79,6 +79,6 @@ describe("messages to a busy chat", () => {
     expect(await order(w, "second")).toMatch(/^⏳ Queued: next \(\d+ s so far\)/);
     w.telegram.say(1, "third");
     await w.telegram.until(() => /^⏳ Queued: next \(2 messages, /.test(texts(w, 1)[0] ?? ""));
-    expect(await order(w, "/stop")).toBe("Stopped. Messages that waited and are dropped: 2.");
+    expect(await order(w, "/stop")).toBe("Stopped. Dropped waiting messages: 2.");
   });
 });

@@ -13,11 +13,11 @@ import type { SessionEntry } from "../inbound/session-index.ts";
 import { sessionKey } from "../inbound/session-key.ts";
 
 /** A check reads every session, so it runs rarely, and only after the store has changed. */
-const LOOK_MS = 5_000;
+const CHECK_MS = 5_000;
 const RECENT = 500;
 
 const GREETING =
-  "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
+  "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and continue.]";
 
 export interface HandoffParts {
   gateway(): GatewayContext;
@@ -26,7 +26,7 @@ export interface HandoffParts {
   receive(row: InboxRow): void;
 }
 
-function sourceOf(entry: SessionEntry): Source {
+function readSource(entry: SessionEntry): Source {
   const { origin, platform } = entry;
   const text = (name: string) => (origin[name] ? String(origin[name]) : undefined);
   const threadId = text("thread_id");
@@ -55,7 +55,7 @@ export class Handoffs {
 
   start(): void {
     void this.#release();
-    this.#timer = setInterval(() => void this.look(), LOOK_MS);
+    this.#timer = setInterval(() => void this.look(), CHECK_MS);
     this.#timer.unref();
   }
 
@@ -66,9 +66,9 @@ export class Handoffs {
     try {
       for (const session of await store.listSessions({ limit: RECENT }))
         if (session.handoff_state === "running")
-          await store.failHandoff(session.id, "the gateway ended while it took the session; ask again");
+          await store.failHandoff(session.id, "the gateway ended during the handoff; try again");
     } catch (error) {
-      log("warning", `handoffs could not be looked at: ${errorMessage(error)}`);
+      log("warning", `handoffs could not be checked: ${errorMessage(error)}`);
     }
   }
 
@@ -105,7 +105,7 @@ export class Handoffs {
         }
       }
     } catch (error) {
-      log("warning", `handoffs could not be looked at: ${errorMessage(error)}`);
+      log("warning", `handoffs could not be checked: ${errorMessage(error)}`);
     } finally {
       this.#looking = false;
     }
@@ -116,13 +116,13 @@ export class Handoffs {
     const problem = this.#parts.problem(platform);
     if (problem !== undefined) throw new Error(problem);
     const home = this.#parts.home(platform);
-    if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should have it`);
+    if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should become it`);
     const known = findChatEntry(this.#parts.gateway().index.entries(), home);
-    if (known) return sourceOf(known);
+    if (known) return readSource(known);
     const { chatId, threadId } = home;
     if (platform === "telegram" && /^\d+$/.test(chatId))
       return { platform, chatId, chatKind: "dm", userId: chatId, ...(threadId ? { threadId } : {}) };
-    throw new Error(`nobody has written in the home channel of ${platform} yet: send a message there first`);
+    throw new Error(`the home channel of ${platform} has no messages yet: send one there first`);
   }
 
   async #move(session: SessionRow): Promise<void> {

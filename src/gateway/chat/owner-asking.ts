@@ -10,7 +10,7 @@ import type { OwnerAsking } from "./prompts.ts";
 const MOST = 60;
 
 /** Who asks, and where. With ids, because users choose their names themselves. */
-function guestOf({ platform, userId, userName, chatKind, chatId, chatName }: Source): string {
+function describeGuest({ platform, userId, userName, chatKind, chatId, chatName }: Source): string {
   const name = userName ? `${visibleLine(userName, MOST)} ` : "";
   const chat = chatName ? `${visibleLine(chatName, MOST)} (${chatId})` : chatId;
   return `${name}(${platform} ${userId ?? "without id"}) ${chatKind === "dm" ? "in a private chat" : `in ${chat}`}`;
@@ -23,7 +23,7 @@ export function placeName(platform: string, chatId: string): string {
 export function ownerAsking(gatewayContext: GatewayContext, row: InboxRow): OwnerAsking {
   const { source } = row.event;
   return {
-    guest: guestOf(source),
+    guest: describeGuest(source),
     show: async (make) => {
       const noOwner = "this agent has no owner yet (gateway.owners)";
       if (gatewayContext.owners.all().length === 0) return { problem: noOwner };

@@ -10,9 +10,9 @@ import { joinSignals } from "../../lib/async/joined-signal.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { HookContext } from "../control/hooks.ts";
-import { contentOf, readIncoming } from "../inbound/incoming.ts";
+import { buildContent, readIncoming } from "../inbound/incoming.ts";
 import { isShared } from "../inbound/session-key.ts";
-import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "../outbound/answer.ts";
+import { type AnswerPlace, formatEnd, outgoingAnswer, outgoingText } from "../outbound/answer.ts";
 import { LiveReply } from "../outbound/live-reply.ts";
 import { withoutProtected } from "../outbound/media.ts";
 import { Replies } from "../outbound/replies.ts";
@@ -96,7 +96,7 @@ export class Turn {
   }
 
   #isProtected(path: string): Promise<boolean> {
-    return this.#gateway.opened.isProtected(path, this.#gateway.roleOf(this.#job.row));
+    return this.#gateway.opened.isProtected(path, this.#gateway.roleFor(this.#job.row));
   }
 
   get #key(): string {
@@ -252,7 +252,7 @@ export class Turn {
     const { signal, release } = joinSignals([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
-      const content = contentOf(input.text, input.pictures);
+      const content = buildContent(input.text, input.pictures);
       for await (const event of opened.conversation.send(content, {
         signal,
         tainted,
@@ -314,8 +314,8 @@ export class Turn {
       index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
     } else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
       const text = textOf(event.message.content ?? "").trim();
-      const unheard = this.#job.row.event.deliverTo === null;
-      if (text === "" || unheard || !opened.app.config.display.interim_assistant_messages) return;
+      const isSilent = this.#job.row.event.deliverTo === null;
+      if (text === "" || isSilent || !opened.app.config.display.interim_assistant_messages) return;
       const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: await live.takeStream() });
       this.#interim += 1;
       const rows = await opened.mailbox.enqueue(outgoingText(text, place));
@@ -355,7 +355,7 @@ export class Turn {
     const streamId =
       (await live.takeFinal()) ??
       (row.state === "running" ? await streamed(this.#gateway.opened.mailbox, this.#key) : null);
-    const text = await withoutProtected(textOfEnd(ended), (path) => this.#isProtected(path));
+    const text = await withoutProtected(formatEnd(ended), (path) => this.#isProtected(path));
     const place = this.#place({ streamId });
     const spoken = failed ? [] : await spokenAnswer(this.#gateway, row, text, place);
     await this.#finish(

@@ -55,7 +55,7 @@ export interface GatewayContext {
   /** True for an owner in a private chat, who shares memory and sessions with the terminal. Others have their own. */
   isOwner(source: Source): boolean;
   /** The rights of a turn that this message starts. */
-  roleOf(row: InboxRow): Role;
+  roleFor(row: InboxRow): Role;
   /** The platform is set up and in use. */
   isLinked(platform: string): boolean;
   /** The key under which this user's or chat's data is stored. */

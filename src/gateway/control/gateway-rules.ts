@@ -27,7 +27,7 @@ export function accessSettings(opened: OpenedGateway, platforms: Platforms, log:
     // An unreadable list grants no access, and does not affect the other lists.
     paired: (platform, userId) =>
       pairing.isApproved(platform, userId).catch((error: unknown) => {
-        log("warning", `who was paired on ${platform} is not known: ${errorMessage(error)}`);
+        log("warning", `the pairing list of ${platform} cannot be read: ${errorMessage(error)}`);
         return false;
       }),
   };
@@ -57,11 +57,11 @@ export function openOwners(opened: OpenedGateway, access: AccessSettings, platfo
 }
 
 /** The role of a message's sender. Messages without a sender are a guest's. */
-export function roleOfRow(row: InboxRow, owners: Owners, rules: KeyRules): Role {
+export function roleForRow(row: InboxRow, owners: Owners, rules: KeyRules): Role {
   const { source, internal } = row.event;
   // A signed webhook has the rights of the user who created its route.
   if (source.chatKind === "webhook") return "owner";
-  return internal && isShared(source, rules) ? "guest" : owners.roleOf(source);
+  return internal && isShared(source, rules) ? "guest" : owners.roleFor(source);
 }
 
 /** The home channel as other processes of this home read it. */

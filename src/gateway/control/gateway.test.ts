@@ -149,7 +149,7 @@ describe("a session that ends by itself", () => {
     await w.restart();
     w.telegram.say(1, "today");
     await answered(w, 1, 3);
-    expect(texts(w, 1)[1]).toContain("A new session starts here, because nothing was said for 24 hours");
+    expect(texts(w, 1)[1]).toContain("New session, because there was no message for 24 hours");
     expect(JSON.stringify(w.llm.requests.at(-1)?.messages)).not.toContain("yesterday");
   });
 });

@@ -26,10 +26,10 @@ import { Sender } from "../outbound/sender.ts";
 import { VoiceModes } from "../outbound/voice-modes.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import type { GatewayOptions, GatewayStatus } from "./gateway-options.ts";
-import { accessSettings, homeDestination, openOwners, resolveResetPolicy, roleOfRow } from "./gateway-rules.ts";
+import { accessSettings, homeDestination, openOwners, resolveResetPolicy, roleForRow } from "./gateway-rules.ts";
 import { GatewayHooks } from "./hooks.ts";
 import { OutageAlert } from "./outage-alert.ts";
-import { LINK_TIMES, type LinkState, lineOf, PlatformLink, unusable } from "./platform-link.ts";
+import { formatLine, LINK_TIMES, type LinkState, PlatformLink, unusable } from "./platform-link.ts";
 import { noteRestart, takeRestart } from "./restart-notice.ts";
 
 const DAY_MS = 86_400_000;
@@ -103,7 +103,7 @@ export class Gateway {
       ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
       state: (name) => this.#links.get(name)?.state,
       label: (name) => this.#platforms.get(name)?.label ?? name,
-      tell: (text, except) => this.#tellElsewhere(text, except),
+      tell: (text, except) => this.#alertElsewhere(text, except),
     });
     this.directory = new Directory({
       homePath: opened.app.home.path,
@@ -160,8 +160,8 @@ export class Gateway {
       this.#processes.tell(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
     });
     this.#handoffs.start();
-    await this.#background.goOn();
-    await this.#sayBack();
+    await this.#background.resumeStored();
+    await this.#notifyRestarted();
     await this.#gateway.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
   }
 
@@ -172,7 +172,7 @@ export class Gateway {
   }
 
   /** Notifies the chat that requested a restart. */
-  async #sayBack(): Promise<void> {
+  async #notifyRestarted(): Promise<void> {
     const target = await takeRestart(this.#opened.app.home.path);
     if (!target || this.#opened.settings(target.platform, []).section.gateway_restart_notification === false) return;
     await this.deliveries.send(target, { text: "♻️ The gateway is back.", media: [] });
@@ -262,7 +262,7 @@ export class Gateway {
       owners,
       questions: new OpenQuestions(),
       isOwner: (source) => source.chatKind === "dm" && owners.has(source),
-      roleOf: (row) => roleOfRow(row, owners, keyRules),
+      roleFor: (row) => roleForRow(row, owners, keyRules),
       isLinked: (name) => this.#links.has(name),
       tenant: (source) => tenantKey(source, keyRules),
       draining: () => this.#draining,
@@ -278,7 +278,7 @@ export class Gateway {
       newChat: () => this.directory.changed(),
       pause: (name) => this.#pause(name),
       resume: (name) => this.#resume(name),
-      platformLines: () => this.#states().map((state) => lineOf(state, this.#now())),
+      platformLines: () => this.#states().map((state) => formatLine(state, this.#now())),
       log: (level, text) => log(level, text),
       now: this.#now,
     };
@@ -300,7 +300,7 @@ export class Gateway {
   }
 
   /** The home channel of another platform that is connected. */
-  async #tellElsewhere(text: string, except: string): Promise<boolean> {
+  async #alertElsewhere(text: string, except: string): Promise<boolean> {
     for (const [name, link] of this.#links) {
       const home = name === except || link.state.state !== "ok" ? undefined : this.deliveries.home(name);
       if (home && (await this.deliveries.send(home, { text, media: [] })) === undefined) return true;

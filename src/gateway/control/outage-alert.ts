@@ -54,14 +54,14 @@ export class OutageAlert {
     const now = this.#parts.state(name);
     if (!now || isWell(now.state)) return;
     const reason = now.reason ? `: ${now.reason}` : "";
-    const text = `⚠️ ${this.#parts.label(name)} is deaf${reason}. Messages there are not heard. See: hermes gateway status --deep`;
-    if (await this.#tell(text, name)) this.#toldOf(name);
+    const text = `⚠️ ${this.#parts.label(name)} is unreachable${reason}. Messages there are not received. See: hermes gateway status --deep`;
+    if (await this.#tell(text, name)) this.#isReported(name);
     // Retried: at start-up the others may not be connected yet.
     else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#patience, name);
   }
 
   /** The platform may have recovered while the alert was sent: then the recovery is reported at once. */
-  #toldOf(name: string): void {
+  #isReported(name: string): void {
     this.#told.add(name);
     const now = this.#parts.state(name);
     if (now) this.changed({ name, state: now.state });

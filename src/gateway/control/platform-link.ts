@@ -45,7 +45,7 @@ export interface LinkState {
 }
 
 /** One line about a platform. */
-export function lineOf(state: LinkState, now: number): string {
+export function formatLine(state: LinkState, now: number): string {
   const heard =
     state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
   return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
@@ -211,7 +211,7 @@ export class PlatformLink {
       else redSince ??= context.now();
       if (redSince !== null && context.now() - redSince >= times.rebuildMs) {
         this.#lost = { reason: health.reason ?? "deaf", fatal: false };
-        context.log("warning", `${platform.label}: ${this.#lost.reason}; the connection is built anew`);
+        context.log("warning", `${platform.label}: ${this.#lost.reason}; reconnecting`);
       }
     }
     const closing = this.#connection;
@@ -220,6 +220,6 @@ export class PlatformLink {
     this.#giveUp?.abort();
     // A close that hangs or fails must not delay the next connection.
     const closed = await settlesWithin((async () => closing?.close())(), times.closeMs ?? CLOSE_MS);
-    if (!closed) context.log("warning", `${platform.label}: the old connection does not close; it is left behind`);
+    if (!closed) context.log("warning", `${platform.label}: the old connection does not close; it is abandoned`);
   }
 }

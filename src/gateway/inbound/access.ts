@@ -38,7 +38,7 @@ interface Lists {
   readonly everywhere: readonly string[];
 }
 
-function listsOf(platform: string, settings: AccessSettings): Lists {
+function readLists(platform: string, settings: AccessSettings): Lists {
   const from = (name: string) => ids(settings.setting(platform, variable(platform, name)));
   const section = settings.section(platform);
   const groupUsers = [...from("GROUP_ALLOWED_USERS"), ...ids(section.group_allow_from)];
@@ -72,7 +72,7 @@ function offerTo(event: InboundEvent, settings: AccessSettings, anyList: boolean
 }
 
 /** The same check for messages, button presses and messages that arrive during a turn. */
-export async function accessOf(event: InboundEvent, settings: AccessSettings): Promise<Access> {
+export async function checkAccess(event: InboundEvent, settings: AccessSettings): Promise<Access> {
   const { platform, userId, chatKind, chatId, isBot } = event.source;
   if (event.authenticated || SELF_AUTHENTICATED.includes(platform)) return ALLOWED;
   if (userId === null || userId === "") return { allowed: false, offer: "nothing" };
@@ -82,7 +82,7 @@ export async function accessOf(event: InboundEvent, settings: AccessSettings): P
   // Only the platform knows the roles, so it has compared them.
   if (ids(settings.setting(platform, variable(platform, "ALLOWED_ROLES"))).length > 0) return ALLOWED;
   if (await settings.paired(platform, userId)) return ALLOWED;
-  const lists = listsOf(platform, settings);
+  const lists = readLists(platform, settings);
   const anyList = Object.values(lists).some((list) => (list as readonly string[]).length > 0);
   if (!anyList)
     return isOn(settings.setting(platform, "GATEWAY_ALLOW_ALL_USERS")) ? ALLOWED : offerTo(event, settings, false);

@@ -66,7 +66,7 @@ function fileName(attachment: Attachment): string {
   return `${short}_${id}.${extension}`;
 }
 
-function nameOf(attachment: Attachment): string {
+function displayName(attachment: Attachment): string {
   if (attachment.kind === "voice") return "a voice note";
   if (attachment.kind === "document") return "a file";
   return `${/^[aeiou]/.test(attachment.kind) ? "an" : "a"} ${attachment.kind}`;
@@ -88,9 +88,9 @@ async function readPicture(bytes: Uint8Array, saved: string, parts: AttachmentPa
   const url = `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
   if (parts.pictures.native) return { text: saved, picture: url };
   const seen = await parts.pictures.describe(url, parts.signal);
-  if (seen.ok) return { text: `${saved}\nA model that sees describes it:\n${seen.text}` };
+  if (seen.ok) return { text: `${saved}\nDescription by a vision model:\n${seen.text}` };
   return {
-    text: `${saved}\n[It could not be looked at: ${seen.reason}. Say so instead of guessing what it shows.]`,
+    text: `${saved}\n[It could not be analysed: ${seen.reason}. Say so instead of guessing what it shows.]`,
   };
 }
 
@@ -103,12 +103,12 @@ async function readRecording(
   const heard = await parts.listen(path);
   if (heard.ok) {
     const words = heard.text === "" ? "(nothing was said)" : heard.text;
-    return { text: `[The person sent ${nameOf(attachment)}, saved as ${path}. What was said:]\n${words}` };
+    return { text: `[The user sent ${displayName(attachment)}, saved as ${path}. Transcript:]\n${words}` };
   }
-  const text = `${saved}\n[It was not written down: ${heard.reason}. You do not know what was said; tell the person.]`;
+  const text = `${saved}\n[It was not transcribed: ${heard.reason}. You do not know what was said; tell the user.]`;
   const notice = heard.unset
-    ? `🎤 I cannot listen to recordings here: ${heard.reason}.`
-    : `🎤 The recording could not be written down: ${heard.reason}`;
+    ? `🎤 Recordings cannot be transcribed here: ${heard.reason}.`
+    : `🎤 The recording could not be transcribed: ${heard.reason}`;
   return { text, notice };
 }
 
@@ -121,16 +121,16 @@ async function connected({ connection, signal }: AttachmentParts): Promise<Platf
 }
 
 export async function readAttachment(attachment: Attachment, parts: AttachmentParts): Promise<ReadAttachment> {
-  const what = nameOf(attachment);
+  const what = displayName(attachment);
   const { cacheDir } = parts;
   const connection = await connected(parts);
   const download = connection?.download?.bind(connection);
-  if (!download) return { text: `[The person sent ${what}; it cannot be fetched here.]` };
+  if (!download) return { text: `[The user sent ${what}; it cannot be fetched here.]` };
   try {
     const bytes = await underSignals([parts.signal], DOWNLOAD_MS, (signal) => download(attachment, signal));
     const path = join(cacheDir, FOLDERS[attachment.kind], fileName(attachment));
     await atomicWrite(path, bytes, 0o600);
-    const saved = `[The person sent ${what}${attachment.name ? ` named ${attachment.name}` : ""}, saved as ${path}]`;
+    const saved = `[The user sent ${what}${attachment.name ? ` named ${attachment.name}` : ""}, saved as ${path}]`;
     if (attachment.kind === "image" || attachment.kind === "sticker") return await readPicture(bytes, saved, parts);
     if (attachment.kind === "voice" || attachment.kind === "audio")
       return await readRecording(attachment, path, saved, parts);
@@ -139,6 +139,6 @@ export async function readAttachment(attachment: Attachment, parts: AttachmentPa
     return { text: readable ? `${saved}\nIts content:\n${new TextDecoder().decode(bytes)}` : saved };
   } catch (error) {
     const why = errorMessage(error);
-    return { text: `[The person sent ${what}, but it could not be fetched: ${why}]` };
+    return { text: `[The user sent ${what}, but it could not be fetched: ${why}]` };
   }
 }

@@ -22,7 +22,7 @@ export async function readIncoming(event: InboundEvent, parts: IncomingParts): P
   const pieces: string[] = [];
   const pictures: string[] = [];
   const notices: string[] = [];
-  if (event.backfill) pieces.push(`[Said in the channel before]\n${event.backfill}\n[New message]`);
+  if (event.backfill) pieces.push(`[Earlier messages in the channel]\n${event.backfill}\n[New message]`);
   if (event.replyTo?.text) pieces.push(`[Replying to: "${event.replyTo.text.slice(0, QUOTED)}"]`);
   for (const attachment of event.attachments ?? []) {
     const { text, picture, notice } = await readAttachment(attachment, parts);
@@ -38,7 +38,7 @@ export async function readIncoming(event: InboundEvent, parts: IncomingParts): P
 }
 
 /** A plain string when there are no pictures. */
-export function contentOf(text: string, pictures: readonly string[]): string | readonly ContentPart[] {
+export function buildContent(text: string, pictures: readonly string[]): string | readonly ContentPart[] {
   if (pictures.length === 0) return text;
   return [{ type: "text", text }, ...pictures.map((url) => ({ type: "image_url" as const, image_url: { url } }))];
 }
@@ -49,7 +49,7 @@ export function instructionsFor(source: Source, platform: Platform, shared: bool
     source.chatKind === "dm"
       ? `a private chat with ${source.userName ?? "one person"}`
       : `the ${source.chatKind} "${source.chatName ?? source.chatId}"${source.threadId ? ", in a thread" : ""}`;
-  const who = shared ? "Several people share this session; each message starts with [name]." : "";
+  const who = shared ? "Several users share this session; each message starts with [name]." : "";
   const topic = source.chatTopic ? `Topic: ${source.chatTopic}` : "";
   return [`This conversation takes place on ${platform.label}, in ${where}.`, who, topic, platform.promptHint]
     .filter((line) => line !== "")

@@ -71,7 +71,7 @@ export class Owners {
     return this.all().some((owner) => owner.platform === platform && owner.userId === same(platform, userId));
   }
 
-  roleOf(source: Pick<Source, "platform" | "userId">): Role {
+  roleFor(source: Pick<Source, "platform" | "userId">): Role {
     return this.has(source) ? "owner" : "guest";
   }
 

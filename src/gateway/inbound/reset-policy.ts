@@ -28,9 +28,9 @@ export function resetReason(lastActive: number, policy: ResetPolicy, now: number
 export function resetNotice(reason: ResetReason, policy: ResetPolicy): string {
   const why =
     reason === "idle"
-      ? `nothing was said for ${policy.idleMinutes >= 120 ? `${Math.round(policy.idleMinutes / 60)} hours` : policy.idleMinutes === 1 ? "a minute" : `${policy.idleMinutes} minutes`}`
+      ? `there was no message for ${policy.idleMinutes >= 120 ? `${Math.round(policy.idleMinutes / 60)} hours` : policy.idleMinutes === 1 ? "a minute" : `${policy.idleMinutes} minutes`}`
       : reason === "daily"
         ? "a new day began"
         : "the last one could not be continued";
-  return `A new session starts here, because ${why}. /resume brings back an older one.`;
+  return `New session, because ${why}. /resume returns to an older one.`;
 }

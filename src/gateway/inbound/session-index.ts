@@ -48,7 +48,7 @@ function stamp(ms: number): string {
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
 
-function originOf(source: Source): SessionEntry["origin"] {
+function findOrigin(source: Source): SessionEntry["origin"] {
   return {
     platform: source.platform,
     chat_id: source.chatId,
@@ -136,7 +136,7 @@ export class SessionIndex {
       session_id: sessionId ?? newSessionId(new Date(this.#now()), 8),
       created_at: time,
       updated_at: time,
-      origin: originOf(source),
+      origin: findOrigin(source),
       display_name: source.chatName ?? source.userName ?? null,
       platform: source.platform,
       chat_type: source.chatKind,

@@ -21,7 +21,7 @@ export interface AnswerPlace {
 type Ended = Extract<AgentEvent, { type: "ended" }>;
 
 /** The text for a turn that ended without an answer of the model. */
-export function textOfEnd(ended: Ended): string {
+export function formatEnd(ended: Ended): string {
   if (ended.end === "failed") {
     const { failure } = ended;
     const hint = failure?.hint ? `\n${failure.hint}` : "";

@@ -20,7 +20,7 @@ export interface DirectoryParts {
 }
 
 /** In e-mail a thread is a subject, not a chat. */
-function chatOf(entry: SessionEntry): KnownChat | null {
+function parseChat(entry: SessionEntry): KnownChat | null {
   const { platform, origin } = entry;
   const chatId = String(origin?.chat_id ?? "");
   if (chatId === "" || NO_CHATS.includes(platform)) return null;
@@ -45,11 +45,11 @@ export class Directory {
     const here = new Set<string>();
     for (const [platform] of this.#parts.connections()) {
       here.add(platform);
-      for (const chat of this.#listed.get(platform) ?? []) found.set(keyOf(chat), chat);
+      for (const chat of this.#listed.get(platform) ?? []) found.set(buildKey(chat), chat);
     }
     for (const entry of this.#parts.entries()) {
-      const chat = chatOf(entry);
-      if (chat && here.has(chat.platform) && !found.has(keyOf(chat))) found.set(keyOf(chat), chat);
+      const chat = parseChat(entry);
+      if (chat && here.has(chat.platform) && !found.has(buildKey(chat))) found.set(buildKey(chat), chat);
     }
     return [...found.values()];
   }
@@ -93,6 +93,6 @@ export class Directory {
   }
 }
 
-function keyOf({ platform, chatId, threadId }: KnownChat): string {
+function buildKey({ platform, chatId, threadId }: KnownChat): string {
   return `${platform}\n${chatId}\n${threadId ?? ""}`;
 }

@@ -10,14 +10,14 @@ type Config = App["config"];
 type Values = { readonly [key: string]: unknown };
 
 /** A value of `display` for one platform: the platform's value, else the general one. */
-function displayOf(config: Config, platform: string, key: string): unknown {
+function displaySetting(config: Config, platform: string, key: string): unknown {
   const own = (config.display.platforms as { readonly [name: string]: Values | undefined })[platform]?.[key];
   return own ?? (config.display as unknown as Values)[key];
 }
 
 /** Whether progress messages are removed at the end of a turn. */
 function cleansUp(config: Config, platform: string): boolean {
-  return displayOf(config, platform, "cleanup_progress") === true;
+  return displaySetting(config, platform, "cleanup_progress") === true;
 }
 
 /** Whether answers are streamed: the platform's setting, else `streaming.enabled`. */
@@ -28,7 +28,7 @@ function streams(config: Config, platform: string): boolean {
 
 /** The start of the model's reasoning; empty when it is not shown. */
 export function reasoningText(config: Config, platform: string, reasoning: string): string {
-  if (displayOf(config, platform, "show_reasoning") !== true || reasoning.trim() === "") return "";
+  if (displaySetting(config, platform, "show_reasoning") !== true || reasoning.trim() === "") return "";
   const lines = reasoning.trim().split("\n");
   const shown = lines.slice(0, THOUGHT_LINES).map((line) => `> ${line}`);
   return `💭\n${shown.join("\n")}${lines.length > THOUGHT_LINES ? "\n> …" : ""}\n\n`;
@@ -41,7 +41,7 @@ export interface FooterFacts {
   readonly cwd: string;
 }
 
-function fieldOf(name: string, { opened, contextTokens, cwd }: FooterFacts): string {
+function readField(name: string, { opened, contextTokens, cwd }: FooterFacts): string {
   if (name === "model") return opened.identity.model;
   if (name === "cwd") return cwd;
   if (name === "context_pct" && contextTokens > 0 && opened.contextLength > 0)
@@ -52,11 +52,13 @@ function fieldOf(name: string, { opened, contextTokens, cwd }: FooterFacts): str
 /** `model · 12 % · ~/work`; empty when the footer is off. */
 export function footer(config: Config, platform: string, facts: FooterFacts): string {
   const general = config.display.runtime_footer;
-  const own = displayOf(config, platform, "runtime_footer");
+  const own = displaySetting(config, platform, "runtime_footer");
   const chosen = typeof own === "object" && own !== null ? { ...general, ...(own as Values) } : general;
   const on = typeof own === "boolean" ? own : chosen.enabled === true;
   if (!on) return "";
-  const fields = (chosen.fields as readonly string[]).map((name) => fieldOf(name, facts)).filter((part) => part !== "");
+  const fields = (chosen.fields as readonly string[])
+    .map((name) => readField(name, facts))
+    .filter((part) => part !== "");
   return fields.length === 0 ? "" : `\n\n${fields.join(" · ")}`;
 }
 

@@ -166,7 +166,7 @@ export class Sender {
       } catch (error) {
         // The mailbox could not be written: waiting messages stay and are retried.
         const why = errorMessage(error);
-        if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is held up: ${why}`);
+        if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is delayed: ${why}`);
         lane.notBefore = now() + Math.min(500 * 2 ** failures, MAX_PAUSE_MS);
         failures = Math.min(failures + 1, 10);
       }

@@ -22,7 +22,7 @@ export async function spokenAnswer(
     const payload = { type: "file" as const, kind: "voice" as const, path, name: "answer.ogg" };
     return [{ key: `${key}:voice`, platform: platform.name, to, payload }];
   } catch (error) {
-    log("warning", `an answer could not be spoken: ${errorMessage(error)}`);
+    log("warning", `a voice note could not be created: ${errorMessage(error)}`);
     return [];
   }
 }

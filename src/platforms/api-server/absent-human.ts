@@ -7,8 +7,7 @@ const MAX_SHOWN = 200;
 /** Denies, and records what it denied. */
 export class AbsentHuman implements Human {
   readonly present = false;
-  readonly absence =
-    "nobody can be asked while this kind of request is answered; a client that sends it to POST /v1/runs is asked";
+  readonly absence = "this kind of request cannot ask for approval; send it to POST /v1/runs to be asked";
   readonly approve = nobody.approve;
   readonly clarify = nobody.clarify;
   readonly secret = nobody.secret;
@@ -31,7 +30,7 @@ export class AbsentHuman implements Human {
       return `- ${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line} (it ${reason})`;
     });
     return [
-      "[Not done, because it needs an approval and nobody can be asked here:",
+      "[Not done, because it needs approval and this request cannot ask for it:",
       ...lines,
       "To be asked, send the request to POST /v1/runs and answer POST /v1/runs/{id}/approval; or allow it in config.yaml (approvals.mode, command_allowlist).]",
     ].join("\n");

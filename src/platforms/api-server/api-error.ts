@@ -47,13 +47,13 @@ export function invalid(code: string, message: string, param: string | null = nu
 }
 
 /** Any error as a client may see it; the text of an unexpected error is not sent. */
-export function apiErrorOf(error: unknown): ApiError {
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof UserError)
     return new ApiError(500, "agent_error", [error.message, error.hint].filter(Boolean).join(" "));
-  return new ApiError(500, "internal_error", "The server met an error of its own; its log has the details.");
+  return new ApiError(500, "internal_error", "Internal server error; see the server's log.");
 }
 
-export function bodyOf(error: unknown): ApiErrorBody {
-  return apiErrorOf(error).body;
+export function buildBody(error: unknown): ApiErrorBody {
+  return toApiError(error).body;
 }

@@ -52,7 +52,7 @@ async function remember(api: ApiContext, request: ChatRequest, said: string): Pr
   const { client, userId, session } = request;
   if (said.trim() === "") return;
   const visible = [...client.history, userMessage(client.input), { role: "assistant", content: said } as const];
-  const thread = await api.sessions.threadOf(session.opened.conversation.sessionId);
+  const thread = await api.sessions.readThread(session.opened.conversation.sessionId);
   api.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
 }
 

@@ -30,7 +30,7 @@ function cut(text: string, limit: number): string {
 }
 
 /** Items of one stored message: a text, calls, or the result of a call. */
-export function itemsOf(message: Message): JsonObject[] {
+export function toItems(message: Message): JsonObject[] {
   const text = textOf(message.content);
   if (message.role === "tool") {
     if (!isShown(message.tool_name)) return [];
@@ -101,7 +101,7 @@ export function responseObject(
 }
 
 /** `incomplete` when the client disconnected or the budget was used up before the end of the answer. */
-export function statusOf(result: TurnResult): "completed" | "failed" | "incomplete" {
+export function toStatus(result: TurnResult): "completed" | "failed" | "incomplete" {
   if (result.end === "failed") return "failed";
   const cut = result.finishReason === "length" || result.finishReason === "content_filter";
   return result.end === "interrupted" || cut ? "incomplete" : "completed";

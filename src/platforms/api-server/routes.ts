@@ -4,11 +4,11 @@ import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { hostAllowed, originAllowed, sameSecret } from "../http/guards.ts";
 import { type ApiContext, modelNameFor, readBody, sessionHeader, sessionKeyHeader, textField } from "./api-context.ts";
-import { ApiError, apiErrorOf, errorBody, invalid } from "./api-error.ts";
+import { ApiError, errorBody, invalid, toApiError } from "./api-error.ts";
 import { chatCompletions } from "./chat.ts";
 import { Idempotency } from "./idempotency.ts";
 import { addJobRoutes, JOB_ENDPOINTS } from "./jobs.ts";
-import { clientOf, continues, createResponse, deleteResponse, getResponse } from "./responses.ts";
+import { continues, createResponse, deleteResponse, findClient, getResponse } from "./responses.ts";
 import { answerApproval, type Run, type Runs } from "./runs.ts";
 import type { ApiServerSettings } from "./settings.ts";
 import { sse } from "./sse.ts";
@@ -134,7 +134,7 @@ async function startRun({ api, runs }: RouteParts, context: Context): Promise<Re
   const stored = previous === undefined ? null : api.responses.get(previous);
   if (previous !== undefined && !stored)
     throw new ApiError(404, "response_not_found", `there is no stored response ${previous}`, "previous_response_id");
-  const client = clientOf(body, stored);
+  const client = findClient(body, stored);
   const sessionId = textField(body, "session_id") ?? sessionHeader(context);
   const userId = sessionKeyHeader(context);
   const run = runs.start({
@@ -221,7 +221,7 @@ export async function apiServerApp(parts: RouteParts): Promise<Hono> {
   if (parts.jobs) addJobRoutes(app, parts.jobs);
   app.notFound((context) => refuse(404, "not_found", `there is no ${context.req.method} ${context.req.path}`));
   app.onError((error) => {
-    const shown = apiErrorOf(error);
+    const shown = toApiError(error);
     if (shown.code === "internal_error") api.log("error", error.stack ?? String(error));
     return Response.json(shown.body, { status: shown.status });
   });

@@ -182,7 +182,7 @@ export class Sessions {
   }
 
   /** Records the state of a session, to recognise it later. */
-  async threadOf(sessionId: string): Promise<StoredThread> {
+  async readThread(sessionId: string): Promise<StoredThread> {
     const tip = await this.#agent.store.getCompressionTip(sessionId);
     const row = await this.#agent.store.getSession(tip);
     return { sessionId: tip, messageCount: row?.message_count ?? 0 };
@@ -200,7 +200,7 @@ function checkUser(row: { readonly user_id: string | null } | null, { userId }: 
   throw new ApiError(
     403,
     "session_of_another_key",
-    "this session does not belong to the given X-Hermes-Session-Key; leave X-Hermes-Session-Id out to begin a new one",
+    "this session does not belong to the given X-Hermes-Session-Key; omit X-Hermes-Session-Id to start a new one",
   );
 }
 

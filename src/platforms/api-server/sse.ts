@@ -1,7 +1,7 @@
 // Server-sent events as a response body, with keep-alives and detection of disconnected clients.
 import type { Context } from "hono";
 import { joinSignals } from "../../lib/async/joined-signal.ts";
-import { bodyOf } from "./api-error.ts";
+import { buildBody } from "./api-error.ts";
 
 const KEEP_ALIVE_MS = 30_000;
 /** A client that reads nothing for this many keep-alives is treated as disconnected, so that it does not block its session. */
@@ -54,7 +54,7 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
   const raw = (text: string) => writer.write(encoder.encode(text)).then(taken, leave);
   const beat = () => {
     missed += 1;
-    if (missed > MISSED_BEATS) line?.error(new Error("the reader takes nothing"));
+    if (missed > MISSED_BEATS) line?.error(new Error("the client does not read"));
     else void raw(": keep-alive\n\n");
   };
   const timer = setInterval(beat, options.keepAliveMs ?? KEEP_ALIVE_MS);
@@ -62,7 +62,7 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
     try {
       await write({ signal, raw, send: (data, about = {}) => raw(frame(data, about)) });
     } catch (error) {
-      await raw(frame(bodyOf(error), {}));
+      await raw(frame(buildBody(error), {}));
     } finally {
       clearInterval(timer);
       release();

@@ -16,7 +16,7 @@ export interface TurnResult {
   readonly problem?: string | undefined;
 }
 
-function finishOf(ended: Extract<AgentEvent, { type: "ended" }>, messages: readonly Message[]) {
+function toFinishReason(ended: Extract<AgentEvent, { type: "ended" }>, messages: readonly Message[]) {
   if (ended.end === "failed" || ended.end === "interrupted") return "error";
   const last = messages.findLast((message) => message.role === "assistant");
   const finish = last?.role === "assistant" ? last.finish_reason : undefined;
@@ -24,7 +24,7 @@ function finishOf(ended: Extract<AgentEvent, { type: "ended" }>, messages: reado
   return ended.end === "budget" || finish === "length" ? "length" : "stop";
 }
 
-function problemOf(ended: Extract<AgentEvent, { type: "ended" }>): string | undefined {
+function findProblem(ended: Extract<AgentEvent, { type: "ended" }>): string | undefined {
   if (ended.failure) return [ended.failure.message, ended.failure.hint].filter(Boolean).join(" ");
   if (ended.end === "interrupted") return "The run was stopped.";
   return undefined;
@@ -49,13 +49,13 @@ export async function runTurn(
   for await (const event of session.opened.conversation.send(session.input, { signal })) {
     if (event.type === "message" && event.message.role !== "user") messages.push(event.message);
     if (event.type === "ended") {
-      const problem = problemOf(event);
+      const problem = findProblem(event);
       result = {
         end: event.end,
         text: event.text,
         usage: event.usage,
         sessionId: event.sessionId,
-        finishReason: finishOf(event, messages),
+        finishReason: toFinishReason(event, messages),
         messages,
         ...(problem === undefined ? {} : { problem }),
       };

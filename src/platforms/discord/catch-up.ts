@@ -51,7 +51,7 @@ export class CatchUp {
       try {
         const place = await repository.place(channelId, "unknown");
         const { messages, complete } = await readAfter(rest, channelId, { after, pages: MAX_PAGES });
-        if (!complete) this.#context.log("warning", `more was said in channel ${channelId} than is read again`);
+        if (!complete) this.#context.log("warning", `channel ${channelId} has more missed messages than are read`);
         // The bot never saw the text from before an edit.
         const here = messages.map((message) => ({
           ...message,
@@ -62,7 +62,7 @@ export class CatchUp {
       } catch (error) {
         const { kind, reason } = sendFailure(error);
         if (kind !== "refused") throw error;
-        this.#context.log("warning", `channel ${channelId} could not be looked through: ${reason}`);
+        this.#context.log("warning", `channel ${channelId} could not be read: ${reason}`);
       }
     }
     return found;

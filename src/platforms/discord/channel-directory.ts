@@ -28,7 +28,7 @@ export function isThread(place: ChannelInfo): boolean {
   return place.kind === "thread";
 }
 
-function placeOf(channel: Partial<APIChannel> & { id: string; type: number }): ChannelInfo {
+function findPlace(channel: Partial<APIChannel> & { id: string; type: number }): ChannelInfo {
   const {
     name,
     topic,
@@ -73,7 +73,7 @@ export class ChannelDirectory {
 
   learn(channel: unknown): void {
     if (typeof channel !== "object" || channel === null || !("id" in channel) || !("type" in channel)) return;
-    const place = placeOf(channel as APIChannel);
+    const place = findPlace(channel as APIChannel);
     this.#places.delete(place.id);
     this.#places.set(place.id, place);
     if (this.#places.size > MAX_CHANNELS) this.#places.delete(this.#places.keys().next().value ?? "");
@@ -100,7 +100,7 @@ export class ChannelDirectory {
       const channels = (await this.#rest.get(`/guilds/${guild.id}/channels`)) as readonly APIChannel[];
       for (const channel of channels) {
         if (![...TEXT, ...FORUMS].includes(channel.type)) continue;
-        const { id, kind, name } = placeOf(channel);
+        const { id, kind, name } = findPlace(channel);
         found.push({ id, kind, name: name ?? id, guild: guild.name });
       }
     }

@@ -20,7 +20,7 @@ export const BASIC_COMMANDS: readonly ListedCommand[] = [
   { name: "status", summary: "Session, model, tokens" },
 ];
 
-function descriptionOf(command: ListedCommand) {
+function toDescription(command: ListedCommand) {
   return {
     name: command.name.toLowerCase(),
     description: command.summary.slice(0, 100) || command.name,
@@ -41,7 +41,7 @@ export async function syncCommands(
   const body = commands
     .filter(({ name }) => /^[\w-]{1,32}$/.test(name))
     .slice(0, 100)
-    .map(descriptionOf);
+    .map(toDescription);
   const stamp = `${applicationId}:${createHash("sha256").update(JSON.stringify(body)).digest("hex")}`;
   if ((await context.memory.get(KEY)) === stamp) return;
   try {

@@ -18,7 +18,7 @@ const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
 /** Discord answers a heartbeat every 41 s: without an answer for longer the connection is dead. */
 const QUIET_MS = 50_000;
 const DEAD_MS = 65_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const LEAVE_MS = 3_000;
 /** A close code that keeps the session, so that the next start can resume it. */
 const STAY_CODE = 4200;
@@ -37,7 +37,7 @@ async function whoAmI(rest: REST): Promise<Identity> {
   } catch (error) {
     const { status, text } = describeDiscordError(error);
     if (status === 401)
-      throw new UserError("Discord does not know this bot token", {
+      throw new UserError("Discord rejected the bot token", {
         hint: "Copy the token from the Bot page of the developer portal to DISCORD_BOT_TOKEN in ~/.hermes/.env",
       });
     throw new Error(`Discord cannot be reached: ${text}`);
@@ -47,10 +47,10 @@ async function whoAmI(rest: REST): Promise<Identity> {
 /** Close codes for which a reconnect does not help. */
 function fatalReason(text: string): UserError | null {
   if (/Authentication failed/i.test(text))
-    return new UserError("Discord does not know this bot token", { hint: "Set DISCORD_BOT_TOKEN to a valid token." });
+    return new UserError("Discord rejected the bot token", { hint: "Set DISCORD_BOT_TOKEN to a valid token." });
   if (/disallowed intents/i.test(text))
-    return new UserError("Discord does not let this bot read messages", {
-      hint: "Switch on Message Content Intent on the Bot page of the developer portal.",
+    return new UserError("Discord does not allow this bot to read messages", {
+      hint: "Enable Message Content Intent on the Bot page of the developer portal.",
     });
   return null;
 }
@@ -91,12 +91,12 @@ class Wire {
     manager.on(Events.Dispatch, ({ data }) => this.#take(data));
     manager.on(Events.HeartbeatComplete, () => this.#prove());
     manager.on(Events.Closed, ({ code }) => {
-      this.#problem = `the line was closed (${code})`;
+      this.#problem = `the connection was closed (${code})`;
     });
     manager.on(Events.Error, ({ error }) => this.#lastError(error));
     await manager.connect();
     this.#prove();
-    this.#watch = setInterval(() => this.#look(), LOOK_MS);
+    this.#watch = setInterval(() => this.#look(), CHECK_MS);
     this.#watch.unref();
   }
 

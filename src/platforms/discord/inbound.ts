@@ -97,11 +97,11 @@ export function plainText(text: string, bot: Bot): string {
     .trim();
 }
 
-function nameOf(message: Incoming): string {
+function displayName(message: Incoming): string {
   return message.member?.nick ?? message.author.global_name ?? message.author.username;
 }
 
-export function sourceOf(place: ChannelInfo, person: Partial<Source> & { userId: string | null }): Source {
+export function readSource(place: ChannelInfo, person: Partial<Source> & { userId: string | null }): Source {
   return {
     platform: "discord",
     chatId: place.id,
@@ -140,9 +140,9 @@ export function messageEvent(
   return {
     account: bot.id,
     messageId: edited ? `${message.id}:edit:${Date.parse(message.edited_timestamp ?? "")}` : message.id,
-    source: sourceOf(place, {
+    source: readSource(place, {
       userId: message.author.id,
-      userName: nameOf(message),
+      userName: displayName(message),
       ...(message.author.bot ? { isBot: true } : {}),
       ...(message.guild_id ? { guildId: message.guild_id } : {}),
     }),
@@ -171,7 +171,7 @@ export function interactionEvent(
   now: number,
 ): InboundEvent | null {
   const user = interaction.member?.user ?? interaction.user;
-  const source = sourceOf(place, {
+  const source = readSource(place, {
     userId: user?.id ?? null,
     ...(user ? { userName: interaction.member?.nick ?? user.global_name ?? user.username } : {}),
     ...(interaction.guild_id ? { guildId: interaction.guild_id } : {}),

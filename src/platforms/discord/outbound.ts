@@ -30,11 +30,11 @@ const GONE = [10_008, 10_014];
 
 type Text = Omit<OutboundMessage, "idempotencyKey">;
 
-function channelOf(to: Destination): string {
+function channelId(to: Destination): string {
   return to.threadId ?? to.chatId;
 }
 
-function nonceOf(key: string): string {
+function buildNonce(key: string): string {
   return createHash("sha256").update(key).digest("base64url").slice(0, 24);
 }
 
@@ -49,14 +49,14 @@ export function markAt(now: number): string {
 }
 
 /** Discord allows five rows of five buttons: a long list fills the rows. */
-function rowsOf(buttons: NonNullable<Text["buttons"]>): NonNullable<Text["buttons"]> {
+function toRows(buttons: NonNullable<Text["buttons"]>): NonNullable<Text["buttons"]> {
   if (buttons.length <= 5) return buttons;
   const all = buttons.flat();
   return Array.from({ length: Math.min(5, Math.ceil(all.length / 5)) }, (_, at) => all.slice(5 * at, 5 * at + 5));
 }
 
 function components(message: Text): unknown[] {
-  return rowsOf(message.buttons ?? []).map((row) => ({
+  return toRows(message.buttons ?? []).map((row) => ({
     type: 1,
     components: row.slice(0, 5).map(({ label, data }, index) => ({
       type: 2,
@@ -99,7 +99,7 @@ export class Outbound {
       content: message.text,
       components: components(message),
       allowed_mentions: this.#pings(),
-      nonce: nonceOf(message.idempotencyKey),
+      nonce: buildNonce(message.idempotencyKey),
       enforce_nonce: true,
       ...(message.silent ? { flags: 1 << 12 } : {}),
       ...this.#reply(message.replyTo),
@@ -117,7 +117,7 @@ export class Outbound {
     const body = {
       content: file.caption ?? "",
       allowed_mentions: this.#pings(),
-      nonce: nonceOf(file.idempotencyKey),
+      nonce: buildNonce(file.idempotencyKey),
       enforce_nonce: true,
       ...this.#reply(file.replyTo),
     };
@@ -130,7 +130,7 @@ export class Outbound {
     request: { body: object; signal: AbortSignal; files?: { name: string; data: Buffer }[] },
     title: string,
   ): Promise<SendResult> {
-    const channel = channelOf(to);
+    const channel = channelId(to);
     try {
       const place = await this.#repository.place(channel, to.threadId ? undefined : "unknown");
       if (place.kind === "forum") {
@@ -149,7 +149,7 @@ export class Outbound {
   async edit(to: Destination, id: string, message: Text, signal: AbortSignal): Promise<SendResult> {
     const body = { content: message.text, components: components(message), allowed_mentions: this.#pings() };
     try {
-      await this.#rest.patch(`/channels/${channelOf(to)}/messages/${id}`, { body, signal });
+      await this.#rest.patch(`/channels/${channelId(to)}/messages/${id}`, { body, signal });
       return { ok: true, messageId: id };
     } catch (error) {
       return repeatable(sendFailure(error));
@@ -158,7 +158,7 @@ export class Outbound {
 
   async delete(to: Destination, id: string, signal: AbortSignal): Promise<SendResult> {
     try {
-      await this.#rest.delete(`/channels/${channelOf(to)}/messages/${id}`, { signal });
+      await this.#rest.delete(`/channels/${channelId(to)}/messages/${id}`, { signal });
     } catch (error) {
       if (!GONE.includes(Number(describeDiscordError(error).code))) return repeatable(sendFailure(error));
     }
@@ -166,14 +166,14 @@ export class Outbound {
   }
 
   async typing(to: Destination): Promise<void> {
-    await this.#rest.post(`/channels/${channelOf(to)}/typing`).catch(() => undefined);
+    await this.#rest.post(`/channels/${channelId(to)}/typing`).catch(() => undefined);
   }
 
   async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
     const id = messageId.split(":")[0] ?? "";
     if (!this.#settings.reactions || !/^\d+$/.test(id)) return;
     const route = (emoji: string) =>
-      `/channels/${channelOf(to)}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me` as const;
+      `/channels/${channelId(to)}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me` as const;
     if (mood !== "seen") await this.#rest.delete(route(MOODS.seen)).catch(() => undefined);
     if (mood !== "clear") await this.#rest.put(route(MOODS[mood])).catch(() => undefined);
   }
@@ -197,7 +197,7 @@ export class Outbound {
     if (mark === null) return { sent: "unknown" };
     try {
       const options = { after: mark, pages: MAX_PAGES, signal };
-      const { messages, complete } = await readAfter(this.#rest, channelOf(unknown.to), options);
+      const { messages, complete } = await readAfter(this.#rest, channelId(unknown.to), options);
       const match = messages.find(
         (sent) => sent.author.id === this.#bot.id && !known.has(sent.id) && isSame(sent, message),
       );

@@ -30,7 +30,7 @@ const REJECTED_MESSAGE_CODES = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
 /** The server's reply decides. Without one, the e-mail may be delivered if its transfer had started. */
 export function sendFailure(error: unknown, left: boolean): Extract<SendResult, { ok: false }> {
   const { code = "", responseCode, command, message } = error as SmtpError;
-  const reason = message.split("\n")[0] ?? "the letter was not sent";
+  const reason = message.split("\n")[0] ?? "the e-mail was not sent";
   if (responseCode !== undefined)
     return { ok: false, kind: responseCode >= 500 && !command?.startsWith("AUTH") ? "refused" : "retry", reason };
   if (REJECTED_MESSAGE_CODES.includes(code)) return { ok: false, kind: "refused", reason };
@@ -78,7 +78,7 @@ export class EmailSender {
     const mail = {
       from: this.#settings.address,
       to: to.chatId,
-      subject: subjectOf(known, email),
+      subject: buildSubject(known, email),
       messageId,
       ...(known && last ? { inReplyTo: last, references: known.references.join(" ") } : {}),
       headers: { "Auto-Submitted": known ? "auto-replied" : "auto-generated" },
@@ -100,7 +100,7 @@ export class EmailSender {
   async #noted(to: Destination, known: Thread | null, email: Outgoing): Promise<SendResult & { readonly ok: true }> {
     const messageId = this.#messageId(email.key);
     const id = await this.#threads.find(to.chatId, messageId, []);
-    const thread: Thread = known ?? { id, subject: baseSubject(subjectOf(known, email)), references: [] };
+    const thread: Thread = known ?? { id, subject: baseSubject(buildSubject(known, email)), references: [] };
     await this.#threads.add(to.chatId, thread, messageId);
     return { ok: true, messageId };
   }
@@ -116,11 +116,11 @@ export class EmailSender {
   }
 }
 
-function subjectOf(known: Thread | null, email: Outgoing): string {
-  return known ? `Re: ${known.subject || "your message"}` : titleOf(email.title);
+function buildSubject(known: Thread | null, email: Outgoing): string {
+  return known ? `Re: ${known.subject || "your message"}` : buildTitle(email.title);
 }
 
-function titleOf(text: string): string {
+function buildTitle(text: string): string {
   const line = text.split("\n").find((part) => part.trim() !== "") ?? "A message from Hermes";
   const plain = line.replaceAll(/[#*`_>]/g, "").trim();
   return plain.length > MAX_SUBJECT ? `${plain.slice(0, MAX_SUBJECT - 1)}…` : plain;

@@ -18,14 +18,14 @@ import { EMAIL_SETTINGS, type EmailSettings, readSettings } from "./settings.ts"
 import { baseSubject, Threads } from "./threads.ts";
 import { openTransporter } from "./transporter.ts";
 
-function kindOf(mime: string): MediaKind {
+function findKind(mime: string): MediaKind {
   const [group] = mime.split("/");
   return group === "image" || group === "video" || group === "audio" ? group : "document";
 }
 
-function attachmentsOf(email: IncomingEmail, uid: number): Attachment[] {
+function readAttachments(email: IncomingEmail, uid: number): Attachment[] {
   return email.files.map((file, index) => ({
-    kind: kindOf(file.mime),
+    kind: findKind(file.mime),
     name: file.name,
     mime: file.mime,
     bytes: file.bytes.byteLength,
@@ -34,7 +34,7 @@ function attachmentsOf(email: IncomingEmail, uid: number): Attachment[] {
 }
 
 /** The subject is included once per thread: replies repeat it. */
-function wordsOf(email: IncomingEmail): string {
+function readWords(email: IncomingEmail): string {
   const isReply = email.references.length > 0;
   const subject = baseSubject(email.subject);
   return isReply || subject === "" ? email.text : `Subject: ${subject}\n\n${email.text}`.trim();
@@ -63,16 +63,16 @@ class Reader {
     const reason =
       loopReason(email, message, address) ??
       (isAllowed(message.from, allowed) ? undefined : "its sender is not allowed") ??
-      (isProven(email, message.from, this.#settings) ? undefined : "the mail server could not prove its sender");
-    if (reason !== undefined) return this.#context.log("info", `a letter was left alone: ${reason}`);
-    const text = wordsOf(message);
+      (isProven(email, message.from, this.#settings) ? undefined : "the mail server could not verify its sender");
+    if (reason !== undefined) return this.#context.log("info", `an e-mail was ignored: ${reason}`);
+    const text = readWords(message);
     if (text === "" && message.files.length === 0) return;
     const messageId = message.messageId || `uid:${uid}`;
     const id = await this.#threads.find(message.from, messageId, message.references);
     const known = await this.#threads.get(id);
     const thread = known ?? { id, subject: baseSubject(message.subject), references: message.references };
     await this.#threads.add(message.from, thread, messageId);
-    const attachments = attachmentsOf(message, uid);
+    const attachments = readAttachments(message, uid);
     const event: InboundEvent = {
       account: address,
       messageId,
@@ -96,10 +96,10 @@ class Reader {
 async function download(mailbox: Mailbox, attachment: Attachment): Promise<Uint8Array> {
   const { uid, index, messageId } = JSON.parse(attachment.ref) as { uid: number; index: number; messageId: string };
   const source = await mailbox.source(uid);
-  if (source === null) throw new Error("the letter is no longer in the mailbox");
+  if (source === null) throw new Error("the e-mail is no longer in the mailbox");
   const { message } = await parseEmail(source);
   const file = message.files[index];
-  if (!file || message.messageId !== messageId) throw new Error("the letter has changed");
+  if (!file || message.messageId !== messageId) throw new Error("the e-mail has changed");
   return file.bytes;
 }
 
@@ -119,7 +119,7 @@ function loginError(error: unknown, what: string): Error {
 async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   if (settings.allowed.length === 0)
-    context.log("warning", "nobody may write: set EMAIL_ALLOWED_USERS to the addresses that the agent listens to");
+    context.log("warning", "no sender is allowed: set EMAIL_ALLOWED_USERS to the addresses that may write");
   const threads = new Threads(context);
   const transporter = await openTransporter(settings);
   await transporter.verify().catch((error: unknown) => {

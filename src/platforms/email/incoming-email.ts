@@ -33,7 +33,7 @@ function ids(text: string | undefined): string[] {
   return text?.match(/<[^<>\s]+>/g) ?? [];
 }
 
-function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array {
+function readBytes(content: ArrayBuffer | Uint8Array | string): Uint8Array {
   if (typeof content === "string") return Buffer.from(content, "utf8");
   return content instanceof Uint8Array ? content : new Uint8Array(content);
 }
@@ -59,7 +59,7 @@ export async function parseEmail(
       .map((file, index) => ({
         name: file.filename ?? `attachment-${index + 1}`,
         mime: file.mimeType,
-        bytes: bytesOf(file.content),
+        bytes: readBytes(file.content),
       })),
   };
   return { message, email };
@@ -69,14 +69,14 @@ export async function parseEmail(
 export function loopReason(email: Email, message: IncomingEmail, own: string): string | undefined {
   const [local = ""] = message.from.split("@");
   if (message.from === "") return "it has no sender";
-  if (message.from === own) return "it is our own";
-  if (ROBOTS.test(local)) return "its sender takes no answers";
+  if (message.from === own) return "it is the agent's own";
+  if (ROBOTS.test(local)) return "its sender accepts no replies";
   const submitted = header(email, "auto-submitted")?.toLowerCase();
   if (submitted !== undefined && submitted !== "no") return "a machine wrote it";
   if (header(email, "x-auto-response-suppress") || header(email, "x-autoreply")) return "a machine wrote it";
   if (/^(?:bulk|junk|list|auto_reply)$/i.test(header(email, "precedence") ?? "")) return "it is bulk mail";
-  if (header(email, "list-id")) return "it comes from a mailing list";
-  if (header(email, "return-path") === "<>") return "it is a notice about delivery";
+  if (header(email, "list-id")) return "it is from a mailing list";
+  if (header(email, "return-path") === "<>") return "it is a delivery report";
   return undefined;
 }
 

@@ -78,14 +78,14 @@ export class Mailbox {
     const validity = String(folder.uidValidity);
     if (cursor === null) await this.#moveTo({ validity, uid: folder.uidNext - 1 });
     else if (cursor.validity !== validity) {
-      context.log("warning", "the mail server renumbered the folder; recent letters are looked at again");
+      context.log("warning", "the mail server renumbered the folder; recent e-mails are checked again");
       const since = new Date(context.now() - LOOK_BACK_MS);
       const recent = await inTime(this.#client.search({ since }, { uid: true }), "search");
       const first = recent && recent.length > 0 ? Math.min(...recent) : folder.uidNext;
       await this.#moveTo({ validity, uid: first - 1 });
     }
     this.#client.on("exists", () => this.look());
-    this.#client.on("close", () => this.#lose("the IMAP line was closed"));
+    this.#client.on("close", () => this.#lose("the IMAP connection was closed"));
     this.#timer = setInterval(() => this.look(), settings.pollMs);
     this.look();
   }
@@ -131,7 +131,7 @@ export class Mailbox {
     const fresh = found.filter(({ uid }) => uid > cursor.uid).sort((a, b) => a.uid - b.uid);
     for (const { uid, size } of fresh) {
       if (this.#closed) return;
-      if ((size ?? 0) > MAX_EMAIL_BYTES) this.#parts.context.log("warning", `a letter of ${size} bytes was left out`);
+      if ((size ?? 0) > MAX_EMAIL_BYTES) this.#parts.context.log("warning", `an e-mail of ${size} bytes was ignored`);
       else await this.#take(uid);
       await this.#moveTo({ ...cursor, uid });
     }
@@ -158,7 +158,7 @@ export class Mailbox {
     const quiet = context.now() - this.#provenAt;
     if (this.#lost !== undefined) return { state: "red", provenAt: this.#provenAt, reason: this.#lost };
     if (quiet > 2 * settings.pollMs + COMMAND_MS)
-      return { state: "degraded", provenAt: this.#provenAt, reason: "the mailbox was not looked at in time" };
+      return { state: "degraded", provenAt: this.#provenAt, reason: "the mailbox was not checked in time" };
     return { state: "ok", provenAt: this.#provenAt };
   }
 

@@ -9,7 +9,7 @@ export function isLoopback(host: string): boolean {
 }
 
 /** The host name of a Host header or an origin, without its port; null when it is invalid. */
-export function hostNameOf(header: string): string | null {
+export function parseHostName(header: string): string | null {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:/\s[\]]+))(?::\d{1,5})?$/i.exec(header.trim());
   return match ? (match[1] ?? match[2] ?? "").toLowerCase() : null;
 }
@@ -20,7 +20,7 @@ export function hostNameOf(header: string): string | null {
  */
 export function hostAllowed(header: string | undefined, allowed: readonly string[]): boolean {
   if (header === undefined) return false;
-  const name = hostNameOf(header);
+  const name = parseHostName(header);
   if (name === null) return false;
   return name === "localhost" || isIP(name) !== 0 || allowed.includes(name);
 }

@@ -39,7 +39,7 @@ function details(error: NodeJS.ErrnoException, where: Where): Error {
 }
 
 /** Port 0 means any free port. */
-export function portOf(text: string | undefined, fallback: number, setting: string): number {
+export function readPort(text: string | undefined, fallback: number, setting: string): number {
   if (text === undefined || text.trim() === "") return fallback;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;

@@ -98,7 +98,7 @@ export function describeApiError(error: unknown): ApiProblem {
     // A proxy may answer in another format: refused, without a reason in Telegram's format.
     return {
       code: code ?? 400,
-      text: description || "the Bot API server answered in a form that is not Telegram's",
+      text: description || "the Bot API server answered in an unknown format",
       neverLeft: false,
       silent: false,
       ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),

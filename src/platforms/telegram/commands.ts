@@ -12,7 +12,7 @@ export interface MenuCommand {
 }
 
 /** The menu allows lower-case letters, digits and underscores. */
-export function menuOf(commands: readonly MenuCommand[]): { command: string; description: string }[] {
+export function buildMenu(commands: readonly MenuCommand[]): { command: string; description: string }[] {
   return commands
     .map(({ name, summary }) => ({
       command: name.toLowerCase().replaceAll("-", "_"),
@@ -28,7 +28,7 @@ export async function syncMenu(
   commands: readonly MenuCommand[],
   context: PlatformContext,
 ): Promise<void> {
-  const menu = menuOf(commands);
+  const menu = buildMenu(commands);
   if (menu.length === 0) return;
   const stamp = createHash("sha256").update(JSON.stringify(menu)).digest("hex");
   try {

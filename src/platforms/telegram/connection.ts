@@ -85,7 +85,7 @@ export class TelegramConnection implements PlatformConnection {
   /** Messages with a known sender. */
   learn(messages: readonly { readonly chatId: string; readonly messageId: string }[]): void {
     for (const { chatId, messageId } of messages)
-      if (/^\d+$/.test(messageId)) this.#saw(scopeOf(chatId), Number(messageId));
+      if (/^\d+$/.test(messageId)) this.#saw(counterScope(chatId), Number(messageId));
   }
 
   /** Resolves when the updates are on disk. */
@@ -95,7 +95,7 @@ export class TelegramConnection implements PlatformConnection {
     this.#heardAt = context.now();
     for (const update of updates) {
       const message = update.message ?? update.edited_message;
-      if (message) this.#saw(scopeOf(String(message.chat.id)), message.message_id);
+      if (message) this.#saw(counterScope(String(message.chat.id)), message.message_id);
     }
     const events = updates.flatMap((update) => {
       try {
@@ -135,7 +135,7 @@ export class TelegramConnection implements PlatformConnection {
 
   /** A message of the bot. With a mark below it, it would look like a lost one when its row is deleted. */
   #said(to: Destination, id: number): void {
-    this.#saw(scopeOf(to.chatId), id);
+    this.#saw(counterScope(to.chatId), id);
     this.#keeping ??= setTimeout(() => void this.#keepIfChanged(), KEEP_MS).unref();
   }
 
@@ -184,8 +184,8 @@ export class TelegramConnection implements PlatformConnection {
         {
           ...mode,
           ...keyboard(message),
-          ...threadOf(to),
-          ...replyOf(message.replyTo),
+          ...readThread(to),
+          ...findReply(message.replyTo),
           ...(message.silent ? { disable_notification: true } : {}),
           ...(settings.linkPreviews ? {} : { link_preview_options: { is_disabled: true } }),
         },
@@ -231,9 +231,9 @@ export class TelegramConnection implements PlatformConnection {
     if (gone !== null) return { ok: false, kind: "refused", reason: `the file cannot be read: ${gone}` };
     const { InputFile } = await loadGrammy();
     const other = {
-      ...threadOf(to),
-      ...replyOf(file.replyTo),
-      ...captionOf(file),
+      ...readThread(to),
+      ...findReply(file.replyTo),
+      ...buildCaption(file),
     };
     const input = new InputFile(file.path, file.name);
     const result = await underSignals([signal], FILE_MS, (joined) =>
@@ -255,7 +255,7 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   async typing(to: Destination): Promise<void> {
-    await this.#call((api) => api.sendChatAction(to.chatId, "typing", threadOf(to)));
+    await this.#call((api) => api.sendChatAction(to.chatId, "typing", readThread(to)));
   }
 
   async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
@@ -283,7 +283,7 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   mark(to: Destination): string | null {
-    const highest = this.#highest.get(scopeOf(to.chatId));
+    const highest = this.#highest.get(counterScope(to.chatId));
     return highest === undefined ? null : String(highest);
   }
 
@@ -301,7 +301,7 @@ export class TelegramConnection implements PlatformConnection {
       write: (to: Destination, id: string, message: OutboundMessage | OutboundFile) =>
         isFile(message) ? this.#setCaption(to, id, message) : this.edit(to, id, message, signal),
       delete: (to: Destination, id: string) => this.delete(to, id),
-      accounted: (to: Destination, id: number) => this.#seen.has(`${scopeOf(to.chatId)}/${id}`),
+      accounted: (to: Destination, id: number) => this.#seen.has(`${counterScope(to.chatId)}/${id}`),
       arriving: () => this.#parts.context.now() - this.#heardAt < ARRIVING_MS,
       probe: (to: Destination, id: string, message: OutboundMessage | OutboundFile) => this.#probe(to, id, message),
     };
@@ -310,14 +310,14 @@ export class TelegramConnection implements PlatformConnection {
 
   /** Rejects when Telegram cannot be reached. */
   async #isChannel(to: Destination): Promise<boolean> {
-    if (scopeOf(to.chatId) === "account") return false;
+    if (counterScope(to.chatId) === "account") return false;
     const result = await this.#call((api) => api.getChat(to.chatId));
     if (!result.ok && result.kind !== "refused") throw new Error(result.reason);
     return !result.ok || result.value.type === "channel";
   }
 
   async #setCaption(to: Destination, messageId: string, file: OutboundFile): Promise<SendResult> {
-    const result = await this.#call((api) => api.editMessageCaption(to.chatId, Number(messageId), captionOf(file)));
+    const result = await this.#call((api) => api.editMessageCaption(to.chatId, Number(messageId), buildCaption(file)));
     const stands = result.ok || /message is not modified/i.test(result.reason);
     return stands ? { ok: true, messageId } : result;
   }
@@ -345,23 +345,23 @@ export class TelegramConnection implements PlatformConnection {
 }
 
 /** Large groups have their own message counter; all other chats share the bot's. */
-function scopeOf(chatId: string): string {
+function counterScope(chatId: string): string {
   return chatId.startsWith("-100") ? chatId : "account";
 }
 
-function threadOf(to: Destination): { message_thread_id?: number } {
+function readThread(to: Destination): { message_thread_id?: number } {
   // Topic 1 is the general one; Telegram refuses its id.
   return to.threadId && to.threadId !== "1" ? { message_thread_id: Number(to.threadId) } : {};
 }
 
-function replyOf(messageId: string | undefined): {
+function findReply(messageId: string | undefined): {
   reply_parameters?: { message_id: number; allow_sending_without_reply: true };
 } {
   if (!messageId || !/^\d+$/.test(messageId)) return {};
   return { reply_parameters: { message_id: Number(messageId), allow_sending_without_reply: true } };
 }
 
-function captionOf({ caption }: OutboundFile): { caption?: string } {
+function buildCaption({ caption }: OutboundFile): { caption?: string } {
   return caption ? { caption: caption.slice(0, 1024) } : {};
 }
 

@@ -132,7 +132,7 @@ export async function findSentMessage(prober: Prober, unknown: UnknownSend, sign
   if (placeholder === null) return { sent: false };
   const ids = candidates(prober, unknown, after, Number(placeholder));
   if (ids === null) {
-    if (prober.arriving()) throw new Error("people's messages are still arriving; it is looked for after them");
+    if (prober.arriving()) throw new Error("updates are still arriving; the search follows");
     await prober.delete(to, placeholder);
     return { sent: "unknown" };
   }

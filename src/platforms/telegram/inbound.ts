@@ -8,33 +8,33 @@ export interface Bot {
   readonly username: string;
 }
 
-function nameOf(user: User): string {
+function displayName(user: User): string {
   return [user.first_name, user.last_name].filter(Boolean).join(" ") || user.username || String(user.id);
 }
 
-function kindOf(message: Message): ChatKind {
+function findKind(message: Message): ChatKind {
   if (message.chat.type === "private") return "dm";
   if (message.chat.type === "channel") return "channel";
   return message.chat.type === "supergroup" && message.chat.is_forum === true ? "forum" : "group";
 }
 
 /** A topic in a forum or in a private chat; a chain of replies in a group is not a thread. */
-function threadOf(message: Message): string | undefined {
+function readThread(message: Message): string | undefined {
   if (message.message_thread_id === undefined || message.is_topic_message !== true) return undefined;
   return String(message.message_thread_id);
 }
 
-function sourceOf(message: Message, from: User | undefined): Source {
-  const threadId = threadOf(message);
+function readSource(message: Message, from: User | undefined): Source {
+  const threadId = readThread(message);
   const title = "title" in message.chat ? message.chat.title : undefined;
   return {
     platform: "telegram",
     chatId: String(message.chat.id),
-    chatKind: kindOf(message),
+    chatKind: findKind(message),
     ...(title ? { chatName: title } : {}),
     ...(threadId ? { threadId } : {}),
     userId: from ? String(from.id) : null,
-    ...(from ? { userName: nameOf(from), isBot: from.is_bot } : {}),
+    ...(from ? { userName: displayName(from), isBot: from.is_bot } : {}),
   };
 }
 
@@ -55,7 +55,7 @@ function attachment(kind: MediaKind, file: FileLike): Attachment {
   };
 }
 
-function attachmentsOf(message: Message): Attachment[] {
+function readAttachments(message: Message): Attachment[] {
   const found: Attachment[] = [];
   const photo = message.photo?.at(-1);
   if (photo) found.push(attachment("image", { ...photo, mime_type: "image/jpeg" }));
@@ -118,7 +118,7 @@ function withoutName(text: string, bot: Bot): string {
 function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent | null {
   const from = message.from;
   if (from?.id === bot.id) return null;
-  const attachments = attachmentsOf(message);
+  const attachments = readAttachments(message);
   const text = withoutName(textOf(message), bot);
   if (text === "" && attachments.length === 0) return null;
   const reply = message.reply_to_message;
@@ -126,7 +126,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
   return {
     account: String(bot.id),
     messageId: edited ? `${message.message_id}:edit:${message.edit_date ?? 0}` : String(message.message_id),
-    source: sourceOf(message, from),
+    source: readSource(message, from),
     text,
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(message.media_group_id ? { group: message.media_group_id } : {}),
@@ -147,7 +147,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
 function pressEvent(query: CallbackQuery, bot: Bot, now: number): InboundEvent | null {
   const { message, data } = query;
   if (!message || !data) return null;
-  const source = sourceOf(message as Message, query.from);
+  const source = readSource(message as Message, query.from);
   return {
     account: String(bot.id),
     messageId: `press:${query.id}`,

@@ -41,7 +41,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 function wordsFor({ code, text, silent }: ApiProblem): string {
   if (code === 409)
-    return "another program receives with this token (409): stop it, or give each program a bot of its own";
+    return "another program receives with this token (409): stop it, or use a separate bot for each program";
   if (silent) return "poll failed: no answer in time";
   return `poll failed: ${code === 0 ? "no answer," : code} ${text}`;
 }
@@ -78,7 +78,7 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       if (failure.silent && !heard) line.rebuild();
       else if (!heard && (failure.code === 0 || failure.code >= 500)) line.renew();
       if (failure.code === 401 || failure.code === 404) {
-        context.lost("Telegram does not know this bot token", { fatal: true });
+        context.lost("Telegram rejected the bot token", { fatal: true });
         return;
       }
       if (failures % REBUILD_AFTER === 0) {

@@ -3,7 +3,7 @@ import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
 
 export const TELEGRAM_SETTINGS: readonly PlatformSetting[] = [
   { env: "TELEGRAM_BOT_TOKEN", key: "token", description: "Token from @BotFather", secret: true, required: true },
-  { env: "TELEGRAM_ALLOWED_USERS", key: "allow_from", description: "Ids of people who may write, separated by commas" },
+  { env: "TELEGRAM_ALLOWED_USERS", key: "allow_from", description: "Ids of users who may write, separated by commas" },
   {
     env: "TELEGRAM_GROUP_ALLOWED_USERS",
     key: "group_allow_from",
@@ -19,8 +19,8 @@ export const TELEGRAM_SETTINGS: readonly PlatformSetting[] = [
     description: "Groups where no mention is needed",
   },
   { env: "TELEGRAM_GUEST_MODE", key: "guest_mode", description: "Answer a direct mention in any group" },
-  { env: "TELEGRAM_IGNORED_THREADS", key: "ignored_threads", description: "Topics that are left alone" },
-  { env: "TELEGRAM_REACTIONS", key: "reactions", description: "Show the state of work by reactions" },
+  { env: "TELEGRAM_IGNORED_THREADS", key: "ignored_threads", description: "Topics to ignore" },
+  { env: "TELEGRAM_REACTIONS", key: "reactions", description: "Show progress by reactions" },
   { env: "TELEGRAM_WEBHOOK_URL", key: "webhook_url", description: "Public address; without it updates are polled" },
   { env: "TELEGRAM_WEBHOOK_SECRET", key: "webhook_secret", description: "Secret of the webhook", secret: true },
   { env: "TELEGRAM_WEBHOOK_PORT", key: "webhook_port", description: "Port of the webhook server; 8443" },

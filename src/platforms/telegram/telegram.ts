@@ -17,7 +17,7 @@ async function whoAmI(line: TelegramClient): Promise<{ id: number; username: str
   } catch (error) {
     const failure = describeApiError(error);
     if (failure.code === 401 || failure.code === 404)
-      throw new UserError("Telegram does not know this bot token", {
+      throw new UserError("Telegram rejected the bot token", {
         hint: "Get a token from @BotFather and set TELEGRAM_BOT_TOKEN in ~/.hermes/.env",
       });
     throw new Error(`Telegram cannot be reached: ${failure.text}`);

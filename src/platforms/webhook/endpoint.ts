@@ -114,7 +114,7 @@ export class Endpoint {
     const route = readRoute(name, { ...entry }, settings.secret);
     const problem = routeProblem(route, settings.loopback);
     if (problem === undefined) return route;
-    context.log("warning", `webhook route "${name}" cannot serve: ${problem}`);
+    context.log("warning", `webhook route "${name}" is not valid: ${problem}`);
     return undefined;
   }
 
@@ -164,7 +164,7 @@ export class Endpoint {
     if (!before) this.#seen.set(key, { at: now, kept });
     // A duplicate that arrives while the first is being stored gets the same answer.
     if (!(await kept))
-      return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be kept; try again" });
+      return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be stored; try again" });
     if (before) return answer(200, { status: "duplicate", delivery_id: id });
     const status = route.deliverOnly ? "delivered" : "accepted";
     return answer(route.deliverOnly ? 200 : 202, { status, route: route.name, delivery_id: id });
@@ -228,7 +228,7 @@ export async function webhookApp(parts: EndpointParts): Promise<Hono> {
   app.notFound(() => answer(404, { error: "not found" }));
   app.onError((error) => {
     parts.context.log("error", `webhook: ${error.message}`);
-    return answer(500, { error: "the server met an error of its own" });
+    return answer(500, { error: "internal server error" });
   });
   return app;
 }

@@ -54,10 +54,10 @@ export function readRoute(name: string, raw: Raw, globalSecret: string): Route {
 
 /** Why a route is invalid; undefined when it is valid. */
 export function routeProblem(route: Route, loopback: boolean): string | undefined {
-  if (!ROUTE_NAME.test(route.name)) return "its name may have small letters, digits, - and _ only";
+  if (!ROUTE_NAME.test(route.name)) return "its name may only have lower-case letters, digits, - and _";
   if (route.secret === "") return "it has no secret";
-  if (route.secret === NO_AUTH && !loopback) return "it takes unsigned requests, which is allowed on loopback only";
-  if (route.deliverOnly && route.deliver === "log") return "deliver_only needs a place to deliver to, not the log";
+  if (route.secret === NO_AUTH && !loopback) return "it accepts unsigned requests, which is allowed on loopback only";
+  if (route.deliverOnly && route.deliver === "log") return "deliver_only needs a delivery target other than the log";
   return undefined;
 }
 
@@ -65,7 +65,7 @@ export function routeProblem(route: Route, loopback: boolean): string | undefine
 export function requireRoute(route: Route, loopback: boolean): Route {
   const problem = routeProblem(route, loopback);
   if (problem === undefined) return route;
-  throw new UserError(`webhook route "${route.name}" cannot serve: ${problem}`, {
+  throw new UserError(`webhook route "${route.name}" is not valid: ${problem}`, {
     hint: `Correct platforms.webhook.extra.routes.${route.name} in config.yaml.`,
   });
 }

@@ -40,7 +40,7 @@ export async function readSubscriptions(path: string): Promise<Subscriptions> {
   } catch (error) {
     throw new UserError(`${path} is not JSON`, { hint: "Correct it by hand, or move it away.", cause: error });
   }
-  throw new UserError(`${path} does not hold a map of routes`, { hint: "Correct it by hand, or move it away." });
+  throw new UserError(`${path} does not contain a map of routes`, { hint: "Correct it by hand, or move it away." });
 }
 
 export async function changeSubscriptions(
