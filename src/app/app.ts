@@ -3,12 +3,14 @@
 import type { SlashCommand } from "../core/command.ts";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
+import type { HandoffStore } from "../core/handoff.ts";
 import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
 import type { Platform } from "../core/platform.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
+import type { TopicStore } from "../core/telegram-topics.ts";
 import type { Registry, ToolState } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Cron } from "../cron/job-repository.ts";
@@ -25,6 +27,8 @@ export interface App {
   readonly home: Home;
   readonly config: Config;
   readonly store: SessionStore;
+  readonly handoffs: HandoffStore;
+  readonly topics: TopicStore;
   readonly ledger: UsageLedger;
   readonly registry: Registry;
   /** Hooks of plugins and of the person's own programs. */

@@ -162,6 +162,8 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     home,
     config,
     store,
+    handoffs: store,
+    topics: store,
     ledger,
     registry,
     hooks,

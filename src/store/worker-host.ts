@@ -1,8 +1,9 @@
 // The session store in a worker thread: the same contract, and the owner's event loop never waits for the disk.
 import { Worker } from "node:worker_threads";
-import type { ExportedSession, OnProgress, SessionStore } from "../core/session.ts";
+import type { ExportedSession, OnProgress } from "../core/session.ts";
 import { BatchedPort } from "../lib/batched-port.ts";
 import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
+import type { FullStore } from "./full-store.ts";
 import { recordInitError } from "./sqlite/connection/init-error.ts";
 import type { ExportEntry } from "./sqlite/export.ts";
 import { type Call, type Method, PROGRESS, type Reply, unpackError, type WorkerOptions } from "./worker-protocol.ts";
@@ -35,9 +36,9 @@ const METHODS = [
 ];
 
 type Listed = (typeof METHODS)[number];
-type Proxied = { [name in Listed]: SessionStore[name] };
+type Proxied = { [name in Listed]: FullStore[name] };
 /** Fails to compile when the contract gains a method that is not listed above. */
-type Rest = Omit<SessionStore, Listed> & { exportAll: unknown; close: unknown };
+type Rest = Omit<FullStore, Listed> & { exportAll: unknown; close: unknown };
 
 interface Pending {
   resolve(value: unknown): void;
@@ -173,7 +174,7 @@ class WorkerLine {
 }
 
 /** Rejects when the file cannot be opened; the worker is gone then. */
-export async function openWorkerSessionStore(options: WorkerStoreOptions): Promise<SessionStore> {
+export async function openWorkerSessionStore(options: WorkerStoreOptions): Promise<FullStore> {
   const line = new WorkerLine(options);
   await line.open();
   const proxied = Object.fromEntries(
@@ -189,5 +190,5 @@ export async function openWorkerSessionStore(options: WorkerStoreOptions): Promi
     },
     close: () => line.close(),
   };
-  return { ...proxied, ...rest } as SessionStore;
+  return { ...proxied, ...rest } as FullStore;
 }

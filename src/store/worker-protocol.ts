@@ -1,11 +1,11 @@
 // The messages between a worker-hosted store and its owner.
 import { UserError } from "../core/failure.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { FullStore } from "./full-store.ts";
 import { sqliteCode } from "./sqlite/connection/error-code.ts";
 import type { SqliteSessionStore, SqliteStoreOptions } from "./sqlite-session-store.ts";
 
 /** Calls that travel as they are: everything except the stream of `exportAll`. */
-export type Method = Exclude<keyof SessionStore, "exportAll"> | "exportOrder";
+export type Method = Exclude<keyof FullStore, "exportAll"> | "exportOrder";
 
 export type WorkerOptions = Pick<
   SqliteStoreOptions,

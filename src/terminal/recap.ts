@@ -2,7 +2,7 @@
 
 import type { Terminal } from "../cli/terminal.ts";
 import { type Content, textOf } from "../core/message.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionLog } from "../core/session.ts";
 
 const EXCHANGES = 10;
 const USER_CHARS = 300;
@@ -15,7 +15,7 @@ function shorten(text: string, chars: number, lines: number): string {
   return cut.length < text.length ? `${cut} …` : cut;
 }
 
-export async function recap(store: SessionStore, sessionId: string, terminal: Terminal): Promise<string> {
+export async function recap(store: SessionLog, sessionId: string, terminal: Terminal): Promise<string> {
   const rows = (await store.getMessages(sessionId))
     .filter((row) => row.role === "user" || row.role === "assistant")
     .slice(-2 * EXCHANGES);
