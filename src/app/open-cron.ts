@@ -10,8 +10,8 @@ import type { Cron, JobRepository } from "../cron/job-repository.ts";
 import type { Owners } from "../cron/owner.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { nearest } from "../lib/nearest.ts";
+import { toolNames } from "../tools/tool-selection.ts";
 import type { App } from "./app.ts";
-import { toolNames } from "./conversation-settings.ts";
 import type { Services } from "./services.ts";
 
 export interface JobRepositoryOptions {

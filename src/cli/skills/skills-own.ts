@@ -1,9 +1,9 @@
 // `hermes skills`, the part about what is here: list, config, reset, and changes of the agent that wait for a person.
 
-import { UserError } from "../core/failure.ts";
-import { type OwnSkills, openOwnSkills, type SkillRow } from "../skills/api.ts";
-import { type Column, renderTable } from "./columns.ts";
-import { type CliContext, textOption } from "./command.ts";
+import { UserError } from "../../core/failure.ts";
+import { type Column, renderTable } from "../../lib/terminal/columns.ts";
+import { type OwnSkills, openOwnSkills, type SkillRow } from "../../skills/api.ts";
+import { type CliContext, textOption } from "../command.ts";
 import { plain } from "./skills-print.ts";
 
 const SOURCES = ["all", "hub", "builtin", "local", "external", "plugin"];

@@ -1,11 +1,11 @@
 // Skills from outside on the screen: what they are, what the guard found, what would change. Their text cannot draw.
 import { stripVTControlCharacters } from "node:util";
-import { UserError } from "../core/failure.ts";
-import { displayWidth } from "../lib/text/text-width.ts";
-import type { InstallPlan } from "../skills/hub/api.ts";
-import { formatBytes } from "./columns.ts";
-import type { CliCommand } from "./command.ts";
-import type { Terminal } from "./terminal.ts";
+import { UserError } from "../../core/failure.ts";
+import { formatBytes } from "../../lib/terminal/columns.ts";
+import type { Terminal } from "../../lib/terminal/terminal.ts";
+import { displayWidth } from "../../lib/text/text-width.ts";
+import type { InstallPlan } from "../../skills/hub/api.ts";
+import type { CliCommand } from "../command.ts";
 
 const MAX_FINDINGS = 12;
 const MAX_FILES = 20;

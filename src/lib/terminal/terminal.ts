@@ -1,7 +1,7 @@
 // The terminal as the commands see it: two streams, a width, colours, and questions to the person.
-import type { Readable, Writable } from "node:stream";
-import { showTerminalControls } from "../lib/text/visible-text.ts";
-import { wrapWords } from "../lib/text/wrap-words.ts";
+import { showTerminalControls } from "../text/visible-text.ts";
+import { wrapWords } from "../text/wrap-words.ts";
+import type { TerminalStreams } from "./streams.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -13,12 +13,6 @@ const CODES: { readonly [style in Style]: readonly [number, number] } = {
   yellow: [33, 39],
   cyan: [36, 39],
 };
-
-export interface TerminalStreams {
-  readonly stdin: Readable & { isTTY?: boolean | undefined; setRawMode?(on: boolean): unknown };
-  readonly stdout: Writable & { isTTY?: boolean | undefined; columns?: number };
-  readonly stderr: Writable & { isTTY?: boolean | undefined; columns?: number; rows?: number | undefined };
-}
 
 /** Whoever read our words may leave early (`| head`): the work goes on without them. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
@@ -133,8 +127,8 @@ export class Terminal {
   async askHidden(prompt: string): Promise<string | null> {
     const known = this.#ahead.shift();
     if (known !== undefined) return known;
-    const { readHidden } = await import("./hidden-input.ts");
-    return readHidden(this.#streams.stdin, this.#streams.stderr, { prompt });
+    const { readSecret } = await import("./secret-input.ts");
+    return readSecret(this.#streams.stdin, this.#streams.stderr, { prompt });
   }
 
   /** A progress bar on the error stream, drawn only where a person watches. */

@@ -1,5 +1,5 @@
 // `hermes skills`: every subcommand as one value; what they do is in the files beside.
-import { type CliCommand, type CliOption, JSON_OPTION } from "./command.ts";
+import { type CliCommand, type CliOption, JSON_OPTION } from "../command.ts";
 import * as hub from "./skills-hub.ts";
 import * as own from "./skills-own.ts";
 import { withPlainErrors } from "./skills-print.ts";

@@ -3,13 +3,13 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { openForeignStore, sessionsDir } from "../app/store.ts";
-import { openSettings } from "../config/api.ts";
-import { UserError } from "../core/failure.ts";
-import type { ExportedSession, SessionStore } from "../core/session.ts";
-import { formatBytes } from "./columns.ts";
-import { type CliContext, integerOption, textOption } from "./command.ts";
-import { requireSession, withStore } from "./with-store.ts";
+import { openForeignStore, sessionsDir } from "../../app/store.ts";
+import { openSettings } from "../../config/api.ts";
+import { UserError } from "../../core/failure.ts";
+import type { ExportedSession, SessionStore } from "../../core/session.ts";
+import { formatBytes } from "../../lib/terminal/columns.ts";
+import { type CliContext, integerOption, textOption } from "../command.ts";
+import { requireSession, withStore } from "../with-store.ts";
 
 function say(context: CliContext, data: object, text: string): void {
   context.terminal.out(context.values.json ? JSON.stringify(data, null, 2) : text);

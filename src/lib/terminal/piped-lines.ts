@@ -1,7 +1,7 @@
 // Lines from a pipe or a file, or from a terminal whose output goes elsewhere. One line at a time, in their order.
 import type { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import type { TerminalStreams } from "./terminal.ts";
+import type { TerminalStreams } from "./streams.ts";
 
 /** Reading stops above this many waiting characters. */
 const MAX_WAITING = 1_000_000;
@@ -147,10 +147,10 @@ export class PipedLines {
       output.write(`${prompt}\n`);
       return this.answer(signal);
     }
-    const { readHidden } = await import("./hidden-input.ts");
+    const { readSecret } = await import("./secret-input.ts");
     input.off("data", this.#onData);
     try {
-      return await readHidden(input, output, { prompt, signal });
+      return await readSecret(input, output, { prompt, signal });
     } finally {
       input.on("data", this.#onData);
       input.resume();

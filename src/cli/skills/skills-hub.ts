@@ -1,10 +1,10 @@
 // `hermes skills`, the part that reaches out: browse, search, inspect, install, check, update, audit, uninstall, taps.
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { UserError } from "../core/failure.ts";
-import { type Consent, type HubActions, type InstallPlan, openHubActions } from "../skills/hub/api.ts";
-import { renderTable } from "./columns.ts";
-import { type CliContext, integerOption, textOption } from "./command.ts";
+import { UserError } from "../../core/failure.ts";
+import { renderTable } from "../../lib/terminal/columns.ts";
+import { type Consent, type HubActions, type InstallPlan, openHubActions } from "../../skills/hub/api.ts";
+import { type CliContext, integerOption, textOption } from "../command.ts";
 import { findingLines, plain, showPlan, verdictText } from "./skills-print.ts";
 
 function wordOf(context: CliContext, what: string): string {

@@ -1,11 +1,11 @@
 // `hermes sessions` that only look: list, browse, search, show, stats.
-import { UserError } from "../core/failure.ts";
-import { type Content, textOf } from "../core/message.ts";
-import type { MessageRow, SearchHit, SessionStore, SessionSummary } from "../core/session.ts";
-import { type Column, formatBytes, relativeTime, renderTable } from "./columns.ts";
-import { type CliContext, integerOption, textOption } from "./command.ts";
-import { pick } from "./picker.ts";
-import { requireSession, withStore } from "./with-store.ts";
+import { UserError } from "../../core/failure.ts";
+import { type Content, textOf } from "../../core/message.ts";
+import type { MessageRow, SearchHit, SessionStore, SessionSummary } from "../../core/session.ts";
+import { type Column, formatBytes, relativeTime, renderTable } from "../../lib/terminal/columns.ts";
+import { pick } from "../../lib/terminal/picker.ts";
+import { type CliContext, integerOption, textOption } from "../command.ts";
+import { requireSession, withStore } from "../with-store.ts";
 
 const HIDDEN_SOURCES = ["tool"];
 

@@ -1,6 +1,6 @@
 // Input of a person at a terminal: raw mode, bracketed paste, and one receiver at a time for keys and pasted text.
 import { StringDecoder } from "node:string_decoder";
-import type { TerminalStreams } from "./terminal.ts";
+import type { TerminalStreams } from "./streams.ts";
 
 export interface InputReceiver {
   /** Keys as the terminal sends them. */

@@ -1,5 +1,5 @@
 // `hermes sessions`: the table of its subcommands.
-import { type CliCommand, type CliOption, JSON_OPTION } from "./command.ts";
+import { type CliCommand, type CliOption, JSON_OPTION } from "../command.ts";
 import {
   deleteSession,
   exportSessions,
