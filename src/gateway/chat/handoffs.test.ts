@@ -13,7 +13,8 @@ async function talkInTerminal(w: World) {
   const opened = await w.opened.app.openConversation({ human: nobody, source: "cli" });
   for await (const _ of opened.conversation.send("remember the number 417", { signal: new AbortController().signal }));
   const command = (await w.opened.app.commands()).find(({ name }) => name === "handoff");
-  const context = { store: w.opened.app.store, conversation: opened.conversation } as unknown as CommandContext;
+  const { store, handoffs } = w.opened.app;
+  const context = { store, handoffs, conversation: opened.conversation } as unknown as CommandContext;
   const handoff = async (platform: string) => {
     const answer = await command?.run(platform, context);
     return answer?.type === "text" ? answer.text : "";
