@@ -5,8 +5,8 @@ import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type HermesRun, hermesProgram, runHermes } from "./hermes.ts";
 import { sample } from "./kit/full-proof.ts";
+import { type HermesRun, hermesProgram, runHermes } from "./kit/run-hermes.ts";
 
 const NOBODY = 65_534;
 

@@ -4,11 +4,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { FakeTelegram } from "./fake-telegram.ts";
-import { hermesProgram } from "./hermes.ts";
 import { fullProof } from "./kit/full-proof.ts";
-import { tempHome } from "./temp-home.ts";
+import { hermesProgram } from "./kit/run-hermes.ts";
+import { tempHome } from "./kit/temp-home.ts";
+import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
+import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 const MESSAGES = fullProof ? 2_000 : 400;
 const KILLS = fullProof ? 20 : 8;

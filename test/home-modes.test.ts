@@ -14,8 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { hermesProgram, runHermes } from "./hermes.ts";
 import { fullProof, sample } from "./kit/full-proof.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
 
 let base: string;
 let home: string;

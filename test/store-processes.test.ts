@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
-import { bundle } from "./bundle.ts";
+import { bundle } from "./kit/bundle.ts";
 import { fullProof } from "./kit/full-proof.ts";
 
 const KILLS = fullProof ? 200 : 60;
@@ -16,7 +16,7 @@ let child: string;
 let dir: string;
 
 beforeAll(async () => {
-  child = await bundle("test/store-child.ts");
+  child = await bundle("test/children/store-child.ts");
   dir = mkdtempSync(join(tmpdir(), "hermes-processes-"));
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
