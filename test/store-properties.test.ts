@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NewMessage } from "../src/core/session.ts";
 import type { FullStore } from "../src/store/full-store.ts";
-import { HOSTS } from "./store-bench.ts";
+import { HOSTS } from "./kit/store-fixture.ts";
 
 interface ModelSession {
   source: string;
