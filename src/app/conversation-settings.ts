@@ -1,4 +1,4 @@
-// Translates the configuration and the options of a conversation into the settings of the agent.
+// The settings of one conversation, derived from the configuration and its options.
 import { realpathSync } from "node:fs";
 import type { AgentSettings } from "../agent/parts.ts";
 import type { Config } from "../core/config/config.ts";
@@ -16,7 +16,7 @@ function realFolder(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // It may not exist yet.
+    // The folder may not exist yet.
     return path;
   }
 }
@@ -26,7 +26,6 @@ export function agentSettings(
   options: ConversationOptions,
   where: { cwd(): string; workspace: string; spillDir: string },
 ): AgentSettings {
-  const effort = reasoningEffort(config);
   const guard = config.tool_loop_guardrails;
   return {
     source: options.source ?? "cli",
@@ -36,11 +35,14 @@ export function agentSettings(
     workspace: realFolder(where.workspace),
     spillDir: where.spillDir,
     maxTurns: options.maxTurns ?? config.agent.max_turns,
-    compression: config.compression.enabled,
+    compaction: config.compression.enabled,
     verifyFileChanges: config.display.file_mutation_verifier,
-    ...(effort ? { reasoningEffort: effort } : {}),
-    ...(options.userId ? { userId: options.userId } : {}),
-    ...(options.jobId ? { jobId: options.jobId, titles: false } : {}),
+    reasoningEffort: reasoningEffort(config),
+    userId: options.userId || undefined,
+    jobId: options.jobId || undefined,
+    titles: !options.jobId && options.parentSessionId === undefined,
+    depth: options.depth,
+    denyTool: options.denyTool,
     guard: {
       warnings: guard.warnings_enabled,
       hardStop: guard.hard_stop_enabled,

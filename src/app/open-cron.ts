@@ -171,7 +171,7 @@ export async function cronToolFor(services: Services, options: ConversationOptio
   const own = toolNames(services.config, { human, ...(platform ? { platform } : {}) }, new Map());
   const chat = {
     // Scripts of the home are the owner's. A shared chat goes on with somebody else's turn: asked at each call.
-    scripts: () => own.includes("terminal") && !human.guest,
+    scripts: () => own.includes("terminal") && !human?.guest,
     ...(options.origin ? { origin: options.origin } : {}),
     ...(options.userId ? { tenant: options.userId } : {}),
   };

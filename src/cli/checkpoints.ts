@@ -2,6 +2,7 @@
 
 import { checkpointHost } from "../app/open-checkpoints.ts";
 import { UserError } from "../core/failure.ts";
+import { formatBytes, relativeTime, renderTable } from "../lib/terminal/columns.ts";
 import {
   checkpointStatus,
   clearCheckpoints,
@@ -11,7 +12,6 @@ import {
   pruneCheckpoints,
   restoreCheckpoint,
 } from "../tools/checkpoints/api.ts";
-import { formatBytes, relativeTime, renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 
 const PROJECT: { readonly project: CliOption } = {

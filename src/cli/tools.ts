@@ -4,6 +4,8 @@ import type { App } from "../app/app.ts";
 import { openApp } from "../app/compose.ts";
 import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
+import { pick } from "../lib/terminal/picker.ts";
 import {
   listToolsets,
   showTool,
@@ -13,9 +15,7 @@ import {
   type ToolsetRow,
   type ToolView,
 } from "../tools/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
-import { pick } from "./picker.ts";
 
 const PLATFORM: { readonly platform: CliOption } = {
   platform: { type: "string", value: "NAME", help: "Whose tools: cli (default), telegram, cron …" },

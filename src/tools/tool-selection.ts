@@ -2,25 +2,15 @@
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
+import type { Tool } from "../core/tool.ts";
 import type { Registry } from "../core/tool-registry.ts";
 import { nearest } from "../lib/nearest.ts";
 import { platformToolsets } from "./toolset-choice.ts";
 import { type ExtraToolsets, isToolset, resolveToolsets, TOOLSETS } from "./toolsets.ts";
 
-/** Context windows, in tokens, up to which only the tools listed below are offered. */
+/** Up to these window sizes only the tools are offered whose `minWindow` allows it: schemas need room too. */
 const SMALL_WINDOW = 12_000;
-const MEDIUM_WINDOW = 24_000;
-const SMALL_WINDOW_TOOLS = ["read_file", "write_file", "search_files", "terminal"];
-const MEDIUM_WINDOW_TOOLS = [
-  ...SMALL_WINDOW_TOOLS,
-  "patch",
-  "process",
-  "memory",
-  "session_search",
-  "todo",
-  "clarify",
-  "recall_context",
-];
+export const MEDIUM_WINDOW = 24_000;
 
 /** Throws UserError for an unknown name and suggests the nearest known one. */
 function requireToolsets(names: readonly string[], extra: ExtraToolsets): readonly string[] {
@@ -46,7 +36,7 @@ export function toolNames(config: Config, options: ConversationOptions, extra: E
   const off = [...(config.agent.disabled_toolsets as readonly string[]), ...(options.withoutToolsets ?? [])];
   const disabled = new Set(resolveToolsets(off, extra));
   const outer = options.withinPlatform;
-  const bounds = outer ? new Set(toolNames(config, { human: options.human, platform: outer }, extra)) : undefined;
+  const bounds = outer ? new Set(toolNames(config, { platform: outer }, extra)) : undefined;
   return resolveToolsets([...names, "context"], extra).filter(
     (name) => !disabled.has(name) && (bounds?.has(name) ?? true),
   );
@@ -59,9 +49,8 @@ export function extraToolsets(registry: Pick<Registry, "toolsets">): Map<string,
   return sets;
 }
 
-/** Drops tools when the context window is small: their schemas would take too much of it. */
-export function fitTools(names: readonly string[], contextLength: number): string[] {
-  if (contextLength <= SMALL_WINDOW) return names.filter((name) => SMALL_WINDOW_TOOLS.includes(name));
-  if (contextLength <= MEDIUM_WINDOW) return names.filter((name) => MEDIUM_WINDOW_TOOLS.includes(name));
-  return [...names];
+/** Whether a tool is offered to a model with a window of `contextLength` tokens. */
+export function fitsWindow(tool: Tool | undefined, contextLength: number): boolean {
+  if (contextLength <= SMALL_WINDOW) return tool?.minWindow === "small";
+  return contextLength > MEDIUM_WINDOW || tool?.minWindow !== undefined;
 }
