@@ -16,7 +16,7 @@ import { LazyCron } from "./lazy-cron.ts";
 import { LazySkills } from "./lazy-skills.ts";
 import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
-import { openExtensions, pluginPlatforms, readyPlugins, withModelProviders } from "./open-plugins.ts";
+import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
 import type { Services } from "./services.ts";
 import { openHomeStore } from "./store.ts";
 
@@ -69,12 +69,12 @@ function lazyServices(deps: ConversationDeps): LazyServices {
     },
     skills: () => services.skills.open(),
     tools: async () => {
-      await readyPlugins(plugins, registry);
+      await registerPluginTools(plugins, registry);
       const { toolStates } = await import("./tool-states.ts");
       return toolStates(deps);
     },
     openConversation: async (options) => {
-      await readyPlugins(plugins, registry);
+      await registerPluginTools(plugins, registry);
       const { openConversationFor } = await import("./open-conversation.ts");
       return openConversationFor(deps, options);
     },

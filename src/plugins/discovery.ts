@@ -73,7 +73,7 @@ async function pluginsIn(source: PluginSource, path: string, cache: PluginCache)
   }
   const { scanRoot } = await import("./scan-folders.ts");
   const fresh = await scanRoot(path, known);
-  cache.keepRoot(path, fresh);
+  cache.setRoot(path, fresh);
   return fresh.plugins.map((plugin) => foundAs(source, plugin));
 }
 

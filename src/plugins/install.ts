@@ -227,7 +227,7 @@ function noteOf(plugin: FoundPlugin): Promise<string | null> {
 }
 
 /** Only what we put there ourselves may be changed or removed: folders right below the home's plugins. */
-export function requireOwn(plugin: FoundPlugin, home: Home, verb: string): void {
+export function requireRemovable(plugin: FoundPlugin, home: Home, verb: string): void {
   const root = join(home.path, "plugins");
   const ours = plugin.source === "npm" || (plugin.source === "home" && plugin.dir.startsWith(root + sep));
   if (!ours)
@@ -273,7 +273,7 @@ async function updatePackage(plugin: FoundPlugin, home: Home, env: InstallOption
 
 /** What came of it, for the person. */
 export async function updatePlugin(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<string> {
-  requireOwn(plugin, home, "updated");
+  requireRemovable(plugin, home, "updated");
   const { version: before } = plugin.manifest;
   if (plugin.source === "npm") await updatePackage(plugin, home, env);
   else if (existsSync(join(plugin.dir, ".git"))) await pull(plugin, env);
@@ -288,7 +288,7 @@ export async function updatePlugin(plugin: FoundPlugin, home: Home, env: Install
 }
 
 export async function removePlugin(plugin: FoundPlugin, home: Home, env: InstallOptions["env"]): Promise<void> {
-  requireOwn(plugin, home, "removed");
+  requireRemovable(plugin, home, "removed");
   if (plugin.source === "npm") {
     await npm(["uninstall", "--save", await packageOf(plugin)], home, env);
     return;

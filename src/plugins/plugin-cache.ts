@@ -105,7 +105,7 @@ export class PluginCache {
   }
 
   /** What plugins that are gone had registered is forgotten with them. */
-  keepRoot(path: string, root: CachedRoot): void {
+  setRoot(path: string, root: CachedRoot): void {
     const before = this.#roots.get(path);
     if (JSON.stringify(before) === JSON.stringify(root)) return;
     const present = new Set(root.plugins.map(({ dir }) => dir));
@@ -119,7 +119,7 @@ export class PluginCache {
     return found?.stamp === stamp ? found : undefined;
   }
 
-  keepRegistrations(dir: string, entry: CachedRegistrations): void {
+  setRegistrations(dir: string, entry: CachedRegistrations): void {
     const before = this.#registrations.get(dir);
     const same =
       before?.stamp === entry.stamp && JSON.stringify(before.registrations) === JSON.stringify(entry.registrations);

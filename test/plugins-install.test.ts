@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openSettings } from "../config/api.ts";
-import { openHome } from "../home/api.ts";
-import { openPlugins } from "./api.ts";
-import { parseInstallSource } from "./install.ts";
+import { openPluginActions } from "../src/app/plugin-actions.ts";
+import { openSettings } from "../src/config/api.ts";
+import { openHome } from "../src/home/api.ts";
+import { parseInstallSource } from "../src/plugins/install.ts";
 
 const PATH = execFileSync("sh", ["-c", "echo $PATH"], { encoding: "utf8" }).trim();
 let root: string;
@@ -46,7 +46,7 @@ const installed = () => readdirSync(join(root, "home", "plugins")).filter((name)
 
 it("copies a folder, shows its note, names missing variables, and switches it on and off", async () => {
   source("hello", { requires_env: ["HELLO_KEY"] }, { "after-install.md": "Thanks!", "settings.json.example": "{}" });
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   expect(actions.plan("./hello").join("\n")).toContain("run nothing of it now");
   const outcome = await actions.install("./hello", { force: false });
   expect(outcome).toMatchObject({ note: "Thanks!", missingEnv: [{ name: "HELLO_KEY" }] });
@@ -83,7 +83,7 @@ it("clones from git without running anything of it, and follows updates", async 
   git("init", "-q", "-b", "main");
   git("add", ".");
   git("commit", "-q", "-m", "one");
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   await actions.install(`file://${dir}`, { force: false });
   expect(installed()).toEqual(["from-git"]);
   writeFileSync(join(dir, "plugin.yaml"), JSON.stringify({ name: "from-git", version: "2.0.0", api: 1 }));
@@ -107,7 +107,7 @@ it("installs a package without its scripts", async () => {
   const hermes = { kind: "standalone", api: 1 };
   writeFileSync(join(dir, "package.json"), JSON.stringify({ ...manifest, hermes }));
   writeFileSync(join(dir, "index.js"), "export function register() {}");
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   const { plugin } = await actions.install("npm:./package", { force: false });
   expect(plugin).toMatchObject({ key: "hermes-pack", source: "npm" });
   expect(existsSync(join(root, "trapped"))).toBe(false);
@@ -127,7 +127,7 @@ it("refuses what leads out of the plugins folder, and touches nothing there", as
   const linked = source("linked");
   symlinkSync(secret, join(linked, "data.txt"));
   const evil = source("evil", { name: "../../escaped" });
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   await expect(actions.install(linked, { force: true })).rejects.toThrow("leads out of its folder: data.txt");
   const { plugin } = await actions.install(evil, { force: true });
   expect(plugin.dir).toBe(join(root, "home", "plugins", "evil"));
@@ -139,7 +139,7 @@ it("refuses what leads out of the plugins folder, and touches nothing there", as
 
 it("refuses what it cannot run before anything is replaced", async () => {
   source("good");
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   await actions.install("./good", { force: false });
   source("good", { api: 7 });
   await expect(actions.install("./good", { force: true })).rejects.toThrow("needs plugin API 7");
