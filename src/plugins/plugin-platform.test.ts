@@ -70,7 +70,7 @@ describe("mistakes", () => {
       reason: expect.stringContaining("no result"),
     });
     const silent = () => new Promise(() => undefined);
-    expect(await send(silent)).toMatchObject({ kind: "unknown", reason: expect.stringContaining("no word") });
+    expect(await send(silent)).toMatchObject({ kind: "unknown", reason: expect.stringContaining("did not report") });
   });
 
   it("make it red or quiet, never a crash", async () => {
