@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import { isSecretKey } from "../core/config/mask.ts";
 import type { Home } from "../core/home.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { isSecretValue, secretValuesOf } from "./secret-names.ts";
 
 function* secretsIn(value: unknown, name: string): Generator<string> {
