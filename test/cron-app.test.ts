@@ -90,7 +90,7 @@ describe("a job with a model", () => {
     expect(await cron.actions.find(job.id)).toMatchObject({ last_status: "error" });
   });
 
-  it("keeps trouble of delivery apart from the job's own success", async () => {
+  it("reports a failed delivery apart from the result of the job", async () => {
     await host.open();
     const cron = await host.app.cron();
     const job = await cron.actions.create({ schedule: "every 1h", prompt: "Look.", deliver: "telegram:broken" });
@@ -279,7 +279,7 @@ describe("the cronjob tool", () => {
     const parsed = results.map((result) => JSON.parse(result));
     expect(parsed.map((result) => result.success)).toEqual([true, true, true, true, true, true, true]);
     expect(parsed[0].job).toMatchObject({ name: "Stretch", deliver: "origin", state: "scheduled", repeat: "forever" });
-    expect(parsed[0].note).toContain("Nothing runs jobs");
+    expect(parsed[0].note).toContain("No process runs jobs");
     expect(parsed[1].count).toBe(1);
     expect(parsed[2].job.schedule).toBe("every 2h");
     expect(parsed[3].job).toMatchObject({ state: "paused", paused_reason: "holiday", enabled: false });
@@ -337,7 +337,7 @@ it("/cron of the terminal makes, lists, pauses, starts and removes jobs", async 
   expect(await say("add sometimes do it")).toContain("is not a schedule");
   expect(await say("add")).toContain("When, and what?");
   expect(await say("pause stretch")).toBe("Paused: stretch.");
-  expect(await say("list")).toMatch(/stretch \(.*\): paused[\s\S]*Nothing runs jobs/);
+  expect(await say("list")).toMatch(/stretch \(.*\): paused[\s\S]*No process runs jobs/);
   expect(await say("run stretch")).toContain("Due now");
   expect(await say("remove nothing")).toContain("There is no job");
   expect(await say("remove stretch")).toBe("Removed: stretch.");

@@ -1,23 +1,25 @@
 // Configuration → program: opens the store, the models, the guards and the tools; closes them again.
 
 import { openSettings } from "../config/api.ts";
+import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
+import type { Deliverer } from "../core/job.ts";
 import { Registry } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { ensureHomeLayout } from "../home/home-layout.ts";
 import { startSpillSweeper } from "../home/spill-sweep.ts";
-import type { Models } from "../providers/connect.ts";
+import { lazy } from "../lib/async/lazy.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { openModels } from "../providers/open-models.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
-import { LazyCron } from "./lazy-cron.ts";
 import { LazySkills } from "./lazy-skills.ts";
 import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
-import type { Services } from "./services.ts";
+import type { JobAccess, Services } from "./services.ts";
 import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
@@ -81,17 +83,24 @@ function lazyServices(deps: ConversationDeps): LazyServices {
   };
 }
 
-/** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
-function lazyCron(late: () => { readonly app: App; readonly services: Services }): LazyCron {
-  const channel: LazyCron = new LazyCron({
-    deliverer: async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(late().app),
-    repository: async () => {
-      const { home, config } = late().services;
-      return (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer: () => channel.deliverer() });
+interface OpenedJobs extends JobAccess {
+  deliverBy(load: () => Promise<Deliverer>): void;
+  close(): Promise<void>;
+}
+
+/** The jobs of a home; `deliverBy` must be called before a result is delivered. */
+function openJobAccess(home: Home, config: Config): OpenedJobs {
+  let load: (() => Promise<Deliverer>) | undefined;
+  const deliverer = () => load?.() ?? Promise.reject(new Error("no deliverer was set"));
+  const repository = lazy(async () => (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer }));
+  return {
+    repository,
+    deliverer,
+    deliverBy: (next) => {
+      load = next;
     },
-    cron: async (repository) => (await import("./open-cron.ts")).openCron(late().app, late().services, repository),
-  });
-  return channel;
+    close: async () => (await repository.peek())?.close(),
+  };
 }
 
 /** What surfaces ask of a program while it runs. */
@@ -119,6 +128,12 @@ function onceInOrder(steps: readonly (() => unknown)[]): () => Promise<void> {
   };
 }
 
+/** Undefined for the terminal's limit. */
+function approvalTimeout(options: OpenAppOptions, config: Config): number | undefined {
+  const chats = options.approvals === "gateway" ? config.approvals.gateway_timeout * 1000 : undefined;
+  return options.approvalMs ?? chats;
+}
+
 export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
   const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
   const notice = (text: string) => options.onNotice?.(text);
@@ -132,32 +147,31 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
-  const opened: { models?: Models | undefined } = {};
   const { hooks, plugins } = await openExtensions(home, config, {
     accept: options.acceptHooks ?? false,
-    ...(options.consentToHook ? { consent: options.consentToHook } : {}),
+    consent: options.consentToHook,
     notice,
-    models: () => opened.models,
   });
-  const onError = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
-  const spending = ledgerByConversation(ledger, store);
-  const models = openModels(home, await withModelProviders(config, plugins), spending, { onError });
-  opened.models = models;
+  const models = openModels(home, await withModelProviders(config, plugins), ledgerByConversation(ledger, store), {
+    onError: (error) => notice(errorMessage(error)),
+  });
   const skills = new LazySkills(async () => (await import("./open-skills.ts")).openSkills(services));
   const guards = await openGuards(home, config, {
     skills,
     yolo: options.yolo ?? false,
     judge: smartJudge(models),
     hooks,
-    ...(options.approvals === "gateway" ? { approvalMs: config.approvals.gateway_timeout * 1000 } : {}),
-    ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
+    approvalMs: approvalTimeout(options, config),
   });
-  plugins?.provide({ gate: guards.gate, redactor: guards.redactor });
+  plugins?.provide({ models: async () => models, gate: guards.gate, redactor: guards.redactor });
   const registry = new Registry();
-  const cron = lazyCron(() => ({ app, services }));
-  const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
+  const jobs = openJobAccess(home, config);
+  const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron: jobs, notice };
   const builtins = registerBuiltins(registry, services);
   const spills = startSpillSweeper(home, config.tool_output);
+  const lazily = lazyServices({ services, registry, builtins });
+  const controls = runtimeControls(services, registry);
+  const cron = lazy(async () => (await import("./open-cron.ts")).openCron({ ...lazily, ...controls }, services));
   const app: App = {
     home,
     config,
@@ -167,13 +181,14 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     hooks,
     warnings: warnings.map((warning) => warning.message),
     redact: (text) => services.redactor.redact(text),
-    ...lazyServices({ services, registry, builtins }),
-    ...runtimeControls(services, registry),
+    ...lazily,
+    ...controls,
     pluginPlatforms: () => pluginPlatforms(services),
-    cron: () => cron.open(),
-    deliverBy: (deliverer) => cron.deliverBy(deliverer),
+    cron,
+    deliverBy: (deliverer) => jobs.deliverBy(async () => deliverer),
     close: onceInOrder([
-      () => cron.close(),
+      async () => (await cron.peek())?.scheduler.stop(),
+      () => jobs.close(),
       () => services.workspaces.close(),
       () => spills.close(),
       () => plugins?.close(),
@@ -183,5 +198,6 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       closeLedger,
     ]),
   };
+  jobs.deliverBy(lazy(async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(app)));
   return app;
 }

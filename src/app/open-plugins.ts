@@ -4,7 +4,6 @@ import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { Platform } from "../core/platform.ts";
-import type { ModelConnector } from "../core/provider.ts";
 import type { Registry } from "../core/tool-registry.ts";
 import { readPlatformSettings } from "../delivery/platform-settings.ts";
 import type { ShellHookOptions } from "../plugins/hooks/open-hooks.ts";
@@ -17,11 +16,6 @@ export interface Extensions {
   readonly hooks: Hooks;
   /** Null when the configuration enables no plugin. */
   readonly plugins: PluginHost | null;
-}
-
-export interface ExtensionOptions extends Omit<ShellHookOptions, "env"> {
-  /** Undefined until the models are open. */
-  models(): ModelConnector | undefined;
 }
 
 async function pluginRuntime(): Promise<PluginRuntime> {
@@ -43,16 +37,17 @@ export async function openPluginHost(
   return PluginHost.open({ home, config, services: { models, runtime: pluginRuntime, ...services } });
 }
 
-export async function openExtensions(home: Home, config: Config, options: ExtensionOptions): Promise<Extensions> {
+export async function openExtensions(
+  home: Home,
+  config: Config,
+  options: Omit<ShellHookOptions, "env">,
+): Promise<Extensions> {
   const shell = Object.keys(config.hooks).length > 0;
   if (wantsNoPlugins(config) && !shell) return { hooks: noHooks, plugins: null };
   const { HookRunner } = await import("../plugins/hooks/hook-runner.ts");
   const { notice } = options;
-  const models = async () => {
-    const open = options.models();
-    if (open) return open;
-    throw new UserError("models can be called once the program is open, not while a plugin registers");
-  };
+  const notOpen = "models can be called once the program is open, not while a plugin registers";
+  const models = () => Promise.reject(new UserError(notOpen));
   const runner = new HookRunner({ notice, timeoutMs: config.plugins.hook_timeout * 1000 });
   const plugins = wantsNoPlugins(config) ? null : await openPluginHost(home, config, { models, notice });
   plugins?.listen(runner);

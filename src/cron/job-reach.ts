@@ -25,7 +25,7 @@ function isHome(target: DeliveryTarget, deliverer: Deliverer): boolean {
 }
 
 export function jobReach(
-  chat: { readonly origin?: JobOrigin | undefined; readonly tenant?: string; scripts(): boolean },
+  chat: { readonly origin?: JobOrigin | undefined; readonly tenant?: string | undefined; scripts(): boolean },
   deliverer: () => Promise<Deliverer>,
 ): JobReach {
   const { tenant } = chat;
