@@ -222,7 +222,7 @@ it("shows the jobs of a home that may only be read, and says why it changes noth
     ]);
     for (const { code, stderr } of changes) {
       expect(code).toBe(1);
-      expect(stderr).toContain("may not be written");
+      expect(stderr).toContain("is not writable");
       expect(stderr).not.toContain("unexpected");
     }
   } finally {

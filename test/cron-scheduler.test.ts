@@ -153,7 +153,7 @@ describe("missed occurrences", () => {
     expect(await tick()).toMatchObject({ started: 1, missed: 3 });
     expect(await states()).toEqual(["skipped", "skipped", "skipped", "ran"]);
     expect(bed.alerts).toHaveLength(1);
-    expect(bed.alerts[0]).toContain("nothing ran jobs at that time");
+    expect(bed.alerts[0]).toContain("no process ran jobs at that time");
     expect(bed.alerts[0]).toContain("with those before it 3 runs were missed");
     expect(bed.runs).toEqual([`${ID} 2026-05-07T09:00:00.000Z`]);
     expect((await job()).next_run_at).toBe("2026-05-08T09:00:00+00:00");

@@ -103,10 +103,10 @@ export async function cronStatus(repository: JobRepository): Promise<CronStatus>
   const problem = await repository.tickerProblem();
   const signs = await repository.ledger.signs();
   const { correctedDue } = await import("./due-time.ts");
-  const frame = { now: Date.now(), zone: repository.zone() };
+  const clock = { now: Date.now(), zone: repository.zone() };
   const tooLate: Job[] = [];
   for (const job of jobs)
-    if (job.enabled && job.state !== "error" && (await correctedDue(job, frame, repository.ledger))) tooLate.push(job);
+    if (job.enabled && job.state !== "error" && (await correctedDue(job, clock, repository.ledger))) tooLate.push(job);
   return {
     alive: problem === undefined,
     problem: problem ?? null,

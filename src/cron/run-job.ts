@@ -80,7 +80,7 @@ async function runWithModel(host: JobHost, job: Job, signal: AbortSignal): Promi
   const { prompt, tainted } = await buildPrompt(host, job, { script, signal });
   const rule = host.scan(prompt);
   if (rule !== undefined) {
-    const error = `Blocked: the text for the model has the marks of smuggled instructions (${rule}). The model was not asked.`;
+    const error = `Blocked: the text for the model looks like a prompt injection (${rule}). The model was not asked.`;
     return { error, text: { prompt, error, blocked: true } };
   }
   const { sessionId, text, failure } = await converse(host, job, { text: prompt, tainted }, signal);
