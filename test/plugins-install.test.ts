@@ -47,12 +47,12 @@ const installed = () => readdirSync(join(root, "home", "plugins")).filter((name)
 it("copies a folder, shows its note, names missing variables, and switches it on and off", async () => {
   source("hello", { requires_env: ["HELLO_KEY"] }, { "after-install.md": "Thanks!", "settings.json.example": "{}" });
   const actions = openPluginActions(home());
-  expect(actions.plan("./hello").join("\n")).toContain("run nothing of it now");
+  expect(actions.plan("./hello").join("\n")).toContain("run none of its code now");
   const outcome = await actions.install("./hello", { force: false });
   expect(outcome).toMatchObject({ note: "Thanks!", missingEnv: [{ name: "HELLO_KEY" }] });
   expect(installed()).toEqual(["hello"]);
   expect(existsSync(join(root, "home", "plugins", "hello", "settings.json"))).toBe(true);
-  await expect(actions.install("./hello", { force: false })).rejects.toThrow("is installed already");
+  await expect(actions.install("./hello", { force: false })).rejects.toThrow("is already installed");
   await actions.install("./hello", { force: true });
 
   await actions.enable("hello");
@@ -121,14 +121,14 @@ it("installs a package without its scripts", async () => {
   expect(existsSync(join(root, "home", "plugins", "node_modules", "@somebody", "hermes-pack"))).toBe(false);
 }, 120_000);
 
-it("refuses what leads out of the plugins folder, and touches nothing there", async () => {
+it("refuses links and names that point out of the plugins folder", async () => {
   const secret = join(root, "secret.txt");
   writeFileSync(secret, "mine");
   const linked = source("linked");
   symlinkSync(secret, join(linked, "data.txt"));
   const evil = source("evil", { name: "../../escaped" });
   const actions = openPluginActions(home());
-  await expect(actions.install(linked, { force: true })).rejects.toThrow("leads out of its folder: data.txt");
+  await expect(actions.install(linked, { force: true })).rejects.toThrow("points out of its folder: data.txt");
   const { plugin } = await actions.install(evil, { force: true });
   expect(plugin.dir).toBe(join(root, "home", "plugins", "evil"));
   expect(existsSync(join(root, "escaped"))).toBe(false);
@@ -158,6 +158,6 @@ it("understands where a plugin comes from", () => {
     spec: "@scope/pack@^1.2.0",
     name: "@scope/pack",
   });
-  expect(() => parseInstallSource("npm:--prefix=/", here)).toThrow("is no package name");
-  expect(() => parseInstallSource("what is this", here)).toThrow("no plugin source");
+  expect(() => parseInstallSource("npm:--prefix=/", here)).toThrow("is not a package name");
+  expect(() => parseInstallSource("what is this", here)).toThrow("is not a plugin source");
 });

@@ -16,15 +16,21 @@ declare const __HERMES_VERSION__: string | undefined;
 
 /** The built-in tools, commands and providers as the row of a plugin. */
 async function builtinRow(home: Home): Promise<PluginRow> {
-  const [{ openApp }, { slashCommands }, { platformEntries }, { CATALOG }, { describe }, { emptyCollection }] =
-    await Promise.all([
-      import("./compose.ts"),
-      import("./slash.ts"),
-      import("./platforms.ts"),
-      import("../providers/catalog.ts"),
-      import("../plugins/lazy-plugin.ts"),
-      import("../plugins/registrations.ts"),
-    ]);
+  const [
+    { openApp },
+    { slashCommands },
+    { platformEntries },
+    { CATALOG },
+    { describeRegistrations },
+    { emptyCollection },
+  ] = await Promise.all([
+    import("./compose.ts"),
+    import("./slash.ts"),
+    import("./platforms.ts"),
+    import("../providers/catalog.ts"),
+    import("../plugins/lazy-plugin.ts"),
+    import("../plugins/registrations.ts"),
+  ]);
   const app = await openApp(home);
   try {
     const collected = emptyCollection();
@@ -45,7 +51,7 @@ async function builtinRow(home: Home): Promise<PluginRow> {
       status: "built in",
       remarks: [],
       missingEnv: [],
-      registrations: describe(collected),
+      registrations: describeRegistrations(collected),
       provides: {},
     };
   } finally {

@@ -16,7 +16,7 @@ import { isRecord } from "../lib/json/is-record.ts";
 import { discoverPlugins, type FoundPlugin } from "./discovery.ts";
 import { PluginErrorGuard } from "./error-guard.ts";
 import type { HookRunner } from "./hooks/hook-runner.ts";
-import { describe, lazyCommand, lazyTool } from "./lazy-plugin.ts";
+import { describeRegistrations, lazyCommand, lazyTool } from "./lazy-plugin.ts";
 import { PluginCache, type Registrations } from "./plugin-cache.ts";
 import type { PluginServices } from "./plugin-context.ts";
 import { type PluginRow, pluginRow } from "./plugin-rows.ts";
@@ -111,7 +111,7 @@ export class PluginHost {
           stamp,
           known:
             plugin.entry === null && plugin.manifest.modelProviders.length > 0
-              ? describe(emptyCollection())
+              ? describeRegistrations(emptyCollection())
               : cached?.registrations,
           problem: manifestProblem(plugin),
           ms: cached?.ms,
@@ -201,7 +201,7 @@ export class PluginHost {
     }
     active.ms = Math.round((performance.now() - began) * 10) / 10;
     active.collected = collected;
-    active.known = describe(collected);
+    active.known = describeRegistrations(collected);
     for (const problem of collected.problems) this.#services.notice(`Plugin ${plugin.manifest.name}: ${problem}`);
     this.#cache.setRegistrations(plugin.dir, { stamp: active.stamp, registrations: active.known, ms: active.ms });
     return collected;
