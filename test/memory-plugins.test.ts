@@ -11,7 +11,7 @@ import type { JsonObject } from "../src/core/message.ts";
 import { openHome } from "../src/home/api.ts";
 import type { PluginHost } from "../src/plugins/plugin-host.ts";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
-import { type FakeMem0, startFakeMem0 } from "./fake-mem0.ts";
+import { type FakeMem0, startFakeMem0 } from "./servers/fake-mem0.ts";
 
 let folder: string;
 const hosts: PluginHost[] = [];

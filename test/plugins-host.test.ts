@@ -8,7 +8,7 @@ import { Registry } from "../src/core/tool-registry.ts";
 import { openHome } from "../src/home/api.ts";
 import { HookRunner } from "../src/plugins/hooks/hook-runner.ts";
 import type { PluginHost } from "../src/plugins/plugin-host.ts";
-import { toolContext } from "./tool-context.ts";
+import { toolContext } from "./kit/tool-context.ts";
 
 let folder: string;
 const open: PluginHost[] = [];

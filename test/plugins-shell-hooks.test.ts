@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { commandEnvironment } from "../src/app/command-environment.ts";
 import { openHookActions } from "../src/app/plugin-actions.ts";
 import { openSettings } from "../src/config/api.ts";
 import { openHome } from "../src/home/api.ts";
@@ -14,7 +15,6 @@ import {
   runShellHook,
   splitCommand,
 } from "../src/plugins/hooks/shell-hook.ts";
-import { commandEnvironment } from "../src/tools/terminal/open-backend.ts";
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 let folder: string;

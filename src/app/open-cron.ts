@@ -12,8 +12,8 @@ import type { Cron, JobRepository } from "../cron/job-repository.ts";
 import type { Owners } from "../cron/owner.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { nearest } from "../lib/nearest.ts";
+import { toolNames } from "../tools/tool-selection.ts";
 import type { App } from "./app.ts";
-import { toolNames } from "./conversation-settings.ts";
 import type { Services } from "./services.ts";
 
 export interface JobRepositoryOptions {
@@ -198,7 +198,7 @@ export async function cronToolFor(services: Services, options: ConversationOptio
   const own = toolNames(services.config, { human, platform: platform || undefined }, new Map());
   const chat = {
     // Only the owner may use scripts of the home. Checked at each call: in a shared chat the user can change.
-    scripts: () => own.includes("terminal") && !human.guest,
+    scripts: () => own.includes("terminal") && !human?.guest,
     origin: options.origin,
     tenant: options.userId || undefined,
   };

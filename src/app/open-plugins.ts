@@ -54,7 +54,7 @@ export async function openExtensions(
   if (shell) {
     const [{ openShellHooks }, { commandEnvironment }] = await Promise.all([
       import("../plugins/hooks/open-hooks.ts"),
-      import("../tools/terminal/open-backend.ts"),
+      import("./command-environment.ts"),
     ]);
     const shellOptions = { ...options, env: commandEnvironment(home, config) };
     for (const source of await openShellHooks(home, config, shellOptions)) runner.add(source);

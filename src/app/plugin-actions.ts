@@ -9,7 +9,7 @@ import { createMemoryActions, type MemoryActions } from "../memory/api.ts";
 import { createPluginActions, type PluginActions, type PluginRow } from "../plugins/api.ts";
 import { createHookActions, type HookActions } from "../plugins/hooks/api.ts";
 import { wantsNoPlugins } from "../plugins/plugin-status.ts";
-import { commandEnvironment } from "../tools/terminal/open-backend.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { openPluginHost, withModelProviders } from "./open-plugins.ts";
 
 declare const __HERMES_VERSION__: string | undefined;

@@ -3,9 +3,9 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import type { Job, JobRun } from "../core/job.ts";
 import { readJob } from "../cron/job-record.ts";
+import { Terminal } from "../lib/terminal/terminal.ts";
 import { paintedWidth } from "../lib/text/wrap-words.ts";
 import { historyTable, jobDetails, jobTable } from "./cron-view.ts";
-import { Terminal } from "./terminal.ts";
 
 function terminal(columns: number): Terminal {
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns });
@@ -23,7 +23,8 @@ const job = readJob({
   deliver: "telegram:-100777:17",
 }) as Job;
 const facts = ["a1b2c3d4e5f6", "Morning briefing", "0 9 * * 1-5", "2026-05-05 09:00", "telegram:-100777:17"];
-const reason = "missed: no process ran jobs at that time (noticed 21 h later); with those before it 669 runs were missed";
+const reason =
+  "missed: no process ran jobs at that time (noticed 21 h later); with those before it 669 runs were missed";
 const run = {
   ...{ id: 1, jobId: job.id, jobName: "Morning briefing", occurrence: 0, until: 0, count: 1, trigger: "schedule" },
   ...{ state: "skipped", startedAt: null, endedAt: null, reason, deliveryError: null },

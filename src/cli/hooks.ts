@@ -5,8 +5,8 @@ import { openHookActions } from "../app/plugin-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import type { HookTrial } from "../plugins/hooks/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 async function list(context: CliContext): Promise<number> {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { openPluginActions } from "../app/plugin-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { PluginVariable } from "../core/plugin.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import type { PluginRow } from "../plugins/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
 
 function nameOf(context: CliContext, what = "plugin"): string {

@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { PluginDatabase, SqlValue } from "../core/plugin.ts";
 import { immediate, openDatabase } from "./sqlite/connection/driver.ts";
-import { isLocked } from "./sqlite/connection/error-code.ts";
+import { isLocked } from "../lib/sqlite-error.ts";
 
 const BUSY_MS = 2_000;
 
