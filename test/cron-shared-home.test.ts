@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { takeTickLock } from "../src/cron/tick-lock.ts";
-import { ID, NINE, SchedulerBed } from "./scheduler-bed.ts";
+import { ID, NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
 
 let bed: SchedulerBed;
 beforeEach(() => {
@@ -31,7 +31,7 @@ it("counts a run that ended meanwhile later, and once", async () => {
   let release: "held" | (() => Promise<void>) = "held";
   bed.result = async () => {
     release = await takeTickLock(join(bed.dir, ".tick.lock"));
-    return { ok: true, told: true };
+    return { ok: true, reported: true };
   };
   await tick();
   expect(await job()).toMatchObject({ state: "running", repeat: { completed: 0 } });

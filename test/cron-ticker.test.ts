@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { processOwner } from "../src/cron/owner.ts";
 import { CronTicker } from "../src/cron/ticker.ts";
-import { NINE, SchedulerBed } from "./scheduler-bed.ts";
+import { NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
 
 let bed: SchedulerBed;
 beforeEach(() => {
@@ -44,11 +44,11 @@ describe("the ticker", () => {
     }, 5);
     bed.result = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
-      return { ok: true, told: true };
+      return { ok: true, reported: true };
     };
     ticker.start();
     await settled(() => bed.runs.length >= 4);
-    expect((await ledger.signs())[0]).toMatchObject({ owner: owners.self, trouble: "" });
+    expect((await ledger.signs())[0]).toMatchObject({ owner: owners.self, failure: "" });
     await settled(() => !ticker.health.late && ticker.health.failure === "");
     await ticker.stop();
     clearInterval(moving);

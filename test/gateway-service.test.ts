@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { calls, drip, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { calls, drip, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;
@@ -138,7 +138,7 @@ it("runs without a plugin that cannot be loaded, and says so", { timeout: 60_000
   writeFileSync(join(folder, "index.mjs"), 'export function register() { throw new Error("kaput"); }\n');
   home.useModel(llm, "plugins:\n  enabled: [broken]\n");
   expect(await run("gateway", "start")).toMatchObject({ code: 0 });
-  expect(readFileSync(join(home.path, "logs", "gateway.log"), "utf8")).toContain("broken is left out: kaput");
+  expect(readFileSync(join(home.path, "logs", "gateway.log"), "utf8")).toContain("broken is not loaded: kaput");
 });
 
 it("says where it is not heard, and takes a port as soon as it is free", { timeout: 60_000 }, async () => {

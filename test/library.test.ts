@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type AgentEvent, createHermes, type Hermes, type Human } from "../src/index.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
 let llm: FakeLlm;
@@ -89,7 +89,7 @@ it("looks after scheduled jobs, runs them, and tells what became of them", async
   await jobs.pause("report", "holiday");
   expect((await jobs.list()).map(({ state }) => state)).toEqual(["paused"]);
   await jobs.resume(job.id);
-  expect(await jobs.tickerProblem()).toContain("Nothing runs jobs");
+  expect(await jobs.tickerProblem()).toContain("No process runs jobs");
   llm.enqueue(text("All is well."), text("Still well."));
   expect(await jobs.run("Report")).toMatchObject({ state: "ran", trigger: "manual", reason: null });
   await jobs.trigger(job.id);

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { runHermes } from "./hermes.ts";
-import { openTerminal } from "./terminal.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { openTerminal } from "./kit/terminal.ts";
 
 const SECRET = "weather-secret-0123456789";
 let home: string;
@@ -24,7 +24,7 @@ it("installs after a yes, enables after another, and keeps the key in .env and o
   const terminal = openTerminal(["plugins", "install", "./weather-folder"], { home });
   try {
     await terminal.shows("Go on?");
-    expect(terminal.screen()).toContain("run nothing of it now");
+    expect(terminal.screen()).toContain("run none of its code now");
     terminal.type("y\r");
     await terminal.shows("Enable weather?");
     terminal.type("y\r");

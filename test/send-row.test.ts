@@ -9,7 +9,7 @@ import { sendRow } from "../src/delivery/api/send-row.ts";
 import { telegramPlatform } from "../src/platforms/telegram/telegram.ts";
 import { createMailbox } from "../src/store/runtime/mailbox.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
-import { FakeTelegram } from "./fake-telegram.ts";
+import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 const DAY_MS = 86_400_000;
 const never = new AbortController().signal;

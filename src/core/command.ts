@@ -1,12 +1,14 @@
 // Slash commands answer with data, which each surface shows in its own way.
 import type { ChatCommandContext, GatewayRequest } from "./chat-command.ts";
 import type { Conversation, OpenedConversation } from "./conversation.ts";
+import type { HandoffStore } from "./handoff.ts";
 import type { Human } from "./human.ts";
 import type { SessionStore } from "./session.ts";
 import type { UsageLedger } from "./usage.ts";
 
 export interface CommandContext {
   readonly store: SessionStore;
+  readonly handoffs: HandoffStore;
   readonly ledger: UsageLedger;
   readonly opened: OpenedConversation;
   readonly conversation: Conversation;

@@ -1,6 +1,6 @@
 // Adds messages that other processes sent to a chat to the session of that chat.
 import type { DeliveryTarget } from "../../core/job.ts";
-import type { SessionStore } from "../../core/session.ts";
+import type { SessionIndex, SessionLog } from "../../core/session.ts";
 
 /** The used fields of an entry of sessions.json. */
 export interface ChatEntry {
@@ -34,7 +34,12 @@ export function isMirrored(content: unknown): boolean {
 }
 
 /** Appends to the session's newest continuation. Only while no turn of that session runs. */
-export async function mirror(store: SessionStore, sessionId: string, from: string, text: string): Promise<void> {
+export async function mirror(
+  store: SessionLog & SessionIndex,
+  sessionId: string,
+  from: string,
+  text: string,
+): Promise<void> {
   if (!(await store.getSession(sessionId))) return;
   const tip = await store.getCompressionTip(sessionId);
   await store.appendMessage(tip, { role: "assistant", content: mirrorText(from, text) });

@@ -8,7 +8,7 @@ import type { ButtonPress } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { mayUse } from "../inbound/access.ts";
-import { ledgerFor, storeFor } from "../inbound/scoped-store.ts";
+import { handoffsFor, ledgerFor, storeFor } from "../inbound/scoped-store.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 import type { Replies } from "../outbound/replies.ts";
 import type { Agent } from "./agents.ts";
@@ -161,6 +161,7 @@ export class ChatCommandRunner {
       const answer = await command.run(args, {
         store: storeFor(gateway, row.event.source),
         ledger: ledgerFor(gateway, row.event.source),
+        handoffs: handoffsFor(gateway, row.event.source),
         opened: agent.opened,
         conversation: agent.opened.conversation,
         source: row.platform,

@@ -62,11 +62,11 @@ export class Handoffs {
   /** Fails handoffs that a gateway claimed before it crashed, so that they can be requested again. */
   async #release(): Promise<void> {
     const { opened, log } = this.#parts.gateway();
-    const { store } = opened.app;
+    const { store, handoffs } = opened.app;
     try {
       for (const session of await store.listSessions({ limit: RECENT }))
         if (session.handoff_state === "running")
-          await store.failHandoff(session.id, "the gateway ended during the handoff; try again");
+          await handoffs.failHandoff(session.id, "the gateway ended during the handoff; try again");
     } catch (error) {
       log("warning", `handoffs could not be checked: ${errorMessage(error)}`);
     }
@@ -92,16 +92,16 @@ export class Handoffs {
     if (this.#looking) return;
     this.#looking = true;
     const { opened, log } = this.#parts.gateway();
-    const { store } = opened.app;
+    const { handoffs } = opened.app;
     try {
       if (!(await this.#changed())) return;
-      for (const session of await store.listPendingHandoffs()) {
-        if (!(await store.claimHandoff(session.id))) continue;
+      for (const session of await handoffs.listPendingHandoffs()) {
+        if (!(await handoffs.claimHandoff(session.id))) continue;
         try {
           await this.#move(session);
-          await store.completeHandoff(session.id);
+          await handoffs.completeHandoff(session.id);
         } catch (error) {
-          await store.failHandoff(session.id, errorMessage(error));
+          await handoffs.failHandoff(session.id, errorMessage(error));
         }
       }
     } catch (error) {

@@ -1,12 +1,12 @@
 // The session store and the ledger as one user may see them: sessions of other users do not exist.
 
+import type { HandoffStore } from "../../core/handoff.ts";
 import type { Message } from "../../core/message.ts";
 import type { Source } from "../../core/platform.ts";
 import type {
   ExportedSession,
   ListOptions,
   MessageRow,
-  NewMessage,
   SearchAnswer,
   SearchOptions,
   SessionRow,
@@ -80,10 +80,6 @@ export class ScopedStore implements SessionStore {
     return (await this.#owns(id)) ? this.#ownIds(await this.#store.ancestors(id)) : [];
   }
 
-  async descendants(id: string): Promise<string[]> {
-    return (await this.#owns(id)) ? this.#ownIds(await this.#store.descendants(id)) : [];
-  }
-
   listSessions(options?: ListOptions): Promise<SessionSummary[]> {
     return this.#store.listSessions({ ...options, userId: this.#userId });
   }
@@ -123,14 +119,6 @@ export class ScopedStore implements SessionStore {
     return (await this.#owns(id)) ? this.#store.messageCount(id) : 0;
   }
 
-  async replaceMessages(id: string, messages: readonly NewMessage[]): Promise<void> {
-    if (await this.#owns(id)) await this.#store.replaceMessages(id, messages);
-  }
-
-  async clearMessages(id: string): Promise<void> {
-    if (await this.#owns(id)) await this.#store.clearMessages(id);
-  }
-
   async exportSession(id: string): Promise<ExportedSession | null> {
     return (await this.#owns(id)) ? this.#store.exportSession(id) : null;
   }
@@ -142,7 +130,6 @@ export class ScopedStore implements SessionStore {
   // Writing the log of a conversation: the agent does that with the store itself
 
   readonly createSession = deny;
-  readonly ensureSession = deny;
   readonly endSession = deny;
   readonly reopenSession = deny;
   readonly updateSystemPrompt = deny;
@@ -161,35 +148,14 @@ export class ScopedStore implements SessionStore {
   }
   readonly importSession = deny;
   readonly pruneSessions = deny;
-  readonly pruneEmptyGhostSessions = deny;
-  readonly finalizeOrphanedCompressionSessions = deny;
   readonly getMeta = deny;
   readonly setMeta = deny;
   readonly vacuum = deny;
-  readonly maybeAutoPruneAndVacuum = deny;
   readonly stats = deny;
   readonly health = deny;
   readonly repair = deny;
   readonly setIndexLayout = deny;
   readonly close = deny;
-
-  // Telegram topics and handoffs: the gateway handles them itself
-
-  readonly applyTelegramTopicMigration = deny;
-  readonly enableTelegramTopicMode = deny;
-  readonly disableTelegramTopicMode = deny;
-  readonly usesTelegramTopics = deny;
-  readonly isTelegramTopicModeEnabled = deny;
-  readonly getTelegramTopicBinding = deny;
-  readonly bindTelegramTopic = deny;
-  readonly isTelegramSessionLinkedToTopic = deny;
-  readonly listUnlinkedTelegramSessionsForUser = deny;
-  readonly requestHandoff = deny;
-  readonly claimHandoff = deny;
-  readonly completeHandoff = deny;
-  readonly failHandoff = deny;
-  readonly getHandoffState = deny;
-  readonly listPendingHandoffs = deny;
 }
 
 /** Newest first; one user has far fewer sessions in a day. */
@@ -208,12 +174,27 @@ function scopedLedger(ledger: UsageLedger, store: SessionStore, userId: string):
   };
 }
 
+/** Handoffs start in the terminal; no chat may see or change them. */
+const NO_HANDOFFS: HandoffStore = {
+  requestHandoff: deny,
+  claimHandoff: deny,
+  completeHandoff: deny,
+  failHandoff: deny,
+  getHandoffState: deny,
+  listPendingHandoffs: deny,
+};
+
 type Access = Pick<GatewayContext, "isOwner" | "tenant" | "opened">;
 
 /** The store for commands of this sender: the whole store for an owner in private, else only the sender's sessions. */
 export function storeFor(gateway: Access, source: Source): SessionStore {
   const { store } = gateway.opened.app;
   return gateway.isOwner(source) ? store : new ScopedStore(store, gateway.tenant(source));
+}
+
+/** The handoffs for commands of this sender. */
+export function handoffsFor(gateway: Access, source: Source): HandoffStore {
+  return gateway.isOwner(source) ? gateway.opened.app.handoffs : NO_HANDOFFS;
 }
 
 /** The ledger for commands of this sender. */

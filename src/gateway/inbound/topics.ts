@@ -1,7 +1,8 @@
 // Telegram topics in a private chat: each topic has its own session, and the chat itself becomes a lobby.
 import type { CommandAnswer } from "../../core/command.ts";
 import type { InboundEvent } from "../../core/platform.ts";
-import type { SessionStore, TopicStore } from "../../core/session.ts";
+import type { SessionIndex } from "../../core/session.ts";
+import type { TopicStore } from "../../core/telegram-topics.ts";
 
 type TopicAnswer = Extract<CommandAnswer, { type: "text" | "switch" }>;
 
@@ -17,14 +18,14 @@ const HELP = [
 
 /** Caches which chats use topics. */
 export class Topics {
-  readonly #store: TopicStore & Pick<SessionStore, "resolveSessionId">;
+  readonly #store: TopicStore;
   readonly #now: () => number;
   /** Whether any chat uses topics. */
   #used: boolean | undefined;
   readonly #on = new Map<string, boolean>();
   readonly #reminded = new Map<string, number>();
 
-  constructor(store: TopicStore & Pick<SessionStore, "resolveSessionId">, now: () => number) {
+  constructor(store: TopicStore, now: () => number) {
     this.#store = store;
     this.#now = now;
   }
@@ -51,7 +52,7 @@ export class Topics {
   }
 
   /** Runs /topic. */
-  async run(args: string, event: InboundEvent, store: Pick<SessionStore, "resolveSessionId">): Promise<TopicAnswer> {
+  async run(args: string, event: InboundEvent, store: Pick<SessionIndex, "resolveSessionId">): Promise<TopicAnswer> {
     const { platform, chatKind, chatId, threadId, userId } = event.source;
     if (args === "help") return text(HELP);
     if (platform !== "telegram" || chatKind !== "dm" || !userId)
