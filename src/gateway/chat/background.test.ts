@@ -77,7 +77,7 @@ describe("/background", () => {
     await answered(w, 1);
     for (const _ of [1, 2, 3]) await w.restart();
     await w.telegram.until(() => results(w).length === 1);
-    expect(results(w)[0]).toMatch(/ended 3 times before this was done.*\n\/background dig a hole$/);
+    expect(results(w)[0]).toMatch(/ended 3 times before this task finished.*\n\/background dig a hole$/);
     await w.restart();
     expect(results(w)).toHaveLength(1);
   });

@@ -98,7 +98,7 @@ describe("who may write", () => {
     await answered(w, 7);
     const code = /approve telegram ([A-Z2-9]{8})/.exec(texts(w, 7)[0] ?? "")?.[1] ?? "";
     expect(w.llm.requests).toHaveLength(0);
-    await expect(w.opened.pairing.approve("telegram", "AAAAAAAA")).rejects.toThrow("not known");
+    await expect(w.opened.pairing.approve("telegram", "AAAAAAAA")).rejects.toThrow("unknown");
     await w.opened.pairing.approve("telegram", code);
     w.telegram.say(7, "now");
     await answered(w, 7, 2);

@@ -94,7 +94,7 @@ describe("a voice note", () => {
     const w = await environment({ script: repeat, config });
     voiceNote(w, 1);
     await answered(w, 1, 2);
-    expect(texts(w, 1)[0]).toContain("could not be written down: OpenAI answered 500");
+    expect(texts(w, 1)[0]).toContain("could not be transcribed: OpenAI answered 500");
     expect(audio.asked[0]?.key).toBe("");
   });
 });
@@ -123,7 +123,7 @@ describe("spoken answers", () => {
     const w = await environment();
     w.telegram.say(1, "/voice tts");
     await answered(w, 1);
-    expect(texts(w, 1)[0]).toContain("Nothing can be spoken here");
+    expect(texts(w, 1)[0]).toContain("Speech is not available");
   });
 });
 
