@@ -37,7 +37,7 @@ export interface SendMessageParts {
   /** Returns undefined when the message was sent or queued durably, or else the problem. */
   send(
     target: DeliveryTarget,
-    message: Pick<DeliveryMessage, "text" | "media" | "mediaWish" | "waitMs">,
+    message: Pick<DeliveryMessage, "text" | "media" | "mediaOptions" | "waitMs">,
   ): Promise<string | undefined>;
   /** True for files that are never sent: keys and passwords; for a guest also the home. */
   isProtected(path: string, role: Role): Promise<boolean>;
@@ -96,7 +96,7 @@ async function send(parts: SendMessageParts, args: Args, context: ToolContext): 
   const to = formatTarget(target);
   const denial = await findRefusal(parts, to, { text, paths }, context);
   if (denial !== undefined) return toolError(denial);
-  const problem = await parts.send(target, { text, media: paths, mediaWish: options, waitMs: WAIT_MS });
+  const problem = await parts.send(target, { text, media: paths, mediaOptions: options, waitMs: WAIT_MS });
   return problem === undefined
     ? jsonResult({ success: true, target: to })
     : toolError(`The message to ${to} was not delivered: ${problem}`);

@@ -2,7 +2,7 @@
 
 import { type Content, type JsonObject, textOf } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
-import type { MessageRow, SearchHit, SessionStore } from "../core/session.ts";
+import type { MessageRow, SearchHit, SessionIndex, SessionLog } from "../core/session.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
 
 const HIDDEN_SOURCES = ["tool"];
@@ -24,7 +24,7 @@ const parameters = Type.Object({
 });
 
 interface Scope {
-  readonly store: SessionStore;
+  readonly store: SessionLog & SessionIndex;
   /** Only conversations of this user, when several share a home. */
   readonly userId?: string | undefined;
 }
@@ -34,7 +34,7 @@ function isoTime(seconds: number): string {
 }
 
 /** The sessions of the current conversation, which are left out of results. */
-async function currentLineage(store: SessionStore, sessionId: string): Promise<Set<string>> {
+async function currentLineage(store: SessionLog & SessionIndex, sessionId: string): Promise<Set<string>> {
   return new Set([sessionId, ...(await store.ancestors(sessionId))]);
 }
 
@@ -66,7 +66,7 @@ async function recent(scope: Scope, limit: number, current: Set<string>): Promis
   };
 }
 
-async function findRoot(store: SessionStore, id: string, roots: Map<string, string>): Promise<string> {
+async function findRoot(store: SessionLog & SessionIndex, id: string, roots: Map<string, string>): Promise<string> {
   const known = roots.get(id);
   if (known) return known;
   const root = (await store.ancestors(id))[0] ?? id;
