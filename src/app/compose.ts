@@ -1,4 +1,4 @@
-// Configuration → program: opens the store, the models, the guards and the tools; closes them again.
+// Builds the program from the configuration: opens every part in the order of their dependencies, and closes them.
 
 import { openSettings } from "../config/api.ts";
 import type { Config } from "../core/config/config.ts";
@@ -12,6 +12,7 @@ import { lazy } from "../lib/async/lazy.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { openModels } from "../providers/open-models.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
+import type { FullStore } from "../store/full-store.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
@@ -27,20 +28,22 @@ export interface OpenAppOptions {
   readonly host?: "in-process" | "worker" | undefined;
   readonly ignoreUserConfig?: boolean | undefined;
   /** Configuration for this run only, above every other layer. */
-  readonly overrides?: { readonly [key: string]: unknown };
-  /** Dangerous commands run without asking; the hardline list still holds. */
+  readonly overrides?: { readonly [key: string]: unknown } | undefined;
+  /** Dangerous commands run without approval; those on the hardline list are refused nevertheless. */
   readonly yolo?: boolean | undefined;
-  /** How long a person may take to approve; the terminal's limit when absent. */
+  /** Time limit of an approval. */
   readonly approvalMs?: number | undefined;
-  /** Whose limit applies when `approvalMs` is absent: that of chats, or the terminal's. */
+  /** Which configured limit applies when `approvalMs` is absent: that of chats; the terminal's when absent. */
   readonly approvals?: "gateway" | undefined;
-  /** Shell hooks run without having been approved. */
+  /** Runs shell hooks that were not approved. */
   readonly acceptHooks?: boolean | undefined;
-  /** Asks the person about a shell hook that is new; absent where nobody can answer. */
-  consentToHook?(hook: { readonly event: string; readonly command: string }): Promise<boolean>;
-  /** A record of spending that somebody else keeps open, for example in a worker. */
+  /** Asks the user about a new shell hook; absent where nobody can answer. */
+  readonly consentToHook?:
+    | ((hook: { readonly event: string; readonly command: string }) => Promise<boolean>)
+    | undefined;
+  /** A usage ledger that the caller has open already, for example in a worker. */
   readonly ledger?: UsageLedger | undefined;
-  onNotice?(text: string): void;
+  readonly onNotice?: ((text: string) => void) | undefined;
 }
 
 function withoutUserConfig(home: Home): Home {
@@ -49,7 +52,7 @@ function withoutUserConfig(home: Home): Home {
 
 type LazyServices = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
 
-/** What surfaces ask for by name; the code behind each door is loaded when it is first opened. */
+/** Services whose code is loaded at the first call. */
 function lazyServices(deps: ConversationDeps): LazyServices {
   const { services, registry } = deps;
   const { plugins } = services;
@@ -103,7 +106,7 @@ function openJobAccess(home: Home, config: Config): OpenedJobs {
   };
 }
 
-/** What surfaces ask of a program while it runs. */
+/** What surfaces change and observe while the program runs. */
 function runtimeControls(
   services: Services,
   registry: Registry,
@@ -117,13 +120,14 @@ function runtimeControls(
   };
 }
 
-/** Takes the steps one after the other, once, however often it is called. */
-function onceInOrder(steps: readonly (() => unknown)[]): () => Promise<void> {
+/** Runs the steps in order, and only once. */
+function closeOnce(steps: readonly (() => unknown)[]): () => Promise<void> {
   let closing: Promise<void> | undefined;
+  const run = async () => {
+    for (const step of steps) await step();
+  };
   return () => {
-    closing ??= (async () => {
-      for (const step of steps) await step();
-    })();
+    closing ??= run();
     return closing;
   };
 }
@@ -134,17 +138,20 @@ function approvalTimeout(options: OpenAppOptions, config: Config): number | unde
   return options.approvalMs ?? chats;
 }
 
-export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
-  const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
+interface OpenedServices {
+  readonly services: Services;
+  readonly store: FullStore;
+  readonly jobs: OpenedJobs;
+  readonly warnings: readonly string[];
+  closeLedger(): void;
+}
+
+/** Settings, store, plugins, models and guards, in the order in which they depend on each other. */
+async function openServices(home: Home, options: OpenAppOptions): Promise<OpenedServices> {
   const notice = (text: string) => options.onNotice?.(text);
-  ensureHomeLayout(home);
   const { config, warnings } = await openSettings(home).load(options.overrides);
   const [store, { ledger, close: closeLedger }] = await Promise.all([
-    openHomeStore(home, {
-      host: options.host ?? "in-process",
-      indexLayout: config.sessions.index,
-      onNotice: notice,
-    }),
+    openHomeStore(home, { host: options.host, indexLayout: config.sessions.index, onNotice: notice }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
   const { hooks, plugins } = await openExtensions(home, config, {
@@ -155,7 +162,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   const models = openModels(home, await withModelProviders(config, plugins), ledgerByConversation(ledger, store), {
     onError: (error) => notice(errorMessage(error)),
   });
-  const skills = new LazySkills(async () => (await import("./open-skills.ts")).openSkills(services));
+  const skills = new LazySkills();
   const guards = await openGuards(home, config, {
     skills,
     yolo: options.yolo ?? false,
@@ -164,9 +171,18 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     approvalMs: approvalTimeout(options, config),
   });
   plugins?.provide({ models: async () => models, gate: guards.gate, redactor: guards.redactor });
-  const registry = new Registry();
   const jobs = openJobAccess(home, config);
   const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron: jobs, notice };
+  skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(services));
+  return { services, store, jobs, warnings: warnings.map((warning) => warning.message), closeLedger };
+}
+
+export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
+  const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
+  ensureHomeLayout(home);
+  const { services, store, jobs, warnings, closeLedger } = await openServices(home, options);
+  const { config, ledger, hooks, models, plugins, redactor, workspaces } = services;
+  const registry = new Registry();
   const builtins = registerBuiltins(registry, services);
   const spills = startSpillSweeper(home, config.tool_output);
   const lazily = lazyServices({ services, registry, builtins });
@@ -176,20 +192,22 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     home,
     config,
     store,
+    handoffs: store,
+    topics: store,
     ledger,
     registry,
     hooks,
-    warnings: warnings.map((warning) => warning.message),
-    redact: (text) => services.redactor.redact(text),
+    warnings,
+    redact: (text) => redactor.redact(text),
     ...lazily,
     ...controls,
     pluginPlatforms: () => pluginPlatforms(services),
     cron,
     deliverBy: (deliverer) => jobs.deliverBy(async () => deliverer),
-    close: onceInOrder([
+    close: closeOnce([
       async () => (await cron.peek())?.scheduler.stop(),
       () => jobs.close(),
-      () => services.workspaces.close(),
+      () => workspaces.close(),
       () => spills.close(),
       () => plugins?.close(),
       () => builtins.checkpoints.close(),
