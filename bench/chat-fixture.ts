@@ -1,4 +1,4 @@
-// The outside of a gateway under load: a lean Bot API, a scripted model and the people who write; every step is timed.
+// The environment of a gateway under load: a small Bot API server, a scripted model and users; every step is timed.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -9,7 +9,7 @@ const MARK = /~#(\d+)-(\d+)#~/;
 export interface TurnTimes {
   readonly chat: number;
   readonly number: number;
-  /** The platform has the person's message. */
+  /** The platform has the user's message. */
   readonly saidAt: number;
   /** The model's server has the whole request. */
   askedAt: number;

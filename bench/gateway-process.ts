@@ -1,4 +1,4 @@
-// A gateway in a process of its own, with a probe inside that tells lag, memory and use of the processor when asked.
+// A gateway in a separate process, with a probe that reports event-loop lag, memory and CPU use.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

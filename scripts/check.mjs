@@ -1,4 +1,4 @@
-// Static checks, run side by side: types, lint and format, the direction rule, unused code.
+// Runs the static checks: types, lint and format, the direction rule, unused code.
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

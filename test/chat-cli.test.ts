@@ -1,4 +1,4 @@
-// `hermes chat` as scripts and people use it, against a scripted model server that is as strict as the real ones.
+// `hermes chat` in scripts and interactively, against a scripted model server that is as strict as the real ones.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -44,7 +44,7 @@ describe("streams and exit codes", () => {
     expect(JSON.stringify(llm.requests[1]?.messages)).toContain("nobody is there to allow it");
   });
 
-  it("-q shows the question, each tool and how to go on", async () => {
+  it("-q shows the question, each tool and how to resume", async () => {
     writeFileSync(join(home.path, "a.txt"), "hello\n");
     llm.enqueue(calls([{ name: "read_file", args: { path: "a.txt" } }]), text("It says hello."), title);
     const run = await ask("chat", "-q", "read a.txt");
@@ -103,7 +103,7 @@ it("resumes by id, by title and by -c, with the same prompt prefix", async () =>
 });
 
 describe("trouble with the provider", () => {
-  it("retries 503 and 429, goes on after a cut, and keeps one answer", async () => {
+  it("retries 503 and 429, continues after an interrupted stream, and stores one answer", async () => {
     llm.enqueue(status(503), status(429, { retryAfter: 0 }), text("Back again."), title);
     expect((await ask("chat", "-Q", "-q", "hi")).stdout).toBe("Back again.\n");
     llm.enqueue(cut({ afterText: "" }), text("Whole now."), title);
@@ -172,7 +172,7 @@ it("kill -9 in the middle of an answer loses no message that was acknowledged", 
   expect((await ask("chat", "-r", hit.session_id, "-Q", "-q", "which door?")).stdout).toBe("The blue door.\n");
 });
 
-it("answers from the offline model with nothing configured, and tells how to connect a real one", async () => {
+it("answers from the offline model when nothing is configured, and explains how to connect a real one", async () => {
   const fresh = tempHome();
   const run = await runHermes(["chat", "-Q", "-q", "hello"], { home: fresh.path });
   expect(run.code).toBe(0);

@@ -1,4 +1,4 @@
-// What a run of a job has: its folder, its tools, its model, the spare models, and an end in every case.
+// A run of a job: folder, tools, model, failover, and exactly one end.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -42,7 +42,7 @@ it("works in its folder, with the project's files and only its own toolsets", as
   expect(third?.tools).toContain("read_file");
 });
 
-it("goes on with a spare model, and takes the model that the job names", async () => {
+it("fails over to the next model, and uses the model that the job names", async () => {
   await host.open(
     `agent:\n  api_max_retries: 1\nproviders:\n  spare:\n    base_url: ${spare.url}/v1\n    default_model: spare-model\nfallback_providers:\n  - provider: spare\n    model: spare-model\n`,
   );
@@ -135,7 +135,7 @@ it("is not promised by a ticker that cannot look at the jobs", async () => {
   expect(await tickerProblem()).toContain("jobs.json is damaged");
 });
 
-it("counts anew when it gets another kind of schedule, or fewer repetitions than it has had", async () => {
+it("restarts its count when its schedule changes kind, or when it gets fewer repetitions than it has had", async () => {
   await host.open();
   host.script("say.sh", "echo hello\n");
   const cron = await host.app.cron();

@@ -1,4 +1,4 @@
-// The scripts of jobs: which program runs them, how they end, and what becomes of their output.
+// Scripts of jobs: interpreter, exit codes, output.
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

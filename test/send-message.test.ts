@@ -1,4 +1,4 @@
-// Messages to other chats: by name or id, through the gateway or alone, and only as far as the writer may reach.
+// Messages to other chats: by name or id, with and without a gateway, within the rights of the sender.
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const OWNER = 'gateway:\n  owners: ["telegram:1"]\n';
 
-/** A model that passes a person's JSON on to the tool, and the tool's answer back to the person. */
+/** A model that passes the user's JSON to the tool, and the tool's result to the user. */
 const deliverer = ((request: { messages: readonly { role: string; text?: string }[] }) => {
   const last = request.messages.at(-1);
   const words = String(last?.text ?? "");
@@ -72,7 +72,7 @@ describe("in a chat", () => {
     expect(roles?.slice(-2)).toEqual(["assistant: slept\n\n[Delivered from telegram]\nMeanwhile.", "user: and?"]);
   });
 
-  it("lists the chats to the owner, and tells an unknown name", async () => {
+  it("lists the chats for the owner, and reports an unknown name", async () => {
     const w = await environment({
       script: deliverer,
       config: OWNER,

@@ -1,4 +1,4 @@
-// `/skills` in a real terminal: a person finds, reads, takes and drops a skill without leaving the conversation.
+// `/skills` in a real terminal: search, read, install and remove a skill within the conversation.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

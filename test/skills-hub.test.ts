@@ -1,4 +1,4 @@
-// A skill from each source of the hub, an honest one and hostile ones, from servers on loopback.
+// A skill from each source of the hub, valid and malicious ones, from servers on loopback.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

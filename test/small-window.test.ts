@@ -1,4 +1,4 @@
-// Long conversations in small windows: the loop and the shipped compressor together never send too much and never stop.
+// Long conversations in small windows: with the built-in compaction the loop never sends too much and never stops.
 import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { openConversation } from "../src/agent/conversation.ts";

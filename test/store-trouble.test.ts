@@ -1,4 +1,4 @@
-// Trouble with the file and the volume: damaged, read-only, full, locked, without WAL. Nothing is overwritten or latched.
+// Errors of the file and the disk: damaged, read-only, full, locked, without WAL. Nothing is overwritten, and no feature stays disabled.
 import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -104,7 +104,7 @@ rmSync(volume, { recursive: true, force: true });
 
 describe("a full disk", () => {
   // Needs the right to mount a small volume; elsewhere this is skipped.
-  it.skipIf(!mounted)("refuses appends with the reason, loses nothing, and goes on when there is space", async () => {
+  it.skipIf(!mounted)("refuses appends with the reason, loses nothing, and continues when there is space", async () => {
     const small = join(dir, "small");
     mkdirSync(small);
     expect(spawnSync("/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", small]).status).toBe(0);
@@ -192,7 +192,7 @@ describe("journal mode", () => {
 });
 
 describe("the reason why there is no store", () => {
-  it("is remembered until it is reset, and told with a hint where the volume is to blame", async () => {
+  it("is stored until it is reset, and reported with a hint when the file system is the cause", async () => {
     await seeded();
     expect(getLastInitError()).toBeUndefined();
     expect(formatStoreUnavailable()).toBe("Session database not available.");

@@ -1,4 +1,4 @@
-// A whole program with jobs: a real home, a scripted model, real scripts, chats that note what they get.
+// A program with jobs: a temporary home, a scripted model, real scripts, platforms that record what they send.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";

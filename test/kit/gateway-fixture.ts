@@ -1,4 +1,4 @@
-// A gateway with a home of its own, a scripted model and a Bot API server on loopback.
+// A gateway with a temporary home, a scripted model and a Bot API server on loopback.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type OpenedGateway, openGateway } from "../../src/app/open-gateway.ts";

@@ -1,4 +1,4 @@
-// A person's home with canary keys, a project and a loopback page, and Hermes with a scripted model in the project.
+// A user's home with canary keys, a project and a page on loopback, and Hermes with a scripted model in the project.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

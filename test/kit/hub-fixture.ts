@@ -1,4 +1,4 @@
-// A home, the hub's services on loopback, and a treasure beside them that nothing may touch.
+// A home, the hub's services on loopback, and a file outside the home that must not be touched.
 import { createHash } from "node:crypto";
 import {
   lstatSync,

@@ -45,7 +45,7 @@ export class SchedulerBed {
     return finish;
   }
 
-  /** Writes jobs.json; a job is daily at nine unless told otherwise. */
+  /** Writes jobs.json; a job is daily at nine by default. */
   jobs(...given: { readonly [field: string]: unknown }[]): void {
     const all = given.map((fields) => ({
       id: ID,

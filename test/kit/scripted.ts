@@ -1,4 +1,4 @@
-// Stand-ins at the ports for tests of the loop: a model that follows a script, a plain engine, a box of tools.
+// Contracts for tests of the loop: a model that follows a script, a plain context engine, a set of tools.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

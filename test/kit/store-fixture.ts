@@ -1,4 +1,4 @@
-// A fresh store in a temporary folder, with a second connection for what time and accidents do to a file.
+// A store in a temporary folder, with a second connection for changing and damaging its file.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

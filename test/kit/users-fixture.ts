@@ -1,4 +1,4 @@
-// A gateway with an owner, two guests and a stranger, and a model that makes the tool call which a message spells out.
+// A gateway with an owner, two guests and an unknown user, and a model that makes the tool call which a message contains.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

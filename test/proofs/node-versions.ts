@@ -5,7 +5,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const VERSIONS = ["20", "22", "24", "26"];
-/** Programs that must not be needed, and those that each version brings itself. */
+/** Programs that must not be needed, and those that come with each version. */
 const LEFT_OUT =
   /^(?:python|pip|gcc|g\+\+|cc|c\+\+|c89|c99|cpp|clang|make|gmake|cmake|ninja|ld|as|node|nodejs|npm|npx|corepack)(?:[-.\d]|$)|-(?:gcc|g\+\+|cpp|ld|as)(?:[-.\d]|$)/;
 
