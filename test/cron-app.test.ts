@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CommandContext } from "../src/core/command.ts";
 import type { JobInput } from "../src/core/job-service.ts";
-import { CronWorld } from "./kit/cron-fixture.ts";
+import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, type FakeLlm, hang, status, text } from "./servers/fake-llm.ts";
 
-let host: CronWorld;
+let host: CronFixture;
 beforeEach(async () => {
-  host = await CronWorld.start();
+  host = await CronFixture.start();
 });
 afterEach(() => host.close());
 

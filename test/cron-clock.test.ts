@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
-import { NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 import { tempHome } from "./kit/temp-home.ts";
 
 const MINUTE = 60_000;
@@ -11,10 +11,10 @@ const HOUR = 60 * MINUTE;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 describe("with a clock that the test moves", () => {
-  let bed: SchedulerBed;
+  let bed: SchedulerFixture;
   const told: string[] = [];
   beforeEach(() => {
-    bed = new SchedulerBed((text) => told.push(text));
+    bed = new SchedulerFixture((text) => told.push(text));
     told.length = 0;
   });
   afterEach(() => bed.remove());

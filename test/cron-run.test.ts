@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { upcomingRuns } from "../src/cron/api.ts";
-import { CronWorld } from "./kit/cron-fixture.ts";
+import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, type FakeLlm, startFakeLlm, status, text } from "./servers/fake-llm.ts";
 
-let host: CronWorld;
+let host: CronFixture;
 let spare: FakeLlm;
 beforeEach(async () => {
-  host = await CronWorld.start();
+  host = await CronFixture.start();
   spare = await startFakeLlm();
 });
 afterEach(async () => {

@@ -3,15 +3,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claimDue } from "../src/cron/claim.ts";
-import { ID, NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { ID, NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-let bed: SchedulerBed;
+let bed: SchedulerFixture;
 beforeEach(() => {
-  bed = new SchedulerBed();
+  bed = new SchedulerFixture();
 });
 afterEach(() => bed.remove());
 

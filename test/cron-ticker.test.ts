@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { processOwner } from "../src/cron/owner.ts";
 import { CronTicker } from "../src/cron/ticker.ts";
-import { NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
-let bed: SchedulerBed;
+let bed: SchedulerFixture;
 beforeEach(() => {
-  bed = new SchedulerBed();
+  bed = new SchedulerFixture();
 });
 afterEach(() => bed.remove());
 

@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { nobody } from "../src/core/human.ts";
 import type { JobOrigin } from "../src/core/job.ts";
-import { CronWorld } from "./kit/cron-fixture.ts";
+import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, text } from "./servers/fake-llm.ts";
 
-let host: CronWorld;
+let host: CronFixture;
 beforeEach(async () => {
-  host = await CronWorld.start();
+  host = await CronFixture.start();
   await host.open("platform_toolsets:\n  telegram: [web, session_search, cronjob]\n");
 });
 afterEach(() => host.close());

@@ -26,7 +26,7 @@ const RETIRED: { readonly [word: string]: string } = {
   standing: "status",
   trouble: "error",
   wish: "options",
-  world: "host",
+  fixture: "host",
 };
 
 /** Whole phrases in camel case. */

@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { answering, GuardedWorld, type ToolUse } from "./kit/guarded-home-fixture.ts";
+import { answering, GuardedHome, type ToolUse } from "./kit/guarded-home-fixture.ts";
 import { calls, text } from "./servers/fake-llm.ts";
 
-let host: GuardedWorld;
+let host: GuardedHome;
 beforeEach(async () => {
-  host = await GuardedWorld.open();
+  host = await GuardedHome.open();
 });
 afterEach(() => host.close());
 

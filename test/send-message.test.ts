@@ -10,7 +10,7 @@ import { openHome } from "../src/home/api.ts";
 import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";
 import { sendMessageTool } from "../src/tools/send-message.ts";
-import { answered, closeWorlds, environment, type Script, texts } from "./kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type Script, texts } from "./kit/gateway-fixture.ts";
 import { runHermes } from "./kit/run-hermes.ts";
 import { tempHome } from "./kit/temp-home.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -18,7 +18,7 @@ import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 const ends: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   for (const end of ends.splice(0).reverse()) await end();
 });
 

@@ -2,15 +2,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { HOSTILE, HubPlace, skill } from "./kit/hub-fixture.ts";
+import { HOSTILE, HubFixture, skill } from "./kit/hub-fixture.ts";
 import { type HermesRun, hermesProgram, runHermes } from "./kit/run-hermes.ts";
 import { openTerminal } from "./kit/terminal.ts";
 
-let place: HubPlace;
+let place: HubFixture;
 
 beforeAll(async () => {
   hermesProgram();
-  place = await HubPlace.open();
+  place = await HubFixture.open();
 }, 60_000);
 
 afterAll(() => place.close());

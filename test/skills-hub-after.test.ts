@@ -2,12 +2,12 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HOSTILE, HubPlace, listing, skill, yes } from "./kit/hub-fixture.ts";
+import { HOSTILE, HubFixture, listing, skill, yes } from "./kit/hub-fixture.ts";
 
-let place: HubPlace;
+let place: HubFixture;
 
 beforeEach(async () => {
-  place = await HubPlace.open();
+  place = await HubFixture.open();
 });
 
 afterEach(() => place.close());

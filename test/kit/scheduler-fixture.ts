@@ -12,7 +12,7 @@ import { openRuntimeDb } from "../../src/store/runtime-db.ts";
 export const NINE = Date.UTC(2026, 4, 4, 9);
 export const ID = "a1b2c3d4e5f6";
 
-export class SchedulerBed {
+export class SchedulerFixture {
   readonly dir = mkdtempSync(join(tmpdir(), "hermes-cron-"));
   now = NINE;
   /** Alerts and starts in their order. */

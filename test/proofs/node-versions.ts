@@ -43,6 +43,12 @@ function linkOnce(from: string, to: string): void {
   }
 }
 
+/** The variables without which this machine may not reach the registry. */
+function networkVariables(): NodeJS.ProcessEnv {
+  const names = /^(?:npm_config_.*|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
+}
+
 /** The files that git knows, as they are now. */
 function copyCheckout(root: string, folder: string): void {
   const listed = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).stdout;
@@ -68,6 +74,7 @@ function tryVersion(version: string, root: string, scratch: string): Row {
     HOME: home,
     npm_config_cache: join(homedir(), ".npm"),
     npm_config_userconfig: join(homedir(), ".npmrc"),
+    ...networkVariables(),
   };
   const command = ["start", "--", "chat", "-Q", "-q", "hello"];
   const exact = run("node", ["--version"], { cwd: checkout, env }).stdout.trim();
