@@ -26,7 +26,7 @@ const RETIRED: { readonly [word: string]: string } = {
   standing: "status",
   trouble: "error",
   wish: "options",
-  fixture: "host",
+  world: "host",
 };
 
 /** Whole phrases in camel case. */
@@ -35,7 +35,6 @@ const RETIRED_PHRASES: { readonly [phrase: string]: string } = {
   inOneLine: "oneLine",
   sayBack: "announce",
   tellOthers: "notify",
-  wordsOf: "errorMessage",
 };
 
 const EXPORTED =

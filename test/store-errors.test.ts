@@ -16,6 +16,7 @@ import { applyJournalMode, resetJournalWarnings } from "../src/store/sqlite/conn
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
 import { bundle } from "./kit/bundle.ts";
+import { until } from "./kit/until.ts";
 
 let dir: string;
 let path: string;
@@ -140,8 +141,7 @@ describe("a lock", () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
     const append = store.appendMessage("s", { role: "user", content: "waited" });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(ticks).toBeGreaterThan(10);
+    await until(() => ticks > 10);
     expect(await store.messageCount("s")).toBe(1);
     other.exec("COMMIT");
     await append;
