@@ -1,4 +1,4 @@
-// `hermes tools`: which tools there are, whether they can be used, and which a platform offers.
+// `hermes tools`: lists tools and their state, and switches toolsets of a platform.
 
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
@@ -35,7 +35,7 @@ function remark(row: ToolsetRow): string {
   const unbuilt = row.tools.filter((tool) => !tool.built).map((tool) => tool.name);
   const missing = row.tools.filter((tool) => tool.built && !tool.available);
   const parts = missing.map((tool) => `${tool.name}: ${tool.reason}`);
-  if (unbuilt.length > 0) parts.push(`not built yet: ${unbuilt.join(", ")}`);
+  if (unbuilt.length > 0) parts.push(`not available yet: ${unbuilt.join(", ")}`);
   return parts.join("; ");
 }
 
@@ -91,7 +91,7 @@ function report(context: CliContext, change: ToolsetChange): number {
   if (change.added.length > 0) lines.push(`On for ${change.platform}: ${change.added.join(", ")}`);
   if (change.removed.length > 0) lines.push(`Off for ${change.platform}: ${change.removed.join(", ")}`);
   if (lines.length === 0) lines.push(`Toolsets of ${change.platform}: ${change.toolsets.join(", ")}`);
-  if (change.changed) lines.push("It counts from the next conversation.");
+  if (change.changed) lines.push("It takes effect with the next conversation.");
   print(context, change, lines.join("\n"));
   if (!context.values.json) for (const note of change.notes) context.terminal.err(`note: ${note}`);
   return 0;
@@ -112,14 +112,14 @@ async function disable(context: CliContext): Promise<number> {
   return report(context, await switchToolsets(context.home, { platform: platformOf(context), off }));
 }
 
-/** Arrow keys and Enter switch; nothing is written before the person says so. */
+/** Arrow keys and Enter switch; nothing is written before the user saves. */
 async function choose(context: CliContext): Promise<number> {
   if (!context.terminal.interactive) return list(context);
   const platform = platformOf(context);
   const rows = (await listToolsets(context.home, { platform, all: false })).filter((row) => !row.fixed);
   const before = new Map(rows.map((row) => [row.name, row.on !== "no"]));
   const now = new Map(before);
-  const title = `Toolsets of ${platform} (Enter switches, Esc leaves everything as it is)`;
+  const title = `Toolsets of ${platform} (Enter switches, Esc cancels)`;
   for (let start = 0; ; ) {
     const choices = rows.map((row) => ({
       label: `${now.get(row.name) ? "[x]" : "[ ]"} ${row.name}: ${row.description}`,
@@ -144,7 +144,7 @@ export const toolsCommand: CliCommand = {
   subcommands: [
     {
       name: "choose",
-      summary: "Switch toolsets with the arrow keys (what a bare call does in a terminal)",
+      summary: "Switch toolsets with the arrow keys (the default in a terminal)",
       maxPositionals: 0,
       options: { ...PLATFORM, ...JSON_OPTION },
       run: choose,
@@ -154,7 +154,7 @@ export const toolsCommand: CliCommand = {
       aliases: ["ls"],
       summary: "Toolsets and their tools, and what is missing",
       maxPositionals: 0,
-      options: { all: { type: "boolean", help: "Also what is not built yet" }, ...PLATFORM, ...JSON_OPTION },
+      options: { all: { type: "boolean", help: "Also tools that are not available yet" }, ...PLATFORM, ...JSON_OPTION },
       run: list,
     },
     {
@@ -168,7 +168,7 @@ export const toolsCommand: CliCommand = {
     {
       name: "disable",
       args: "TOOLSET…",
-      summary: "Take toolsets away from a platform",
+      summary: "Remove toolsets from a platform",
       options: { ...PLATFORM, ...JSON_OPTION },
       run: disable,
     },
