@@ -119,7 +119,7 @@ describe("trouble with the provider", () => {
     llm.enqueue(status(500), status(500), status(500));
     const run = await ask("chat", "-q", "hi");
     expect(run.stdout).toBe("From the second.\n");
-    expect(run.stderr).toContain("going on with spare-model");
+    expect(run.stderr).toContain("continuing with spare-model");
     await second.close();
   });
 

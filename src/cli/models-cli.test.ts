@@ -31,7 +31,7 @@ describe("hermes auth", () => {
     const state = await hermes(["auth", "status", "openrouter", "--json"]);
     expect(state.code).toBe(0);
     for (const run of [added, listed, state]) expect(run.stdout + run.stderr).not.toContain(SECRET);
-    expect((await hermes(["auth", "reset", "openrouter"])).stdout).toContain("No key was resting");
+    expect((await hermes(["auth", "reset", "openrouter"])).stdout).toContain("No key was paused");
     expect((await hermes(["auth", "remove", "openrouter", "work"])).stdout).toContain('Removed key "work"');
     expect((await hermes(["auth", "status", "openrouter"])).code).toBe(1);
     expect(JSON.parse(await readFile(join(home, "auth.json"), "utf8")).credential_pool.openrouter).toEqual([]);

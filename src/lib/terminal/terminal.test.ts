@@ -1,4 +1,4 @@
-// Questions to a person, or to what stands in for one.
+// Questions on the console, answered by a user or a pipe.
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { Terminal } from "./terminal.ts";
@@ -44,7 +44,7 @@ test("an answer that comes later is waited for", async () => {
   expect(await second).toBe("later");
 });
 
-test("errors break at spaces where a person reads them, and not at all in a file", () => {
+test("errors wrap at spaces on a terminal, and not in a file", () => {
   const { stdin, stderr } = terminal();
   const line = "error: the working directory does not exist";
   new Terminal({ stdin, stdout: new PassThrough(), stderr: Object.assign(stderr, { isTTY: true, columns: 20 }) }).err(
