@@ -187,7 +187,7 @@ describe("a setting of security or of the model with a mistake in it", () => {
     ["approvals: {mode: manual, mode: off}", "approvals.mode is given twice"],
     ["approvals:\n  mode: manual\nother: 1\napprovals:\n  mode: off", "approvals is given twice"],
     ["terminal: {sandbox: bubblewrap, sandbox: none}", "terminal.sandbox is given twice"],
-    ["x: &x {mode: manual, mode: off}\napprovals: *x", "given twice"],
+    ["x: &x {mode: manual, mode: off}\napprovals: *x", "set twice"],
   ])("%s", async (text, named) => {
     write(`${text}\n`);
     const run = await hermes(["-z", "run ls"]);
@@ -208,7 +208,7 @@ describe("a setting of security or of the model with a mistake in it", () => {
     for (let again = 0; again < 2; again++) {
       const run = await hermes(["chat", "-q", "hello"]);
       expect(run.code).toBe(0);
-      expect(run.stderr).toContain("display.show_reasoning is given twice; the last one counts");
+      expect(run.stderr).toContain("display.show_reasoning is set twice; the last one is used");
       expect(run.stderr).toContain("agent.max_turns");
       expect(run.stderr).toContain("approvals.newer_key is not a known key");
     }

@@ -1,5 +1,6 @@
 // `hermes checkpoints`: lists, compares, restores and prunes snapshots of projects.
 
+import { checkpointHost } from "../app/open-checkpoints.ts";
 import { UserError } from "../core/failure.ts";
 import { formatBytes, relativeTime, renderTable } from "../lib/terminal/columns.ts";
 import {
@@ -40,7 +41,7 @@ async function confirmed(context: CliContext, option: "yes" | "force", question:
 }
 
 async function status(context: CliContext): Promise<number> {
-  const report = await checkpointStatus(context.home);
+  const report = await checkpointStatus(checkpointHost(context.home));
   if (context.values.json) return say(context, report, "");
   const limit = report.maxBytes === 0 ? "no limit" : `at most ${formatBytes(report.maxBytes)}`;
   const lines = [
@@ -102,7 +103,7 @@ function checkpointArguments(context: CliContext, verb: string) {
 }
 
 async function diff(context: CliContext): Promise<number> {
-  const found = await diffCheckpoint(context.home, checkpointArguments(context, "compare with"));
+  const found = await diffCheckpoint(checkpointHost(context.home), checkpointArguments(context, "compare with"));
   if (found.diff === "") return say(context, found, "Nothing changed since this checkpoint.");
   const body = context.values.stat ? "" : `\n\n${found.diff.trimEnd()}${found.cut ? "\n… (the rest is left out)" : ""}`;
   return say(context, found, `${found.stat}${body}`);
@@ -115,7 +116,7 @@ async function restore(context: CliContext): Promise<number> {
     context.terminal.err("Nothing was changed.");
     return 1;
   }
-  const done = await restoreCheckpoint(context.home, ask);
+  const done = await restoreCheckpoint(checkpointHost(context.home), ask);
   const removed = done.removed.length === 0 ? "" : `, ${plural(done.removed.length, "file")} removed`;
   return say(
     context,
@@ -127,7 +128,7 @@ async function restore(context: CliContext): Promise<number> {
 async function pruneAll(context: CliContext): Promise<number> {
   const days = context.values["retention-days"];
   const size = context.values["max-size-mb"];
-  const done = await pruneCheckpoints(context.home, {
+  const done = await pruneCheckpoints(checkpointHost(context.home), {
     retentionDays: days === undefined ? undefined : integerOption(context, "retention-days", { default: 7 }),
     maxSizeMb: size === undefined ? undefined : integerOption(context, "max-size-mb", { default: 500 }),
     keepOrphans: context.values["keep-orphans"] === true,

@@ -135,7 +135,7 @@ describe("mistakes", () => {
       "compression:\n  threshold: abc\n  protect_last_n: -1\napprovals:\n  mode: maybe\nagent: 5\n",
     );
     expect(messages(loaded)).toEqual([
-      "agent: found 5; allowed is a map; left out",
+      "agent: found 5; allowed is a map; ignored",
       'compression.threshold: found the text "abc"; allowed is a number above 0 and below 1; using 0.5',
       "compression.protect_last_n: found -1; allowed is a whole number of at least 0; using 20",
       'approvals.mode: found the text "maybe"; allowed is one of manual, smart, off; using "manual"',
@@ -190,7 +190,7 @@ describe("mistakes", () => {
     }
   });
 
-  it("in the environment are reported and left out", async () => {
+  it("in the environment are reported and ignored", async () => {
     const loaded = await load("", { HERMES_MAX_ITERATIONS: "many" });
     expect(messages(loaded)[0]).toContain("HERMES_MAX_ITERATIONS (for agent.max_turns)");
     expect(loaded.config.agent.max_turns).toBe(90);

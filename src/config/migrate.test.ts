@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { isRecord } from "../lib/json/is-record.ts";
 import { getAt, leaves, type Tree } from "../lib/json/tree-path.ts";
-import { isMap } from "./check.ts";
 import { migrate, migrations } from "./migrate.ts";
 
 const run = (config: Tree, env: Record<string, string> = {}, installedPlugins: string[] = []) =>
@@ -152,7 +152,7 @@ describe("no key is lost", () => {
               (entry, index) => !left.includes(entry) && !accounted(`custom_providers.${index}`),
             );
             expect(gone).toEqual([]);
-          } else if (isMap(value)) expect(getAt(after, path)).toMatchObject({});
+          } else if (isRecord(value)) expect(getAt(after, path)).toMatchObject({});
           else if (!accounted(where, value) && value !== null) expect(getAt(after, path)).toEqual(value);
         }
         for (const { from, to } of moved) {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "./load.ts";
-import { stampOf } from "./tree-cache.ts";
+import { fileStamp } from "./tree-cache.ts";
 
 let home: string;
 let file: string;
@@ -77,7 +77,7 @@ describe("the kept tree of config.yaml", () => {
   it("is passed over when it is cut off", async () => {
     write("agent:\n  max_turns: 5\n");
     await load();
-    writeFileSync(copy, `{"stamp":"${stampOf(file)}","tree":`);
+    writeFileSync(copy, `{"stamp":"${fileStamp(file)}","tree":`);
     expect((await load()).config.agent.max_turns).toBe(5);
   });
 });

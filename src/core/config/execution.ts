@@ -59,7 +59,7 @@ const terminal = section("Where commands run", {
   sandbox: choice(
     ["none", "bubblewrap"],
     "none",
-    "Shut local commands in: the system read-only, your home hidden (Linux)",
+    "Sandbox for local commands: system read-only, your home hidden (Linux)",
   ),
   sandbox_network: flag(false, "Let commands in the bubblewrap sandbox use the network"),
   sandbox_writable: list([], "Folders besides the start folder that the bubblewrap sandbox may write to"),
@@ -103,7 +103,7 @@ const search = section("Search and reading of web pages", {
 
 export const executionKeys = {
   terminal,
-  worktree: accepted(flag(false, "Always work in a git worktree of its own, as with -w")),
+  worktree: accepted(flag(false, "Always work in a separate git worktree, as with -w")),
   web: search,
   browser: accepted(browser),
   checkpoints: section("Snapshots before risky changes of files", {
@@ -122,9 +122,9 @@ export const executionKeys = {
     max_lines: whole(2000, "Most lines of read_file", { min: 1 }),
     max_line_length: whole(2000, "Most characters of one line", { min: 1 }),
     keep_days: whole(14, "Days that large results are kept as files", { min: 1 }),
-    keep_mb: whole(1000, "Most megabytes of such files; the oldest go first", { min: 1 }),
+    keep_mb: whole(1000, "Most megabytes of such files; the oldest are removed first", { min: 1 }),
   }),
-  tool_loop_guardrails: section("Stopping tools that go in circles", {
+  tool_loop_guardrails: section("Stopping tool loops", {
     warnings_enabled: flag(true, "Warn the model"),
     hard_stop_enabled: flag(false, "Stop the turn"),
     warn_after: section("When to warn", guardrailCounts(2, 3, 2)),

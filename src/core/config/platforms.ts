@@ -20,7 +20,7 @@ import {
 type Names = string | readonly string[];
 const people = (meaning: string) => unset(names(meaning));
 
-/** Keys that every platform section takes; a platform's own section may give them other defaults. */
+/** Keys of every platform section; a section may override their defaults. */
 const shared = {
   enabled: unset(flag(false, "Connect to it")),
   require_mention: unset(flag(true, "Answer in groups only when mentioned")),
@@ -34,7 +34,7 @@ const shared = {
   group_allow_from: people("People allowed in groups"),
   channel_prompts: freeMap("Prompts by channel"),
   channel_skill_bindings: unset(anyOf<Json>(["list", "map"], [], "Skills by channel")),
-  unauthorized_dm_behavior: unset(choice(["pair", "ignore"], "pair", "What a stranger's message does")),
+  unauthorized_dm_behavior: unset(choice(["pair", "ignore"], "pair", "What happens to messages of unknown users")),
   notice_delivery: accepted(unset(text("", "Where notices go"))),
   reply_prefix: unset(text("", "Put before each reply")),
   allow_admin_from: people("People who may use every command in private"),
@@ -135,7 +135,7 @@ export const platformKeys = {
   }),
   group_sessions_per_user: flag(true, "In groups, each person has a session"),
   thread_sessions_per_user: flag(false, "In threads, each person has a session"),
-  unauthorized_dm_behavior: choice(["pair", "ignore"], "pair", "What a stranger's private message does"),
+  unauthorized_dm_behavior: choice(["pair", "ignore"], "pair", "What happens to private messages of unknown users"),
   session_store_max_age_days: whole(90, "Days before an idle chat is forgotten; 0 never"),
   gateway: freeMap("Older place of gateway settings"),
 } as const;

@@ -1,4 +1,5 @@
 // Dotted paths into plain trees.
+import { isRecord } from "./is-record.ts";
 
 export type Tree = { [key: string]: unknown };
 
@@ -31,7 +32,7 @@ export function withAt(tree: unknown, path: readonly string[], value: unknown): 
 
 /** Maps merged key by key; lists and single values replace. */
 export function mergeTrees(base: unknown, over: unknown): unknown {
-  if (!isPlain(base) || !isPlain(over)) return over === undefined ? base : over;
+  if (!isRecord(base) || !isRecord(over)) return over === undefined ? base : over;
   const result: Tree = { ...base };
   for (const [key, value] of Object.entries(over)) {
     result[key] = mergeTrees(Object.hasOwn(base, key) ? base[key] : undefined, value);
@@ -39,13 +40,9 @@ export function mergeTrees(base: unknown, over: unknown): unknown {
   return result;
 }
 
-function isPlain(value: unknown): value is Tree {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-
 /** Every path that ends in a single value, a list or an empty map. */
 export function leaves(tree: unknown, prefix: readonly string[] = []): { path: readonly string[]; value: unknown }[] {
-  if (!isPlain(tree) || Object.keys(tree).length === 0)
+  if (!isRecord(tree) || Object.keys(tree).length === 0)
     return prefix.length === 0 ? [] : [{ path: prefix, value: tree }];
   return Object.entries(tree).flatMap(([key, value]) => leaves(value, [...prefix, key]));
 }

@@ -1,37 +1,36 @@
-// A page's HTML as Markdown: headings, lists, tables, code with its language, links with full addresses.
-import { htmlTokens } from "./html-tokens.ts";
-import { BLOCKS, elementsOf, type HtmlElement, type HtmlNode, HtmlTreeBuilder, plainText } from "./html-tree.ts";
+// Converts a page to Markdown: headings, lists, tables, code with its language, links with absolute addresses.
 import { mainContent, pageTitle } from "./main-content.ts";
 import { codeBlock, codeSpan } from "./markdown-code.ts";
 import { isLayoutTable, type TableRow, tableLines, tableRows } from "./markdown-table.ts";
 import { MarkdownWriter } from "./markdown-writer.ts";
+import { loadHtmlParser, runSteps, type StepParser } from "./parse.ts";
+import { BLOCKS, descendants, type HtmlElement, type HtmlNode, plainText } from "./tree.ts";
 
 export interface MarkdownPage {
   readonly title: string;
   readonly markdown: string;
 }
 
-/** Nothing is written beyond this: a page that long is refused later anyway. */
-const MOST_CHARS = 2_500_000;
-const LONGEST_HREF = 2_000;
-/** The event loop gets a turn after this long. */
+/** Output is cut here; callers accept less anyway. */
+const MAX_CHARS = 2_500_000;
+const MAX_HREF = 2_000;
+/** Other work runs after this long. */
 const SLICE_MS = 12;
-const TOKENS_AT_ONCE = 200;
 
 interface MarkdownContext {
   readonly writer: MarkdownWriter;
   readonly base: string | undefined;
-  /** Open marks: bold inside bold is written once. */
+  /** Marks that are open; bold inside bold is written once. */
   readonly marks: Set<string>;
-  /** Inside a table cell there are no blocks. */
+  /** True inside table cells and headings, which cannot contain blocks. */
   cell: boolean;
 }
 
-function resolved(href: string, base: string | undefined): string | null {
+function resolveHref(href: string, base: string | undefined): string | null {
   const trimmed = href.trim();
   if (trimmed === "" || trimmed.startsWith("#") || !URL.canParse(trimmed, base)) return null;
   const url = new URL(trimmed, base);
-  if (!["http:", "https:", "mailto:", "tel:"].includes(url.protocol) || url.href.length > LONGEST_HREF) return null;
+  if (!["http:", "https:", "mailto:", "tel:"].includes(url.protocol) || url.href.length > MAX_HREF) return null;
   return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
 }
 
@@ -39,14 +38,14 @@ function children(context: MarkdownContext, node: HtmlElement): void {
   for (const child of node.children) write(context, child);
 }
 
-/** The white space at both ends of `inner` around something else. */
+/** `core` with the white space that `inner` has at its ends. */
 function spaced(inner: string, core: string): string {
   return `${/^\s/.test(inner) ? " " : ""}${core}${/\s$/.test(inner) ? " " : ""}`;
 }
 
-/** Puts marks around running text, leaving the white space outside of them. */
+/** Writes marks around inline text; white space at its ends stays outside of them. */
 function wrapped(context: MarkdownContext, node: HtmlElement, mark: string): void {
-  if (context.marks.has(mark) || (node.holdsBlocks && !context.cell)) {
+  if (context.marks.has(mark) || (node.hasBlocks && !context.cell)) {
     children(context, node);
     return;
   }
@@ -59,7 +58,7 @@ function wrapped(context: MarkdownContext, node: HtmlElement, mark: string): voi
   context.writer.raw(body === "" ? inner : spaced(inner, `${mark}${body}${mark}`));
 }
 
-/** The little sign beside a heading that links to the heading itself. */
+/** The link beside a heading that refers to the heading itself. */
 function isAnchorMark(node: HtmlElement): boolean {
   if (!node.attributes.get("href")?.includes("#") || node.children.length > 3) return false;
   return /^(?:[#¶§]|🔗|link|permalink)$/i.test(plainText(node));
@@ -68,13 +67,13 @@ function isAnchorMark(node: HtmlElement): boolean {
 function link(context: MarkdownContext, node: HtmlElement): void {
   const { writer } = context;
   if (isAnchorMark(node)) return;
-  const href = resolved(node.attributes.get("href") ?? "", context.base);
+  const href = resolveHref(node.attributes.get("href") ?? "", context.base);
   if (href === null || context.marks.has("link")) {
     children(context, node);
     return;
   }
   context.marks.add("link");
-  if (node.holdsBlocks && !context.cell) {
+  if (node.hasBlocks && !context.cell) {
     writer.flush();
     const outer = writer.linkNextBlock(href);
     children(context, node);
@@ -105,7 +104,7 @@ function list(context: MarkdownContext, node: HtmlElement): void {
     }
     const marker = ordered ? `${number++}. ` : "- ";
     writer.flush();
-    writer.within({ first: marker, rest: " ".repeat(marker.length) }, () => {
+    writer.withPrefix({ first: marker, rest: " ".repeat(marker.length) }, () => {
       if (child.name === "li") children(context, child);
       else write(context, child);
     });
@@ -127,7 +126,7 @@ function cellText(context: MarkdownContext, cell: HtmlElement): string {
 function table(context: MarkdownContext, node: HtmlElement): void {
   const { writer } = context;
   if (context.cell) {
-    // A table inside a cell becomes a run of its texts.
+    // A table inside a cell becomes a list of its texts.
     for (const row of tableRows(node)) {
       writer.raw(" ");
       writer.raw(
@@ -154,8 +153,8 @@ function table(context: MarkdownContext, node: HtmlElement): void {
       writer.raw(cellText(context, child).replaceAll("\\|", "|"));
       writer.endBlock();
     }
-  const spoken = (row: TableRow) => row.cells.map((cell) => ({ text: cellText(context, cell), cell }));
-  writer.verbatim(tableLines(rows.map((row) => ({ heading: row.heading, cells: spoken(row) }))));
+  const writeRow = (row: TableRow) => row.cells.map((cell) => ({ text: cellText(context, cell), cell }));
+  writer.verbatim(tableLines(rows.map((row) => ({ heading: row.heading, cells: writeRow(row) }))));
 }
 
 function superscript(context: MarkdownContext, node: HtmlElement): void {
@@ -174,7 +173,7 @@ const struck: Rule = (context, node) => wrapped(context, node, "~~");
 
 const quote: Rule = (context, node) => {
   context.writer.endBlock();
-  context.writer.within({ rest: "> " }, () => children(context, node));
+  context.writer.withPrefix({ rest: "> " }, () => children(context, node));
   context.writer.endBlock();
 };
 
@@ -260,12 +259,12 @@ const RULES: { readonly [name: string]: Rule } = {
   },
   dd: (context, node) => {
     context.writer.flush();
-    context.writer.within({ first: ": ", rest: "  " }, () => children(context, node));
+    context.writer.withPrefix({ first: ": ", rest: "  " }, () => children(context, node));
     context.writer.endBlock();
   },
 };
 
-/** What still makes sense between the bars of a table or behind the marks of a heading. */
+/** The rules that apply inside table cells and headings. */
 const IN_CELL = new Set(
   "script style template rp b strong i em cite dfn s del strike a sup br code kbd samp tt q rt img input math table".split(
     " ",
@@ -274,7 +273,7 @@ const IN_CELL = new Set(
 
 function write(context: MarkdownContext, node: HtmlNode): void {
   const { writer } = context;
-  if (writer.size > MOST_CHARS) return;
+  if (writer.size > MAX_CHARS) return;
   if (typeof node === "string") {
     writer.text(node);
     return;
@@ -283,7 +282,7 @@ function write(context: MarkdownContext, node: HtmlNode): void {
   if (rule && (!context.cell || IN_CELL.has(node.name))) rule(context, node);
   else if (!BLOCKS.has(node.name)) children(context, node);
   else {
-    // Items of a list that has no list around it, and cells of no table, are blocks like any other.
+    // List items outside of lists and cells outside of tables are written as plain blocks.
     const end = () => (context.cell ? writer.text(" ") : writer.endBlock());
     end();
     children(context, node);
@@ -291,8 +290,8 @@ function write(context: MarkdownContext, node: HtmlNode): void {
   }
 }
 
-function baseOf(root: HtmlElement, address: string | undefined): string | undefined {
-  for (const node of elementsOf(root)) {
+function baseAddress(root: HtmlElement, address: string | undefined): string | undefined {
+  for (const node of descendants(root)) {
     if (node.name === "body") break;
     const href = node.name === "base" ? node.attributes.get("href") : undefined;
     if (href && URL.canParse(href, address)) return new URL(href, address).href;
@@ -300,8 +299,8 @@ function baseOf(root: HtmlElement, address: string | undefined): string | undefi
   return address;
 }
 
-/** Writes boxes child by child, so that the work can pause in between; what is written is the same as by `write`. */
-function* writeInPortions(context: MarkdownContext, node: HtmlNode): Generator<undefined> {
+/** Like `write`, but pauses between the children of plain blocks. */
+function* writeInSteps(context: MarkdownContext, node: HtmlNode): Generator<undefined> {
   if (typeof node === "string" || RULES[node.name] || !(BLOCKS.has(node.name) || node.name === "#root")) {
     write(context, node);
     yield;
@@ -309,44 +308,34 @@ function* writeInPortions(context: MarkdownContext, node: HtmlNode): Generator<u
   }
   const end = () => (BLOCKS.has(node.name) ? context.writer.endBlock() : undefined);
   end();
-  for (const child of node.children) yield* writeInPortions(context, child);
+  for (const child of node.children) yield* writeInSteps(context, child);
   end();
 }
 
-/** The whole work: yields between its portions, returns the page. */
-function* convert(html: string, address: string | undefined): Generator<undefined, MarkdownPage> {
-  const builder = new HtmlTreeBuilder();
-  let count = 0;
-  for (const token of htmlTokens(html)) {
-    builder.push(token);
-    if (++count % TOKENS_AT_ONCE === 0) yield;
-  }
-  const { root } = builder;
-  const title = pageTitle(elementsOf(root));
-  const base = baseOf(root, address);
+/** Converts in steps, so that the caller can pause between them. */
+function* convert(parse: StepParser, html: string, address: string | undefined): Generator<undefined, MarkdownPage> {
+  const root = yield* parse(html);
+  const title = pageTitle(descendants(root));
+  const base = baseAddress(root, address);
   yield;
   const content = mainContent(root);
   yield;
   const writer = new MarkdownWriter();
-  yield* writeInPortions({ writer, base, marks: new Set(), cell: false }, content);
+  yield* writeInSteps({ writer, base, marks: new Set(), cell: false }, content);
   return { title, markdown: writer.finish() };
 }
 
-/** Converts a page. `address` is where it came from: relative links are completed with it. Never throws. */
-export function htmlToMarkdown(html: string, address?: string): MarkdownPage {
-  const work = convert(html, address);
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
+/** Converts a page. Relative links are resolved against `address`, the address of the page. Any input is accepted. */
+export async function htmlToMarkdown(html: string, address?: string): Promise<MarkdownPage> {
+  return runSteps(convert(await loadHtmlParser(), html, address));
 }
 
-/** The same for long pages: the work pauses now and then, so that the program stays responsive. */
+/** The same, with pauses in which other work of the program can run. */
 export async function htmlToMarkdownInSlices(html: string, address?: string): Promise<MarkdownPage> {
-  const work = convert(html, address);
+  const steps = convert(await loadHtmlParser(), html, address);
   let started = performance.now();
   for (;;) {
-    const step = work.next();
+    const step = steps.next();
     if (step.done) return step.value;
     if (performance.now() - started < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,5 +1,5 @@
-// Tables of a page: which ones hold data and which only arrange boxes, and how data becomes a Markdown table.
-import { elementsOf, type HtmlElement } from "./html-tree.ts";
+// Tables: tells data from layout, and formats data as a Markdown table.
+import { descendants, type HtmlElement } from "./tree.ts";
 
 export interface TableRow {
   readonly heading: boolean;
@@ -11,8 +11,8 @@ export interface WrittenRow {
   readonly cells: readonly { readonly text: string; readonly cell: HtmlElement }[];
 }
 
-const MOST_COLUMNS = 40;
-/** Inside a cell these say that the table arranges a page. */
+const MAX_COLUMNS = 40;
+/** A table whose cells contain one of these is used for layout. */
 const STRUCTURE = new Set([
   "h1",
   "h2",
@@ -28,7 +28,7 @@ const STRUCTURE = new Set([
   "hr",
 ]);
 
-function rowsIn(node: HtmlElement, inHead: boolean, rows: TableRow[]): void {
+function collectRows(node: HtmlElement, inHead: boolean, rows: TableRow[]): void {
   for (const child of node.children) {
     if (typeof child === "string") continue;
     if (child.name === "tr") {
@@ -38,14 +38,14 @@ function rowsIn(node: HtmlElement, inHead: boolean, rows: TableRow[]): void {
       const list = cells as HtmlElement[];
       if (list.length > 0) rows.push({ heading: inHead || list.every((cell) => cell.name === "th"), cells: list });
     } else if (child.name === "thead" || child.name === "tbody" || child.name === "tfoot")
-      rowsIn(child, child.name === "thead", rows);
+      collectRows(child, child.name === "thead", rows);
   }
 }
 
-/** The rows of this table, not of the tables inside it. */
+/** The rows of this table without those of nested tables. */
 export function tableRows(table: HtmlElement): TableRow[] {
   const rows: TableRow[] = [];
-  rowsIn(table, false, rows);
+  collectRows(table, false, rows);
   return rows;
 }
 
@@ -53,33 +53,33 @@ export function isLayoutTable(table: HtmlElement, rows: readonly TableRow[]): bo
   if (table.attributes.get("role") === "presentation") return true;
   if (rows.some((row) => row.cells.some((cell) => cell.name === "th"))) return false;
   if (rows.every((row) => row.cells.length <= 1)) return true;
-  for (const node of elementsOf(table)) if (STRUCTURE.has(node.name)) return true;
+  for (const node of descendants(table)) if (STRUCTURE.has(node.name)) return true;
   return false;
 }
 
-function spanOf(cell: HtmlElement): number {
+function columnSpan(cell: HtmlElement): number {
   const span = Number.parseInt(cell.attributes.get("colspan") ?? "1", 10);
-  return Number.isFinite(span) ? Math.min(Math.max(span, 1), MOST_COLUMNS) : 1;
+  return Number.isFinite(span) ? Math.min(Math.max(span, 1), MAX_COLUMNS) : 1;
 }
 
-function line(texts: readonly string[]): string {
+function formatRow(texts: readonly string[]): string {
   return `| ${texts.join(" | ")} |`;
 }
 
-/** A pipe table; the first row becomes the heading when the page marks none. Empty tables give no lines. */
+/** The lines of a pipe table. The first row is always the heading. Empty tables have no lines. */
 export function tableLines(rows: readonly WrittenRow[]): string[] {
   const spread = rows.map((row) => {
     const texts: string[] = [];
     for (const { text, cell } of row.cells) {
-      if (texts.length >= MOST_COLUMNS) break;
-      texts.push(text, ...Array<string>(spanOf(cell) - 1).fill(""));
+      if (texts.length >= MAX_COLUMNS) break;
+      texts.push(text, ...Array<string>(columnSpan(cell) - 1).fill(""));
     }
-    return texts.slice(0, MOST_COLUMNS);
+    return texts.slice(0, MAX_COLUMNS);
   });
   let width = 0;
   for (const texts of spread) width = Math.max(width, texts.findLastIndex((text) => text !== "") + 1);
   if (width === 0) return [];
-  const full = spread.map((texts) => line(Array.from({ length: width }, (_, index) => texts[index] ?? "")));
+  const full = spread.map((texts) => formatRow(Array.from({ length: width }, (_, index) => texts[index] ?? "")));
   const [head = "", ...body] = full;
-  return [head, line(Array<string>(width).fill("---")), ...body];
+  return [head, formatRow(Array<string>(width).fill("---")), ...body];
 }

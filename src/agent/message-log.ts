@@ -1,7 +1,8 @@
-// The messages of one conversation as they stand in the store, and the only way to add to them.
+// The stored messages of one conversation, and the only way to append to them.
 import type { Message } from "../core/message.ts";
-import type { NewMessage, SessionRow } from "../core/session.ts";
-import { estimateMessageTokens } from "../core/tokens.ts";
+import type { ToolSchema } from "../core/provider.ts";
+import type { NewMessage, SessionRow, SessionStore } from "../core/session.ts";
+import { estimateMessageTokens, estimateSchemaTokens, estimateTextTokens } from "../core/tokens.ts";
 import { newSessionId } from "../lib/ids.ts";
 import type { ConversationParts } from "./parts.ts";
 import { redactMessage } from "./redact-message.ts";
@@ -29,19 +30,19 @@ export interface LogOrigin {
   readonly messages?: readonly Message[] | undefined;
 }
 
-/** A session id in the product's form; gateway sessions carry eight digits. */
-export function freshSessionId(now: number, source: string): string {
-  return newSessionId(new Date(now), source === "cli" || source === "cron" ? 6 : 8);
+/** A session id as v0.14 writes it: six random digits for the terminal and cron, eight for everything else. */
+export function createSessionId(source: string): string {
+  return newSessionId(new Date(), source === "cli" || source === "cron" ? 6 : 8);
 }
 
-/** What people and models say is read back without outer space: it is kept so, or a resumed log would differ. */
+/** The store trims text when it reads it: it is trimmed before storing too, so that a resumed log is the same. */
 function trimmed(message: Message): Message {
   if (message.role === "tool" || typeof message.content !== "string") return message;
   const content = message.content.trim();
   return content === message.content ? message : { ...message, content };
 }
 
-export class SessionLog {
+export class MessageLog {
   readonly conversationId: string;
   readonly #parts: ConversationParts;
   readonly #parentSessionId: string | undefined;
@@ -52,6 +53,9 @@ export class SessionLog {
   #creating: Promise<unknown> | undefined;
   #system = "";
   #messages: Message[];
+  #schemaTokens: number | undefined;
+  /** The provider's count for the first `messages` messages. */
+  #reported: { readonly tokens: number; readonly messages: number } | undefined;
 
   constructor(parts: ConversationParts, origin: LogOrigin) {
     this.#parts = parts;
@@ -66,7 +70,7 @@ export class SessionLog {
     return this.#sessionId;
   }
 
-  /** Frozen from `open` until a continuation opens. */
+  /** Does not change from `open` until a continuation opens. */
   get system(): string {
     return this.#system;
   }
@@ -79,14 +83,14 @@ export class SessionLog {
     return this.#opened;
   }
 
-  /** True when the session was in the store before this process met it. */
+  /** True when the session was in the store before this process opened it. */
   get resumed(): boolean {
     return this.#row !== undefined;
   }
 
   /**
-   * Creates the row, or takes the prompt of the stored one byte for byte. Later calls do nothing. A new row is on disk
-   * with the first message, not before: a store that gathers its writes pays for one sync instead of two.
+   * Creates the row, or reads the prompt of the stored one byte for byte. Later calls do nothing. A new row is on disk
+   * with the first message, not before: a store that batches its writes needs one sync instead of two.
    */
   async open(): Promise<void> {
     if (this.#opened) return;
@@ -99,11 +103,11 @@ export class SessionLog {
         source: settings.source,
         model: provider.identity.model,
         systemPrompt: system,
-        ...(settings.modelConfig === undefined ? {} : { modelConfig: settings.modelConfig }),
-        ...(settings.userId === undefined ? {} : { userId: settings.userId }),
-        ...(this.#parentSessionId === undefined ? {} : { parentSessionId: this.#parentSessionId }),
+        modelConfig: settings.modelConfig,
+        userId: settings.userId,
+        parentSessionId: this.#parentSessionId,
       });
-      // Whoever writes next meets the error; the next turn tries again.
+      // `append` rejects with the error; the next turn creates the row again.
       this.#creating.catch(() => {
         this.#opened = false;
       });
@@ -119,7 +123,7 @@ export class SessionLog {
   async append(messages: readonly Message[]): Promise<StoredMessage[]> {
     const clean = messages.map((message) => trimmed(redactMessage(message, this.#parts.redactor)));
     const appended = this.#parts.store.appendMessages(this.#sessionId, clean as unknown as readonly NewMessage[]);
-    // Without its session a message cannot be added: then that trouble is the one to tell.
+    // When the session could not be created, `created` rejects with the cause; this rejection only follows from it.
     appended.catch(() => undefined);
     await this.created();
     const ids = await appended;
@@ -132,7 +136,7 @@ export class SessionLog {
     await this.#creating;
   }
 
-  /** Ends this session and goes on in a new one, in one transaction. */
+  /** Ends this session and continues in a new one, in one transaction. */
   async split(next: Continuation): Promise<void> {
     const { store, provider, settings } = this.#parts;
     await store.splitSession({
@@ -143,25 +147,39 @@ export class SessionLog {
         model: provider.identity.model,
         systemPrompt: next.system,
         parentSessionId: this.#sessionId,
-        ...(settings.modelConfig === undefined ? {} : { modelConfig: settings.modelConfig }),
-        ...(settings.userId === undefined ? {} : { userId: settings.userId }),
+        modelConfig: settings.modelConfig,
+        userId: settings.userId,
       },
-      ...(next.title === undefined ? {} : { title: next.title }),
+      title: next.title,
       messages: next.messages,
     });
     this.#sessionId = next.sessionId;
     this.#system = next.system;
     this.#messages = [...next.messages];
+    this.#reported = undefined;
   }
 
-  /** Estimated tokens from message `from` on; each message is measured once. */
+  /** Records the provider's token count for a request with the log as it is now. */
+  reported(tokens: number): void {
+    this.#reported = { tokens, messages: this.#messages.length };
+  }
+
+  /** Tokens of the next request: the provider's last count plus an estimate of what was appended since. */
+  requestTokens(schemas: readonly ToolSchema[]): number {
+    const report = this.#reported;
+    if (report !== undefined && report.tokens > 0) return report.tokens + this.tokens(report.messages);
+    this.#schemaTokens ??= estimateSchemaTokens(schemas);
+    return estimateTextTokens(this.#system) + this.#schemaTokens + this.tokens();
+  }
+
+  /** Estimated tokens from message `from` on; each message is estimated once. */
   tokens(from = 0): number {
     let total = 0;
-    for (let index = from; index < this.#messages.length; index++) total += this.tokensOf(this.#messages[index]);
+    for (let index = from; index < this.#messages.length; index++) total += this.#tokensOf(this.#messages[index]);
     return total;
   }
 
-  tokensOf(message: Message | undefined): number {
+  #tokensOf(message: Message | undefined): number {
     if (message === undefined) return 0;
     const known = this.#tokens.get(message);
     if (known !== undefined) return known;
@@ -171,11 +189,11 @@ export class SessionLog {
   }
 }
 
-/** The first session of a chain of compactions: the id that stays the same for the whole conversation. */
-export async function rootSession(parts: ConversationParts, row: SessionRow): Promise<string> {
+/** The id of the first session of a compaction chain; it identifies the whole conversation. */
+export async function rootSession(store: SessionStore, row: SessionRow): Promise<string> {
   let current = row;
   for (let hop = 0; hop < LONGEST_CHAIN && current.parent_session_id !== null; hop++) {
-    const parent = await parts.store.getSession(current.parent_session_id);
+    const parent = await store.getSession(current.parent_session_id);
     if (parent === null || parent.end_reason !== "compression") break;
     if (parent.ended_at !== null && current.started_at < parent.ended_at) break;
     current = parent;

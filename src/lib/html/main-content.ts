@@ -1,5 +1,5 @@
-// Finds what a page is about: leaves out what surrounds it, then takes the part that holds the text.
-import { type HtmlElement, plainText } from "./html-tree.ts";
+// Finds the main content of a page: removes navigation and clutter, then picks the element with most of the text.
+import { type HtmlElement, plainText } from "./tree.ts";
 
 const DROPPED = new Set(
   "applet area audio button canvas datalist dialog embed footer frame frameset head iframe input link map meta nav noframes noscript object param progress script search select source style svg template textarea title track video".split(
@@ -17,18 +17,20 @@ const DROPPED_ROLES = new Set([
   "menu",
   "menubar",
 ]);
-/** Names of boxes around the content. Only boxes with little text of their own are dropped for their name. */
+/** Class names and ids of elements around the content. Elements with much text are kept in spite of their name. */
 const CLUTTER =
   /(?:^|[\s_-])(?:cookie|consent|gdpr|newsletter|subscribe|breadcrumbs?|share|sharing|social|sidebar|related|promo|advert(?:isement)?|ads?|sponsor(?:ed)?|popup|modal|skip-?link|toc-?toggle|edit-?section|mw-editsection|pagination|pager|site-?(?:header|footer|nav)|menu|toolbar)(?:$|[\s_-])/i;
 const INVISIBLE =
   /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$)|font-size\s*:\s*0(?:px|pt|em|rem)?\s*(?:;|$))/i;
-/** They mean nothing without their table. */
+/** Cannot be shown without the table around them. */
 const TABLE_PARTS = new Set(["tr", "tbody", "thead", "tfoot"]);
+/** Elements with more letters than this are not clutter. */
 const CLUTTER_CHARS = 600;
+/** Letters that a `main` element needs to be used. */
 const ENOUGH = 200;
 
-/** Text that a reader of the page would not see, and must not reach the model either. */
-function invisible(node: HtmlElement): boolean {
+/** True for text that a browser would not show: it may be meant for models only, to mislead them. */
+function isInvisible(node: HtmlElement): boolean {
   if (node.attributes.size === 0) return false;
   const { attributes } = node;
   return (
@@ -38,9 +40,9 @@ function invisible(node: HtmlElement): boolean {
   );
 }
 
-function dropped(node: HtmlElement, text: number, inContent: boolean): boolean {
+function isDropped(node: HtmlElement, text: number, inContent: boolean): boolean {
   if (node.name === "input") return node.attributes.get("type") !== "checkbox";
-  if (DROPPED.has(node.name) || invisible(node)) return true;
+  if (DROPPED.has(node.name) || isInvisible(node)) return true;
   if (DROPPED_ROLES.has(node.attributes.get("role") ?? "")) return true;
   if (node.name === "aside" && !inContent) return true;
   if (node.name === "header" && !inContent) return text < CLUTTER_CHARS;
@@ -52,10 +54,11 @@ function dropped(node: HtmlElement, text: number, inContent: boolean): boolean {
 interface Weight {
   /** Characters of text inside, without white space. */
   text: number;
+  /** Those of them inside links. */
   linked: number;
 }
 
-function letters(text: string): number {
+function countLetters(text: string): number {
   let count = 0;
   for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 32) count++;
   return count;
@@ -65,19 +68,19 @@ function isContent(node: HtmlElement): boolean {
   return node.name === "main" || node.name === "article" || node.attributes.get("role") === "main";
 }
 
-/** Takes out what is not content, and weighs what stays. */
+/** Removes what is not content and measures the rest. */
 function prune(node: HtmlElement, weights: Map<HtmlElement, Weight>, inContent: boolean): Weight {
   const weight: Weight = { text: 0, linked: 0 };
   const kept: typeof node.children = [];
   const inside = inContent || isContent(node);
   for (const child of node.children) {
     if (typeof child === "string") {
-      weight.text += letters(child);
+      weight.text += countLetters(child);
       kept.push(child);
       continue;
     }
     const below = DROPPED.has(child.name) && child.name !== "input" ? null : prune(child, weights, inside);
-    if (below === null || dropped(child, below.text, inside)) continue;
+    if (below === null || isDropped(child, below.text, inside)) continue;
     weight.text += below.text;
     weight.linked += child.name === "a" ? below.text : below.linked;
     kept.push(child);
@@ -88,8 +91,8 @@ function prune(node: HtmlElement, weights: Map<HtmlElement, Weight>, inContent: 
   return weight;
 }
 
-/** Prose counts for the box around it, and half for the box around that; links do not count. */
-function densest(weights: ReadonlyMap<HtmlElement, Weight>): HtmlElement | undefined {
+/** The element with most prose: text outside of links counts for its parent, and half for its grandparent. */
+function findDensest(weights: ReadonlyMap<HtmlElement, Weight>): HtmlElement | undefined {
   const scores = new Map<HtmlElement, number>();
   for (const [node, weight] of weights) {
     if (!["p", "pre", "blockquote", "li", "td", "dd"].includes(node.name) || weight.text < 25) continue;
@@ -104,7 +107,7 @@ function densest(weights: ReadonlyMap<HtmlElement, Weight>): HtmlElement | undef
   return best;
 }
 
-/** The part of the page to show. It always holds at least half of the text that is not links: nothing big is lost. */
+/** The part of the page to show. It contains at least a quarter of the prose, without `main` at least half. */
 export function mainContent(root: HtmlElement): HtmlElement {
   const weights = new Map<HtmlElement, Weight>();
   const whole = prune(root, weights, false);
@@ -120,12 +123,12 @@ export function mainContent(root: HtmlElement): HtmlElement {
   const articles = named.filter((node) => node.name === "article");
   const article = articles.find((node) => prose(node) >= all / 2);
   if (article) return article;
-  let best: HtmlElement | null = densest(weights) ?? null;
+  let best: HtmlElement | null = findDensest(weights) ?? null;
   while (best && (prose(best) < all / 2 || TABLE_PARTS.has(best.name))) best = best.parent;
   return best ?? root;
 }
 
-/** The page's own name: its title, what it tells social networks, or its first heading. */
+/** The title of the page: `title`, `og:title` or the first heading. */
 export function pageTitle(elements: Iterable<HtmlElement>): string {
   let social = "";
   let heading = "";

@@ -1,31 +1,31 @@
-// Collects Markdown line by line: running text, blocks between blank lines, prefixes of quotes and lists.
+// Builds Markdown line by line: inline text, blocks separated by blank lines, prefixes of quotes and lists.
 
-/** Deeper quotes and lists are written at this depth. */
+/** Quotes and lists that are nested deeper get no further prefix. */
 const MAX_PREFIXES = 12;
 
 interface Prefix {
-  /** Before the first line of an item: its marker. Used once. */
+  /** The marker of a list item, for its first line only. */
   first: string | null;
   readonly rest: string;
-  /** A line stands under it already. */
+  /** True once a line was written with it. */
   used: boolean;
 }
 
 const HAN = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\u3000-\u303f\uff00-\uffef";
 const CJK_BREAK = new RegExp(`(?<=[${HAN}])[ \\t\\r]*\\n\\s*(?=[${HAN}])`, "gu");
-/** Marks that only serve to hide or reorder text: bidirectional overrides, zero-width spaces, tags, soft hyphens. */
+/** Characters that can hide or reorder text: bidirectional overrides, zero-width spaces, tags, soft hyphens. */
 const HIDDEN = /[\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/gu;
 
-/** Running text of a page: white space as in a browser, without marks that hide something. */
-export function runningText(text: string): string {
+/** Inline text with white space collapsed as in a browser, without hidden characters. */
+function inlineText(text: string): string {
   return text
     .replace(HIDDEN, "")
     .replace(CJK_BREAK, "")
     .replace(/[ \t\r\n\f]+/g, " ");
 }
 
-/** Text at the start of a line that Markdown would take for structure. */
-function guarded(line: string): string {
+/** Escapes the start of a line that Markdown would read as structure. */
+function escapeLineStart(line: string): string {
   if (/^(?:#{1,6}\s|>|[-+*]\s|```|~~~)/.test(line)) return `\\${line}`;
   return line.replace(/^(\d{1,9})([.)]\s)/, "$1\\$2");
 }
@@ -33,11 +33,11 @@ function guarded(line: string): string {
 export class MarkdownWriter {
   readonly #lines: string[] = [];
   readonly #prefixes: Prefix[] = [];
-  /** Pieces of running text, joined once: one growing string would be copied with every addition. */
+  /** Pieces of inline text; joined once, because a growing string would be copied with every addition. */
   readonly #inline: string[] = [];
   #inlineSize = 0;
   #blankBefore = false;
-  /** A link around whole blocks: the first text inside it carries the address. */
+  /** The address of a link around blocks; the next line of text becomes the link. */
   #blockLink: string | null = null;
   #size = 0;
 
@@ -46,7 +46,7 @@ export class MarkdownWriter {
     return this.#size + this.#inlineSize;
   }
 
-  /** The place in the running text; `take` cuts back to it. */
+  /** The position in the inline text, for `take`. */
   get mark(): number {
     return this.#inline.length;
   }
@@ -58,23 +58,24 @@ export class MarkdownWriter {
   }
 
   text(value: string): void {
-    const running = runningText(value);
+    const inline = inlineText(value);
     const last = this.#inline.at(-1)?.at(-1);
-    this.#add(last === undefined || last === " " || last === "\n" ? running.trimStart() : running);
+    this.#add(last === undefined || last === " " || last === "\n" ? inline.trimStart() : inline);
   }
 
-  /** Text that is Markdown already. */
+  /** Adds text that is already Markdown. */
   raw(value: string): void {
     this.#add(value);
   }
 
-  /** What was written since the mark; it is no longer part of the running text. */
+  /** Removes and returns the inline text written since `mark`. */
   take(mark: number): string {
     const taken = this.#inline.splice(mark).join("");
     this.#inlineSize -= taken.length;
     return taken;
   }
 
+  /** Makes the next line a link to `href` and returns the address that was set before. */
   linkNextBlock(href: string | null): string | null {
     const before = this.#blockLink;
     this.#blockLink = href;
@@ -95,7 +96,7 @@ export class MarkdownWriter {
     this.#size += full.length + 1;
   }
 
-  /** A blank line belongs to the quotes and items that both its neighbours stand in. */
+  /** The prefixes that the lines before and after a blank line share. */
   #blankPrefix(): string {
     let prefix = "";
     for (const level of this.#prefixes) {
@@ -105,40 +106,40 @@ export class MarkdownWriter {
     return prefix.trimEnd();
   }
 
-  /** Ends the running text; `lead` goes before its first line, as the marks of a heading do. */
+  /** Writes the inline text as lines; `lead` comes before the first one, for example the marks of a heading. */
   flush(lead = ""): void {
     const text = this.take(0).trim();
     if (text === "") return;
     const lines = lead === "" ? text.split("\n") : [text.replace(/\s*\n\s*/g, " ")];
     for (const [index, line] of lines.entries()) {
-      const body = lead === "" ? guarded(line.trim()) : line;
+      const body = lead === "" ? escapeLineStart(line.trim()) : line;
       const linked = index === 0 && this.#blockLink !== null && !body.includes("](");
       this.#emit(lead + (linked ? `[${body}](${this.#blockLink})` : body));
       if (linked) this.#blockLink = null;
     }
   }
 
-  /** The end of a block: what follows stands apart by a blank line. */
+  /** Ends a block; a blank line separates it from the next one. */
   endBlock(lead = ""): void {
     this.flush(lead);
     const waitingItem = typeof this.#prefixes.at(-1)?.first === "string";
     if (this.#lines.length > 0 && !waitingItem) this.#blankBefore = true;
   }
 
-  /** The end of a block that the next one follows directly, as list items do. */
+  /** Ends a block without a blank line after it, as between list items. */
   endTight(): void {
     this.flush();
     this.#blankBefore = false;
   }
 
-  /** Lines as they are, each behind the prefixes. */
+  /** Writes lines unchanged, each after the prefixes. */
   verbatim(lines: readonly string[]): void {
     this.endBlock();
     for (const line of lines) this.#emit(line);
     this.endBlock();
   }
 
-  within(prefix: { first?: string | undefined; rest: string }, write: () => void): void {
+  withPrefix(prefix: { first?: string | undefined; rest: string }, write: () => void): void {
     const added = this.#prefixes.length < MAX_PREFIXES;
     if (added) this.#prefixes.push({ first: prefix.first ?? null, rest: prefix.rest, used: false });
     write();

@@ -1,4 +1,4 @@
-// Decides what a model's reply means for the turn: an answer, tools to run, another try, or the end. Pure but for its counters.
+// Decides what follows from a model's reply: the answer, tools to run, another request, or a failure. No I/O.
 import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
@@ -7,15 +7,14 @@ import { type PreparedBatch, prepareCalls, withCalls } from "./tools/prepare-cal
 import type { ResolvedTools } from "./tools/resolved-tools.ts";
 
 const EMPTY_TEXT = "(empty)";
-const MOST_CONTINUATIONS = 3;
+const MAX_CONTINUATIONS = 3;
 /** How often an answer whose connection broke is continued. */
-const MOST_BREAKS = 2;
-const MOST_ARGUMENT_REASKS = 2;
-const MOST_REASONING_REASKS = 2;
-const MOST_PLAIN_REASKS = 3;
-const MOST_UNKNOWN_ROUNDS = 3;
+const MAX_BREAKS = 2;
+const MAX_ARGUMENT_RETRIES = 2;
+const MAX_REASONING_RETRIES = 2;
+const MAX_PLAIN_RETRIES = 3;
+const MAX_UNKNOWN_ROUNDS = 3;
 const RECENT_MESSAGES = 5;
-const HOUSEKEEPING = new Set(["memory", "todo", "skill_manage", "session_search"]);
 
 const CONTINUE =
   "Your reply was cut off by the length limit. Continue exactly where it stopped, without repeating anything.";
@@ -27,22 +26,22 @@ const NUDGE_AFTER_THOUGHT = "You thought about it but wrote no answer. Write the
 const SMALLER_CALL =
   "Your tool call was cut off before its arguments were complete. Send it again; split large content into several smaller calls.";
 
-export type Judgement =
+export type NextStep =
   | {
       readonly kind: "tools";
       readonly message: AssistantMessage;
       readonly batch: PreparedBatch;
       readonly last: boolean;
     }
-  /** `message` is what to store; absent when the text is stored already. */
+  /** `message` is stored; absent when the text is stored already. */
   | {
       readonly kind: "answer";
       readonly text: string;
       readonly message?: AssistantMessage | undefined;
-      readonly notice?: string;
+      readonly notice?: string | undefined;
     }
-  /** Ask again; the scaffolding goes on the wire after the log and is never stored. */
-  | { readonly kind: "again"; readonly scaffold: readonly Message[]; readonly notice?: string | undefined }
+  /** Call the model again; `messages` are sent after the log and never stored. */
+  | { readonly kind: "again"; readonly messages: readonly Message[]; readonly notice?: string | undefined }
   | { readonly kind: "failed"; readonly failure: Failure; readonly text: string };
 
 const user = (content: string): Message => ({ role: "user", content });
@@ -50,13 +49,13 @@ const assistant = (content: string): Message => ({ role: "assistant", content })
 
 export interface Reply {
   readonly response: ModelResponse;
-  /** Text that the person has seen of this reply. */
+  /** Text of this reply that the user has seen. */
   readonly streamed: string;
   readonly log: readonly Message[];
 }
 
-/** One judge serves one turn. */
-export class ReplyJudge {
+/** Counts the retries of one turn. */
+export class ReplyReader {
   readonly #tools: ResolvedTools;
   /** Parts of an answer that ran into the length limit. */
   #pieces = "";
@@ -73,37 +72,37 @@ export class ReplyJudge {
     this.#tools = tools;
   }
 
-  /** How often the answer has been continued; the output allowance grows with it. */
+  /** How often the answer was continued; the output limit grows with it. */
   get continuations(): number {
     return this.#continuations;
   }
 
-  /** What the person has seen of an answer that is not finished. */
+  /** The text of an unfinished answer that the user has seen. */
   get pieces(): string {
     return this.#pieces;
   }
 
-  judge(reply: Reply): Judgement {
+  read(reply: Reply): NextStep {
     const { message, finishReason, incomplete } = reply.response;
-    if (finishReason === "content_filter") return this.#judgeFiltered(message);
-    if (incomplete !== undefined) return this.#judgeBroken(textOf(message.content), incomplete);
+    if (finishReason === "content_filter") return this.#readFiltered(message);
+    if (incomplete !== undefined) return this.#readBroken(textOf(message.content), incomplete);
     const calls = message.tool_calls ?? [];
-    if (calls.length > 0) return this.#judgeCalls(reply, finishReason === "length");
+    if (calls.length > 0) return this.#readCalls(reply, finishReason === "length");
     const text = textOf(message.content);
-    if (finishReason === "length") return this.#judgeCutText(message, text);
-    if (text.trim() === "") return this.#judgeEmpty(reply);
+    if (finishReason === "length") return this.#readCutText(message, text);
+    if (text.trim() === "") return this.#readEmpty(reply);
     return this.#answer(message, text);
   }
 
-  #answer(message: AssistantMessage, text: string, notice?: string): Judgement {
+  #answer(message: AssistantMessage, text: string, notice?: string): NextStep {
     const whole = this.#pieces + text;
     this.#pieces = "";
     const stored = { ...message, content: whole };
-    return { kind: "answer", text: whole, message: stored, ...(notice === undefined ? {} : { notice }) };
+    return { kind: "answer", text: whole, message: stored, notice };
   }
 
-  /** A filter stopped the answer. Asking again would meet it again; calls that it cut off are not run. */
-  #judgeFiltered(filtered: AssistantMessage): Judgement {
+  /** A content filter stopped the answer. A retry would be stopped again; calls that were cut off are not run. */
+  #readFiltered(filtered: AssistantMessage): NextStep {
     const { tool_calls: _notRun, ...message } = filtered;
     const text = textOf(message.content);
     if (this.#pieces + text !== "") return this.#answer(message, text, FILTERED);
@@ -115,22 +114,22 @@ export class ReplyJudge {
     return { kind: "failed", failure, text: "" };
   }
 
-  /** The answer broke off after some text: the rest is asked for, as with an answer that was too long. */
-  #judgeBroken(text: string, failure: Failure): Judgement {
+  /** The stream broke off after some text: the model continues it, as with an answer that was too long. */
+  #readBroken(text: string, failure: Failure): NextStep {
     this.#pieces += text;
-    if (this.#breaks >= MOST_BREAKS) return { kind: "failed", failure, text: this.#pieces };
+    if (this.#breaks >= MAX_BREAKS) return { kind: "failed", failure, text: this.#pieces };
     this.#breaks += 1;
     const notice = `${failure.message}. Asking for the rest.`;
-    return { kind: "again", scaffold: [assistant(this.#pieces), user(CONTINUE_BROKEN)], notice };
+    return { kind: "again", messages: [assistant(this.#pieces), user(CONTINUE_BROKEN)], notice };
   }
 
-  #judgeCalls(reply: Reply, cut: boolean): Judgement {
+  #readCalls(reply: Reply, cut: boolean): NextStep {
     const { message } = reply.response;
     const batch = prepareCalls(message.tool_calls ?? [], this.#tools);
     if (batch.truncated || (cut && (batch.badArguments || batch.repaired))) return this.#cutCall();
-    if (batch.badArguments && this.#badArguments < MOST_ARGUMENT_REASKS) {
+    if (batch.badArguments && this.#badArguments < MAX_ARGUMENT_RETRIES) {
       this.#badArguments += 1;
-      return { kind: "again", scaffold: [] };
+      return { kind: "again", messages: [] };
     }
     this.#badArguments = 0;
     this.#cutCalls = 0;
@@ -139,12 +138,12 @@ export class ReplyJudge {
     const content = this.#pieces === "" ? message.content : this.#pieces + textOf(message.content);
     this.#pieces = "";
     const stored = withCalls({ ...message, content }, batch.calls);
-    return { kind: "tools", message: stored, batch, last: this.#unknownRounds >= MOST_UNKNOWN_ROUNDS };
+    return { kind: "tools", message: stored, batch, last: this.#unknownRounds >= MAX_UNKNOWN_ROUNDS };
   }
 
-  #cutCall(): Judgement {
+  #cutCall(): NextStep {
     this.#cutCalls += 1;
-    if (this.#cutCalls === 1) return { kind: "again", scaffold: [user(SMALLER_CALL)] };
+    if (this.#cutCalls === 1) return { kind: "again", messages: [user(SMALLER_CALL)] };
     const failure: Failure = {
       kind: "format_error",
       message: "The model's tool call was cut off twice by its output limit, so it was not run.",
@@ -153,7 +152,7 @@ export class ReplyJudge {
     return { kind: "failed", failure, text: this.#pieces };
   }
 
-  #judgeCutText(message: AssistantMessage, text: string): Judgement {
+  #readCutText(message: AssistantMessage, text: string): NextStep {
     if (text.trim() === "" && this.#pieces === "") {
       const failure: Failure = {
         kind: "format_error",
@@ -162,31 +161,31 @@ export class ReplyJudge {
       };
       return { kind: "failed", failure, text: "" };
     }
-    if (this.#continuations >= MOST_CONTINUATIONS)
+    if (this.#continuations >= MAX_CONTINUATIONS)
       return this.#answer(message, text, "The answer reached the model's length limit and may be incomplete.");
     this.#continuations += 1;
     this.#pieces += text;
-    return { kind: "again", scaffold: [assistant(this.#pieces), user(CONTINUE)] };
+    return { kind: "again", messages: [assistant(this.#pieces), user(CONTINUE)] };
   }
 
-  /** The ladder for a reply without text, from the least to the most costly rung. */
-  #judgeEmpty(reply: Reply): Judgement {
+  /** Recovery from a reply without text, from the cheapest attempt to the most expensive. */
+  #readEmpty(reply: Reply): NextStep {
     const { message } = reply.response;
     if (reply.streamed.trim() !== "" || this.#pieces !== "") return this.#answer(message, reply.streamed);
-    const said = answerBeforeHousekeeping(reply.log);
+    const said = answerBeforeHousekeeping(reply.log, this.#tools);
     if (said !== undefined) return { kind: "answer", text: said };
     if (!this.#nudged && reply.log.slice(-RECENT_MESSAGES).some((entry) => entry.role === "tool")) {
       this.#nudged = true;
-      return { kind: "again", scaffold: [assistant(EMPTY_TEXT), user(NUDGE_AFTER_TOOLS)] };
+      return { kind: "again", messages: [assistant(EMPTY_TEXT), user(NUDGE_AFTER_TOOLS)] };
     }
     const thought = message.reasoning ?? message.reasoning_content ?? "";
-    if (thought.trim() !== "" && this.#afterThought < MOST_REASONING_REASKS) {
+    if (thought.trim() !== "" && this.#afterThought < MAX_REASONING_RETRIES) {
       this.#afterThought += 1;
-      return { kind: "again", scaffold: [assistant(EMPTY_TEXT), user(NUDGE_AFTER_THOUGHT)] };
+      return { kind: "again", messages: [assistant(EMPTY_TEXT), user(NUDGE_AFTER_THOUGHT)] };
     }
-    if (this.#plain < MOST_PLAIN_REASKS) {
+    if (this.#plain < MAX_PLAIN_RETRIES) {
       this.#plain += 1;
-      return { kind: "again", scaffold: [] };
+      return { kind: "again", messages: [] };
     }
     const failure: Failure = {
       kind: "unknown",
@@ -197,14 +196,19 @@ export class ReplyJudge {
   }
 }
 
-/** The text that came together with nothing but housekeeping calls: it was the answer. */
-function answerBeforeHousekeeping(log: readonly Message[]): string | undefined {
+/** Text that came with nothing but housekeeping calls was the answer. */
+function answerBeforeHousekeeping(log: readonly Message[], tools: ResolvedTools): string | undefined {
   let index = log.length - 1;
   while (index >= 0 && log[index]?.role === "tool") index--;
   const message = log[index];
   if (message?.role !== "assistant" || index === log.length - 1) return undefined;
   const text = textOf(message.content);
   const calls = message.tool_calls ?? [];
-  const onlyHousekeeping = calls.length > 0 && calls.every((call) => HOUSEKEEPING.has(call.function.name));
+  const onlyHousekeeping = calls.length > 0 && calls.every((call) => isHousekeeping(tools, call.function.name));
   return onlyHousekeeping && text.trim() !== "" ? text : undefined;
+}
+
+function isHousekeeping(tools: ResolvedTools, name: string): boolean {
+  const found = tools.locate(name);
+  return found.kind === "tool" && found.tool.housekeeping === true;
 }

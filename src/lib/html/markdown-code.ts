@@ -1,5 +1,5 @@
-// Code of a page as Markdown: fences that hold whatever is inside, and the language when the page names it.
-import { elementsOf, type HtmlElement, type HtmlNode } from "./html-tree.ts";
+// Code as Markdown: fences longer than any inside, and the language when the page names it.
+import { descendants, type HtmlElement, type HtmlNode } from "./tree.ts";
 
 const LANGUAGE =
   /(?:^|\s)(?:language-|lang-|highlight-source-|highlight-text-|brush:\s*|sourceCode\s+)([\w+#.-]{1,30})/i;
@@ -18,8 +18,8 @@ export function codeSpan(text: string): string {
   return `${fence}${edge}${text}${edge}${fence}`;
 }
 
-function languageOf(pre: HtmlElement): string {
-  const own = [pre, ...elementsOf(pre)].slice(0, 3);
+function findLanguage(pre: HtmlElement): string {
+  const own = [pre, ...descendants(pre)].slice(0, 3);
   for (const around of [...own, pre.parent, pre.parent?.parent]) {
     if (!around) continue;
     const named = around.attributes.get("data-lang") ?? around.attributes.get("data-language");
@@ -30,7 +30,7 @@ function languageOf(pre: HtmlElement): string {
   return "";
 }
 
-/** Text as it stands in the source, without columns of line numbers. */
+/** The text with its white space, without columns of line numbers. */
 function sourceText(pre: HtmlElement): string {
   const pieces: string[] = [];
   const collect = (node: HtmlNode): void => {
@@ -46,10 +46,10 @@ function sourceText(pre: HtmlElement): string {
   return pieces.join("").replaceAll("\r\n", "\n");
 }
 
-/** A fenced block, as lines; none for an empty element. */
+/** The lines of a fenced block; none for an empty element. */
 export function codeBlock(pre: HtmlElement): string[] {
   const text = sourceText(pre).replace(/^\n/, "").trimEnd();
   if (text.trim() === "") return [];
   const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return [`${fence}${languageOf(pre)}`, ...text.split("\n"), fence];
+  return [`${fence}${findLanguage(pre)}`, ...text.split("\n"), fence];
 }
