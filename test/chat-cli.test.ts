@@ -44,7 +44,7 @@ describe("streams and exit codes", () => {
     expect(JSON.stringify(llm.requests[1]?.messages)).toContain("nobody is there to allow it");
   });
 
-  it("-q shows the question, each tool and how to go on", async () => {
+  it("-q shows the question, each tool and how to resume", async () => {
     writeFileSync(join(home.path, "a.txt"), "hello\n");
     llm.enqueue(calls([{ name: "read_file", args: { path: "a.txt" } }]), text("It says hello."), title);
     const run = await ask("chat", "-q", "read a.txt");
@@ -102,8 +102,8 @@ it("resumes by id, by title and by -c, with the same prompt prefix", async () =>
   expect(turns.at(-1)?.messages).toHaveLength(7);
 });
 
-describe("trouble with the provider", () => {
-  it("retries 503 and 429, goes on after a cut, and keeps one answer", async () => {
+describe("provider failures", () => {
+  it("retries 503 and 429, continues after a broken stream, and keeps one answer", async () => {
     llm.enqueue(status(503), status(429, { retryAfter: 0 }), text("Back again."), title);
     expect((await ask("chat", "-Q", "-q", "hi")).stdout).toBe("Back again.\n");
     llm.enqueue(cut({ afterText: "" }), text("Whole now."), title);

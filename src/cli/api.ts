@@ -28,8 +28,8 @@ async function run(context: CliContext): Promise<number> {
     const host = textOption(context, "host");
     const port = integerOption(context, "port", { default: -1, max: 65_535 });
     const server = await openServer(app, {
-      ...(host === undefined ? {} : { host }),
-      ...(context.values.port === undefined ? {} : { port }),
+      host,
+      port: context.values.port === undefined ? undefined : port,
       onLog: (level, text) => terminal.err(`${level}: ${text}`),
     });
     terminal.err(`API server at ${server.url}/v1 (model ${server.modelName})`);

@@ -32,11 +32,11 @@ async function withApp<T>(context: CliContext, run: (app: App) => Promise<T>): P
 }
 
 function switchFor(context: CliContext, change: { on?: readonly string[]; off?: readonly string[] }) {
-  const request = { platform: platformOf(context), ...change };
+  const request = { platform: platformOption(context), ...change };
   return withApp(context, (app) => switchToolsets(app, openSettings(context.home), request));
 }
 
-const platformOf = (context: CliContext) => textOption(context, "platform") ?? "cli";
+const platformOption = (context: CliContext) => textOption(context, "platform") ?? "cli";
 
 function print(context: CliContext, data: object, text: string): number {
   context.terminal.out(context.values.json ? JSON.stringify(data, null, 2) : text);
@@ -58,7 +58,7 @@ function remark(row: ToolsetRow): string {
 }
 
 async function list(context: CliContext): Promise<number> {
-  const platform = platformOf(context);
+  const platform = platformOption(context);
   const rows = await withApp(context, (app) => listToolsets(app, { platform, all: context.values.all === true }));
   if (context.values.json) return print(context, { platform, toolsets: rows }, "");
   const table = renderTable(
@@ -88,14 +88,14 @@ function isToolset(view: ToolView | ToolsetRow): view is ToolsetRow {
 async function show(context: CliContext): Promise<number> {
   const [name] = context.positionals;
   if (!name) throw new UserError("show which tool?", { hint: "For example: hermes tools show read_file", exitCode: 2 });
-  const view = await withApp(context, (app) => showTool(app, name, platformOf(context)));
+  const view = await withApp(context, (app) => showTool(app, name, platformOption(context)));
   if (isToolset(view)) {
     const tools = view.tools.map((tool) => `  ${mark(tool)} ${tool.name}${tool.reason ? ` (${tool.reason})` : ""}`);
     return print(context, view, [`${view.name}: ${view.description}`, `On: ${view.on}`, ...tools].join("\n"));
   }
   const lines = [
     `Tool:       ${view.name}`,
-    `Toolset:    ${view.toolset} (${view.on ? "on" : "off"} for ${platformOf(context)})`,
+    `Toolset:    ${view.toolset} (${view.on ? "on" : "off"} for ${platformOption(context)})`,
     `Available:  ${view.available ? "yes" : `no: ${view.reason}`}`,
     ...(view.built
       ? [`From:       ${view.owner}`, "", view.description, "", JSON.stringify(view.parameters, null, 2)]
@@ -133,7 +133,7 @@ async function disable(context: CliContext): Promise<number> {
 /** Arrow keys and Enter switch; nothing is written before the user saves. */
 async function choose(context: CliContext): Promise<number> {
   if (!context.terminal.interactive) return list(context);
-  const platform = platformOf(context);
+  const platform = platformOption(context);
   const rows = (await withApp(context, (app) => listToolsets(app, { platform, all: false }))).filter(
     (row) => !row.fixed,
   );

@@ -124,7 +124,7 @@ export function openHome(
     cwd: host.cwd,
     managedBy: manager,
     childHome: statSync(ownHome, { throwIfNoEntry: false })?.isDirectory() ? ownHome : null,
-    ...(file.error === undefined ? {} : { envError: file.error }),
+    envError: file.error,
   };
   return { home, rest, warnings };
 }

@@ -41,7 +41,7 @@ export interface LayoutReport {
 const CANNOT_WRITE = new Set(["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"]);
 
 function makeFolder(path: string, mode: number | undefined): void {
-  mkdirSync(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
+  mkdirSync(path, { recursive: true, mode });
   if (mode !== undefined) chmodSync(path, mode);
 }
 

@@ -5,6 +5,7 @@ import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { Home } from "../core/home.ts";
 import type { Human } from "../core/human.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { pick } from "../lib/terminal/picker.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { fitToWidth } from "../lib/text/text-width.ts";
@@ -255,7 +256,7 @@ class Session {
         });
         await this.#answer(answer, run);
       } catch (error) {
-        terminal.err(`error: ${terminal.forErr(error instanceof Error ? error.message : String(error))}`);
+        terminal.err(`error: ${terminal.forErr(errorMessage(error))}`);
       }
     };
     await run(parsed.args);

@@ -81,7 +81,7 @@ export function searchSessions(context: CliContext): Promise<number> {
     const role = list("role");
     const answer = await store.searchMessages(query, {
       ...(source ? { sourceFilter: source } : { excludeSources: HIDDEN_SOURCES }),
-      ...(role ? { roleFilter: role } : {}),
+      roleFilter: role,
       limit: integerOption(context, "limit", { default: 20, min: 1 }),
       offset: integerOption(context, "offset", { default: 0 }),
     });
