@@ -184,9 +184,9 @@ describe("a setting of security or of the model with a mistake in it", () => {
     ["providers: lab", "providers"],
     ["code_execution: {mode: strikt}", "code_execution.mode"],
     ["budget: {daily_usd: ten}", "budget.daily_usd"],
-    ["approvals: {mode: manual, mode: off}", "approvals.mode is given twice"],
-    ["approvals:\n  mode: manual\nother: 1\napprovals:\n  mode: off", "approvals is given twice"],
-    ["terminal: {sandbox: bubblewrap, sandbox: none}", "terminal.sandbox is given twice"],
+    ["approvals: {mode: manual, mode: off}", "approvals.mode is set twice"],
+    ["approvals:\n  mode: manual\nother: 1\napprovals:\n  mode: off", "approvals is set twice"],
+    ["terminal: {sandbox: bubblewrap, sandbox: none}", "terminal.sandbox is set twice"],
     ["x: &x {mode: manual, mode: off}\napprovals: *x", "set twice"],
   ])("%s", async (text, named) => {
     write(`${text}\n`);
@@ -201,7 +201,7 @@ describe("a setting of security or of the model with a mistake in it", () => {
     expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("HERMES_REDACT_SECRETS")]);
   });
 
-  test("other mistakes are warnings, also a key that is given twice", async () => {
+  test("other mistakes are warnings, also a duplicate key", async () => {
     write(
       "display: {show_reasoning: true, show_reasoning: false}\nagent: {max_turns: many}\napprovals: {newer_key: 1}\n",
     );

@@ -49,7 +49,7 @@ async function yolo(_: string, context: CommandContext): Promise<CommandAnswer> 
   await context.setYolo(!context.yolo);
   return text(
     context.yolo
-      ? "Dangerous commands need your word again."
+      ? "Dangerous commands need your approval again."
       : "Dangerous commands run without asking in this session; the worst are still refused.",
   );
 }
