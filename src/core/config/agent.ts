@@ -33,9 +33,9 @@ export const agentKeys = {
   ),
   agent: section("Turns of the agent", {
     max_turns: whole(90, "Most tool rounds in one turn", { min: 1 }),
-    gateway_timeout: whole(1800, "Seconds of silence before the gateway ends a run; 0 never"),
-    gateway_timeout_warning: whole(900, "Seconds of silence before one warning; 0 never"),
-    gateway_notify_interval: whole(180, "Seconds between still-working notices; 0 none"),
+    gateway_timeout: whole(1800, "Seconds without activity before the gateway ends a turn; 0 for never"),
+    gateway_timeout_warning: whole(900, "Seconds without activity before one warning; 0 for never"),
+    gateway_notify_interval: whole(180, "Seconds between notices that a turn is still running; 0 for none"),
     gateway_auto_continue_freshness: accepted(
       whole(3600, "Oldest interrupted turn to continue, in seconds; 0 for any age"),
     ),
@@ -106,7 +106,7 @@ export const agentKeys = {
       stale_after_days: whole(30, "Days without use before a skill counts as stale"),
       archive_after_days: whole(90, "Days without use before a skill is archived"),
       backup: section("Copies made before a review", {
-        enabled: flag(true, "Make them"),
+        enabled: flag(true, "Make copies"),
         keep: whole(5, "How many are kept", { min: 1 }),
       }),
     }),

@@ -107,7 +107,7 @@ export const executionKeys = {
   web: search,
   browser: accepted(browser),
   checkpoints: section("Snapshots before risky changes of files", {
-    enabled: flag(false, "Make them"),
+    enabled: flag(false, "Take snapshots"),
     max_snapshots: whole(20, "Kept per project", { min: 1 }),
     max_total_size_mb: whole(500, "Most MB in total; 0 no limit"),
     max_file_size_mb: whole(10, "Larger files are left out; 0 no limit"),
@@ -131,7 +131,7 @@ export const executionKeys = {
     hard_stop_after: section("When to stop", guardrailCounts(5, 8, 5)),
   }),
   code_execution: section("Running code written by the model", {
-    mode: choice(["project", "strict"], "project", "Run in the project, or apart from it"),
+    mode: choice(["project", "strict"], "project", "Run in the project folder, or in a separate one"),
     timeout: whole(300, "Seconds for one run", { min: 1 }),
     max_tool_calls: whole(50, "Most tool calls of one run"),
   }),

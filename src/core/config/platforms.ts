@@ -51,7 +51,7 @@ const platform = section("A platform", {
     anyOf<Json>(["map", "text"], null, "Where scheduled results go: platform, chat_id, name, thread_id"),
   ),
   reply_to_mode: choice(["off", "first", "all"], "first", "Which parts of a reply quote the question"),
-  gateway_restart_notification: flag(true, "Say so when the gateway restarts"),
+  gateway_restart_notification: flag(true, "Send a message when the gateway restarts"),
   extra: freeMap("Settings of the adapter"),
 });
 
@@ -122,11 +122,11 @@ export const platformKeys = {
     mode: choice(["both", "idle", "daily", "none"], "both", "By idle time, once a day, both or never"),
     idle_minutes: whole(1440, "Idle minutes before a new session", { min: 1 }),
     at_hour: whole(4, "Hour of the daily change", { min: 0, max: 23 }),
-    notify: flag(true, "Say so in the chat"),
-    notify_exclude_platforms: list(["api_server", "webhook"], "Platforms where nothing is said"),
+    notify: flag(true, "Send a message about it"),
+    notify_exclude_platforms: list(["api_server", "webhook"], "Platforms without this message"),
   }),
   streaming: section("Showing text in chats as it arrives", {
-    enabled: flag(false, "Do so"),
+    enabled: flag(false, "Enable it"),
     transport: choice(["auto", "edit", "draft", "off"], "auto", "How text is updated"),
     edit_interval: decimal(0.8, "Seconds between two updates"),
     buffer_threshold: whole(24, "Characters that trigger an update"),

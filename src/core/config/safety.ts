@@ -17,7 +17,7 @@ import {
 export const safetyKeys = {
   approvals: section("Asking before dangerous commands", {
     mode: choice(["manual", "smart", "off"], "manual", "Ask you, let a model judge first, or never ask"),
-    timeout: whole(60, "Seconds before no answer means no", { min: 1 }),
+    timeout: whole(60, "Seconds to wait for an answer; then the command is denied", { min: 1 }),
     gateway_timeout: whole(300, "The same in chats", { min: 1 }),
     cron_mode: choice(["deny", "approve"], "deny", "What happens in scheduled jobs"),
     mcp_reload_confirm: accepted(flag(true, "Ask before MCP servers are reloaded")),

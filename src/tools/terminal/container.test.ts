@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { tempFolder } from "../../../test/tool-context.ts";
+import { tempFolder } from "../../../test/kit/tool-context.ts";
 import { ContainerChannel, type ContainerOptions, findEngine } from "./container.ts";
 import { OutputCapture } from "./output-capture.ts";
 import { RemoteBackend } from "./remote-shell.ts";

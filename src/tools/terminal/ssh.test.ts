@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type LoopbackSshd, startSshd, whyNoSshd } from "../../../test/loopback-sshd.ts";
-import { tempFolder } from "../../../test/tool-context.ts";
+import { tempFolder } from "../../../test/kit/tool-context.ts";
+import { until } from "../../../test/kit/until.ts";
+import { type LoopbackSshd, startSshd, whyNoSshd } from "../../../test/servers/loopback-sshd.ts";
 import { backendShell } from "../files/backend-shell.ts";
 import { remoteFiles } from "../files/remote-files.ts";
 import type { ExecRequest } from "./backend.ts";
@@ -49,11 +49,6 @@ async function run(command: string, more: Partial<ExecRequest> = {}) {
 }
 
 const processes = () => execFileSync("ps", ["-eo", "args"]).toString();
-
-async function until(test: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !test(); tries++) await sleep(25);
-  expect(test()).toBe(true);
-}
 
 describe.skipIf(missing !== undefined)("ssh", () => {
   beforeAll(async () => {
