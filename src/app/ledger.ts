@@ -1,7 +1,7 @@
 // Opens the usage ledger of a home. The database is opened at first use: a run without a model call does not need it.
 
 import type { Home } from "../core/home.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionIndex, SessionLog } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 
@@ -40,7 +40,7 @@ export async function withLedger<T>(home: Home, work: (ledger: UsageLedger) => P
 }
 
 /** The session and those it was compacted from, oldest first. Branches and delegations are not followed. */
-async function compactionChain(store: SessionStore, sessionId: string): Promise<readonly string[]> {
+async function compactionChain(store: SessionLog & SessionIndex, sessionId: string): Promise<readonly string[]> {
   const chain = [sessionId];
   const parents = (await store.ancestors(sessionId)).slice(0, -1).reverse();
   for (const id of parents) {
@@ -51,7 +51,7 @@ async function compactionChain(store: SessionStore, sessionId: string): Promise<
 }
 
 /** A ledger that adds the spending of a session's compaction chain to the session. */
-export function ledgerByConversation(ledger: UsageLedger, store: SessionStore): UsageLedger {
+export function ledgerByConversation(ledger: UsageLedger, store: SessionLog & SessionIndex): UsageLedger {
   // A chain with a parent never changes; a session without a parent may not be stored yet.
   const known = new Map<string, readonly string[]>();
   const chainIds = async (sessionId: string) => {

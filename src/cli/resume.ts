@@ -1,9 +1,9 @@
 // Finds the session that -r and -c name.
 import { UserError } from "../core/failure.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionIndex, SessionLog } from "../core/session.ts";
 
 /** By exact id, then by title (the newest), then by unique id prefix. Returns the newest session of its compaction chain. */
-async function resolveSession(store: SessionStore, wanted: string): Promise<string> {
+async function resolveSession(store: SessionLog & SessionIndex, wanted: string): Promise<string> {
   const id =
     (await store.getSession(wanted))?.id ??
     (await store.resolveSessionByTitle(wanted)) ??
@@ -17,7 +17,7 @@ async function resolveSession(store: SessionStore, wanted: string): Promise<stri
 
 /** Undefined for a new session. */
 export async function sessionToResume(
-  store: SessionStore,
+  store: SessionLog & SessionIndex,
   options: { resume?: string | undefined; continue?: string | undefined },
 ): Promise<string | undefined> {
   if (options.resume) return resolveSession(store, options.resume);
