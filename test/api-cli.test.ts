@@ -31,7 +31,7 @@ it("creates a key, serves, reports its status and shuts down", async () => {
       said += chunk;
     });
   try {
-    await expect.poll(() => said, { timeout: 20_000 }).toContain("kept in");
+    await expect.poll(() => said, { timeout: 20_000 }).toContain("stored in");
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? "";
     const shown = await runHermes(["api", "key", "--show"], { home: home.path });
     const key = shown.stdout.trim();
