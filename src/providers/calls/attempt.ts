@@ -208,7 +208,7 @@ export async function* runAttempt(
       attempt.note(event);
       if (event.type !== "done") yield event;
     }
-    if (!attempt.done) attempt.error = new TransportError("the answer ended without its end", { kind: "cut" });
+    if (!attempt.done) attempt.error = new TransportError("the answer ended before it was complete", { kind: "cut" });
   } catch (error) {
     attempt.error = error;
   } finally {

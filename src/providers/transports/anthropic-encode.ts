@@ -4,26 +4,26 @@ import { textOf } from "../../core/message.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import { adaptiveEffort, outputCeiling, THINKING_BUDGET, takesSampling, thinkingMode } from "./claude-models.ts";
-import type { TransportCall } from "./transport.ts";
 import {
   dataImage,
-  isRow,
-  type Row,
-  rowsOf,
+  isJsonObject,
+  jsonObjects,
+  type MutableJson,
   schemaFor,
   sendable,
   stableArguments,
   WireIds,
   wellFormed,
   withExtras,
-} from "./wire-values.ts";
+} from "./json-values.ts";
+import type { TransportCall } from "./transport.ts";
 
 const MAX_ID = 64;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 const KEPT_RESULT_IMAGES = 3;
 const IMAGE_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-function imageBlock(url: string): Row {
+function imageBlock(url: string): MutableJson {
   const image = dataImage(url);
   if (!image) return { type: "image", source: { type: "url", url } };
   if (!IMAGE_TYPES.includes(image.mediaType))
@@ -31,11 +31,11 @@ function imageBlock(url: string): Row {
   return { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.data } };
 }
 
-function blocks(content: Content, call: TransportCall): Row[] {
+function blocks(content: Content, call: TransportCall): MutableJson[] {
   const value = sendable(content, call, MAX_IMAGE_BYTES);
   if (value === null) return [];
   const list: readonly ContentPart[] = typeof value === "string" ? [{ type: "text", text: value }] : value;
-  const result: Row[] = [];
+  const result: MutableJson[] = [];
   for (const part of list) {
     if (part.type === "image_url") result.push(imageBlock(part.image_url.url));
     else if (part.text.trim() !== "") result.push({ type: "text", text: part.text });
@@ -51,11 +51,11 @@ function thinkingRule(call: TransportCall): "signed" | "strip" | "unsigned" {
   return host === "anthropic.com" || host.endsWith(".anthropic.com") ? "signed" : "strip";
 }
 
-function thinking(message: AssistantMessage, call: TransportCall): Row[] {
+function thinking(message: AssistantMessage, call: TransportCall): MutableJson[] {
   if (!message.reasoning_details || message.reasoning_details.length === 0) return [];
   const rule = thinkingRule(call);
   if (rule === "strip") return [];
-  const own = rowsOf(message.reasoning_details).filter((detail) => {
+  const own = jsonObjects(message.reasoning_details).filter((detail) => {
     if (detail.type === "redacted_thinking") return typeof detail.data === "string";
     if (detail.type !== "thinking") return false;
     return rule === "unsigned" || (typeof detail.signature === "string" && detail.signature !== "");
@@ -63,7 +63,7 @@ function thinking(message: AssistantMessage, call: TransportCall): Row[] {
   return own.map((detail) => ({ ...detail }));
 }
 
-function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: WireIds): Row[] {
+function assistantBlocks(message: AssistantMessage, call: TransportCall, ids: WireIds): MutableJson[] {
   const calls = message.tool_calls ?? [];
   ids.open(calls);
   const result = thinking(message, call);
@@ -97,7 +97,7 @@ function resultContent(content: Content, old: Set<ContentPart>): Content {
 
 interface Turn {
   readonly role: "user" | "assistant";
-  readonly content: Row[];
+  readonly content: MutableJson[];
 }
 
 function turnOf(message: Message, call: TransportCall, ids: WireIds, old: Set<ContentPart>): Turn {
@@ -128,7 +128,7 @@ function markedIndexes(call: TransportCall): Set<number> {
 }
 
 /** Marks the newest block that may carry a mark. */
-function mark(content: Row[], control: JsonObject): void {
+function mark(content: MutableJson[], control: JsonObject): void {
   const target = content.findLast((block) => !String(block.type).includes("thinking"));
   if (target) target.cache_control = control;
 }
@@ -156,12 +156,12 @@ export function anthropicTurns(call: TransportCall): JsonObject[] {
 
 /** True when the newest assistant turn calls tools without a thinking block: thinking cannot be switched on then. */
 function midToolsWithoutThinking(turns: readonly JsonObject[]): boolean {
-  const content = rowsOf(turns.findLast((turn) => turn.role === "assistant")?.content);
+  const content = jsonObjects(turns.findLast((turn) => turn.role === "assistant")?.content);
   const calls = content.some((block) => block.type === "tool_use");
   return calls && !String(content[0]?.type).includes("thinking");
 }
 
-function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): Row {
+function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): MutableJson {
   const effort = call.request.reasoningEffort ?? "none";
   const budgetByQuirk = call.quirks.reasoning === "budget";
   const mode = budgetByQuirk ? "budget" : thinkingMode(call.model);
@@ -181,9 +181,9 @@ export function encodeAnthropic(call: TransportCall, stream: boolean): JsonObjec
   const turns = anthropicTurns(call);
   const ceiling = outputCeiling(call.model);
   const limit = Math.min(request.maxOutputTokens ?? quirks.defaultMaxTokens ?? ceiling, ceiling);
-  const body: Row = { model: call.model, max_tokens: limit, messages: turns };
+  const body: MutableJson = { model: call.model, max_tokens: limit, messages: turns };
   if (request.system.trim() !== "") {
-    const block: Row = { type: "text", text: wellFormed(request.system) };
+    const block: MutableJson = { type: "text", text: wellFormed(request.system) };
     const marked = cacheLayoutFor("anthropic_messages", call.model, quirks) !== null;
     body.system = [marked ? { ...block, cache_control: control(call) } : block];
   }
@@ -197,7 +197,7 @@ export function encodeAnthropic(call: TransportCall, stream: boolean): JsonObjec
   if (temperature !== undefined && takesSampling(call.model) && !quirks.omitTemperature && !amend?.omitTemperature)
     body.temperature = Math.min(1, temperature);
   Object.assign(body, thinkingFields(call, turns, limit));
-  if (isRow(body.thinking) && body.thinking.type === "adaptive") delete body.temperature;
+  if (isJsonObject(body.thinking) && body.thinking.type === "adaptive") delete body.temperature;
   if (stream) body.stream = true;
   return withExtras(body, call);
 }

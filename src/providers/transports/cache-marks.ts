@@ -1,6 +1,6 @@
 // Prompt-cache marks in the layout "system and the last three": at most four, the newest messages and the frozen prompt.
 import type { Json, JsonObject } from "../../core/message.ts";
-import { isRow } from "./wire-values.ts";
+import { isJsonObject } from "./json-values.ts";
 
 export interface CacheMarkOptions {
   /** `native` is for the Anthropic dialect; `envelope` for chat completions that pass marks on. */
@@ -12,7 +12,7 @@ const MAX_MARKS = 4;
 
 function markLast(parts: readonly Json[], mark: JsonObject): Json[] {
   const last = parts.at(-1);
-  return isRow(last) ? [...parts.slice(0, -1), { ...last, cache_control: mark }] : [...parts];
+  return isJsonObject(last) ? [...parts.slice(0, -1), { ...last, cache_control: mark }] : [...parts];
 }
 
 function marked(message: JsonObject, mark: JsonObject, layout: CacheMarkOptions["layout"]): JsonObject | null {

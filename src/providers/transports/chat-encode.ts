@@ -4,17 +4,17 @@ import { textOf } from "../../core/message.ts";
 import type { ReasoningEffort } from "../../core/provider.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
-import type { TransportCall } from "./transport.ts";
 import {
-  isRow,
-  type Row,
+  isJsonObject,
+  type MutableJson,
   schemaFor,
   sendable,
   stableArguments,
   WireIds,
   wellFormed,
   withExtras,
-} from "./wire-values.ts";
+} from "./json-values.ts";
+import type { TransportCall } from "./transport.ts";
 
 /** OpenAI takes call ids of at most 40 characters. */
 const MAX_ID = 40;
@@ -34,12 +34,12 @@ function parts(content: Content, placeholder: string, asParts: boolean): Json {
   return kept.length === 0 ? [{ type: "text", text: placeholder }] : (kept as unknown as Json);
 }
 
-function replayed(message: AssistantMessage, call: TransportCall): Row {
+function replayed(message: AssistantMessage, call: TransportCall): MutableJson {
   const mode = call.amend?.stripReasoning ? "none" : (call.quirks.replay ?? "none");
-  const fields: Row = {};
+  const fields: MutableJson = {};
   if (mode === "none") return call.quirks.replay === "echo" ? { reasoning_content: " " } : fields;
   const opaque = (message.reasoning_details ?? []).filter(
-    (detail) => isRow(detail) && String(detail.type).startsWith("reasoning."),
+    (detail) => isJsonObject(detail) && String(detail.type).startsWith("reasoning."),
   );
   if (opaque.length > 0 && mode === "details") fields.reasoning_details = opaque;
   if (mode === "details") return fields;
@@ -52,11 +52,11 @@ function replayed(message: AssistantMessage, call: TransportCall): Row {
   return fields;
 }
 
-function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds): Row {
+function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds): MutableJson {
   const calls = message.tool_calls ?? [];
   const text = wellFormed(textOf(message.content)).trimEnd();
   ids.open(calls);
-  const row: Row = { role: "assistant" };
+  const row: MutableJson = { role: "assistant" };
   if (text.trim() !== "") row.content = call.quirks.contentAsParts ? [{ type: "text", text }] : text;
   else row.content = calls.length > 0 ? null : "(no answer)";
   if (calls.length > 0) {
@@ -71,7 +71,7 @@ function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds)
 }
 
 /** Text of a tool result; its images go to `images`, because only user messages may carry them. */
-function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, images: ContentPart[]): Row {
+function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, images: ContentPart[]): MutableJson {
   const content = sendable(message.content, call);
   let text = textOf(content);
   if (Array.isArray(content)) {
@@ -84,7 +84,7 @@ function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, ima
   return { role: "tool", tool_call_id: ids.of(message.tool_call_id), content: value };
 }
 
-function userRow(content: Content, images: ContentPart[], call: TransportCall): Row {
+function userRow(content: Content, images: ContentPart[], call: TransportCall): MutableJson {
   const own = sendable(content, call);
   if (images.length === 0)
     return { role: "user", content: parts(own, "(no text)", call.quirks.contentAsParts ?? false) };
@@ -95,7 +95,7 @@ function userRow(content: Content, images: ContentPart[], call: TransportCall): 
 /** The conversation in wire shape, system prompt first. */
 export function chatMessages(call: TransportCall): JsonObject[] {
   const { request, quirks, model } = call;
-  const rows: Row[] = [];
+  const rows: MutableJson[] = [];
   const ids = new WireIds(MAX_ID);
   const developer = quirks.developerRole !== false && /gpt-5|codex/.test(model.toLowerCase());
   if (request.system.trim() !== "")
@@ -125,14 +125,14 @@ function effortWord(effort: ReasoningEffort, highest: string): string {
 
 function geminiThinking(effort: ReasoningEffort, model: string): Json {
   if (effort === "none") return { thinking_budget: 0 };
-  const config: Row = { include_thoughts: true };
+  const config: MutableJson = { include_thoughts: true };
   if (/gemini-[3-9]/.test(model)) config.thinking_level = effort === "minimal" || effort === "low" ? "low" : "high";
   else config.thinking_budget = { minimal: 1024, low: 4096, medium: 8192, high: 16384, xhigh: 24576 }[effort];
   return config;
 }
 
 /** The fields that ask for reasoning effort, in the provider's own way. */
-export function reasoningFields(call: TransportCall): Row {
+export function reasoningFields(call: TransportCall): MutableJson {
   const effort = call.request.reasoningEffort;
   const { effortModels, reasoning = "none" } = call.quirks;
   const model = call.model.toLowerCase();
@@ -161,9 +161,9 @@ export function reasoningFields(call: TransportCall): Row {
   }
 }
 
-function samplingFields(call: TransportCall): Row {
+function samplingFields(call: TransportCall): MutableJson {
   const { request, quirks, amend } = call;
-  const fields: Row = {};
+  const fields: MutableJson = {};
   const reasons = isReasoningModel(call.model);
   const temperature = quirks.fixedTemperature ?? request.temperature;
   if (temperature !== undefined && !quirks.omitTemperature && !amend?.omitTemperature && !reasons)
@@ -174,7 +174,7 @@ function samplingFields(call: TransportCall): Row {
   return fields;
 }
 
-function hostFields(call: TransportCall): Row {
+function hostFields(call: TransportCall): MutableJson {
   const { request, quirks } = call;
   return {
     ...(quirks.promptCacheKey ? { prompt_cache_key: request.conversationId } : {}),
@@ -195,7 +195,7 @@ export function encodeChat(call: TransportCall, stream: boolean): JsonObject {
   const layout = cacheLayoutFor("chat_completions", call.model, call.quirks);
   const plain = chatMessages(call);
   const messages = layout ? applyCacheMarks(plain, { layout, ttl: call.cacheTtl ?? "5m" }) : plain;
-  const body: Row = { model: call.model, messages };
+  const body: MutableJson = { model: call.model, messages };
   if (call.request.tools.length > 0)
     body.tools = call.request.tools.map((tool) => ({
       type: "function",

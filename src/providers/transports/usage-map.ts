@@ -9,7 +9,7 @@ import {
   estimateTextTokens,
 } from "../../core/tokens.ts";
 import type { Usage } from "../../core/usage.ts";
-import { isRow } from "./wire-values.ts";
+import { isJsonObject } from "./json-values.ts";
 
 function count(...values: unknown[]): number {
   const found = values.find((value) => typeof value === "number" && Number.isFinite(value) && value > 0);
@@ -18,7 +18,7 @@ function count(...values: unknown[]): number {
 
 function sub(usage: JsonObject, key: string): JsonObject {
   const value = usage[key];
-  return isRow(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 /** Chat completions: the prompt total includes cached tokens; hosts name those in several ways. */

@@ -5,17 +5,17 @@ import type { ToolSchema } from "../../core/provider.ts";
 import type { TransportCall } from "./transport.ts";
 
 /** A JSON object under construction. */
-export type Row = { [key: string]: Json | undefined };
+export type MutableJson = { [key: string]: Json | undefined };
 
-export function isRow(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function rowsOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isRow) : [];
+export function jsonObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-export function stringOf(value: unknown): string {
+export function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
@@ -29,7 +29,7 @@ export function wellFormed(text: string): string {
 
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isRow(value)) return value;
+  if (!isJsonObject(value)) return value;
   const keys = Object.keys(value).sort();
   return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)]));
 }
@@ -42,7 +42,7 @@ export function stableArguments(raw: string): string {
   } catch {
     return "{}";
   }
-  if (!isRow(value)) return "{}";
+  if (!isJsonObject(value)) return "{}";
   // Re-writing would round integers beyond 2^53; their text is stable as it is.
   return wellFormed(/\d{16}/.test(raw) ? raw.trim() : JSON.stringify(sorted(value)));
 }
@@ -100,8 +100,8 @@ export class WireIds {
 
 function plainSchema(value: Json | undefined, names = false): Json | undefined {
   if (Array.isArray(value)) return value.map((item: Json) => plainSchema(item) ?? null);
-  if (!isRow(value)) return value;
-  const copy: Row = {};
+  if (!isJsonObject(value)) return value;
+  const copy: MutableJson = {};
   for (const [key, item] of Object.entries(value)) {
     // Below `properties` the keys are names of the tool's own, not keywords.
     if (!names && (key === "pattern" || key === "format")) continue;
@@ -148,6 +148,6 @@ export function sendable(content: Content, call: TransportCall, limitBytes = Num
 }
 
 /** Body fields that the person or the provider adds. Later ones win. */
-export function withExtras(body: Row, call: TransportCall): JsonObject {
+export function withExtras(body: MutableJson, call: TransportCall): JsonObject {
   return { ...body, ...call.quirks.extraBody, ...call.request.extraBody };
 }
