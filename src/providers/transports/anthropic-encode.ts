@@ -1,4 +1,5 @@
 // Our request as an Anthropic Messages body.
+import type { MessageCreateParams } from "@anthropic-ai/sdk/resources/messages";
 import type { AssistantMessage, Content, ContentPart, JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { cacheLayoutFor } from "../quirks.ts";
@@ -17,6 +18,10 @@ import {
   withExtras,
 } from "./json-values.ts";
 import type { TransportCall } from "./transport.ts";
+import type { WireDraft } from "./wire-fields.ts";
+
+/** `temperature` has left the SDK's types; models before Claude 4.7 and compatible hosts still take it. */
+type AnthropicBody = WireDraft<MessageCreateParams, "temperature">;
 
 const MAX_ID = 64;
 const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
@@ -161,7 +166,7 @@ function midToolsWithoutThinking(turns: readonly JsonObject[]): boolean {
   return calls && !String(content[0]?.type).includes("thinking");
 }
 
-function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): MutableJson {
+function thinkingFields(call: TransportCall, turns: readonly JsonObject[], limit: number): AnthropicBody {
   const effort = call.request.reasoningEffort ?? "none";
   const budgetByQuirk = call.quirks.reasoning === "budget";
   const mode = budgetByQuirk ? "budget" : thinkingMode(call.model);
@@ -181,7 +186,7 @@ export function encodeAnthropic(call: TransportCall, stream: boolean): JsonObjec
   const turns = anthropicTurns(call);
   const ceiling = outputCeiling(call.model);
   const limit = Math.min(request.maxOutputTokens ?? quirks.defaultMaxTokens ?? ceiling, ceiling);
-  const body: MutableJson = { model: call.model, max_tokens: limit, messages: turns };
+  const body: AnthropicBody = { model: call.model, max_tokens: limit, messages: turns };
   if (request.system.trim() !== "") {
     const block: MutableJson = { type: "text", text: wellFormed(request.system) };
     const marked = cacheLayoutFor("anthropic_messages", call.model, quirks) !== null;

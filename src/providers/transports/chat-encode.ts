@@ -1,4 +1,5 @@
 // Our request as a chat-completions body.
+import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, ToolMessage } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import type { ReasoningEffort } from "../../core/provider.ts";
@@ -15,6 +16,13 @@ import {
   withExtras,
 } from "./json-values.ts";
 import type { TransportCall } from "./transport.ts";
+import type { WireDraft } from "./wire-fields.ts";
+
+/** Fields of OpenAI, and those with which other hosts extend the dialect. */
+type ChatBody = WireDraft<
+  ChatCompletionCreateParams,
+  "reasoning" | "thinking" | "extra_body" | "enable_thinking" | "think" | "options"
+>;
 
 /** OpenAI takes call ids of at most 40 characters. */
 const MAX_ID = 40;
@@ -132,7 +140,7 @@ function geminiThinking(effort: ReasoningEffort, model: string): Json {
 }
 
 /** The fields that ask for reasoning effort, in the provider's own way. */
-export function reasoningFields(call: TransportCall): MutableJson {
+export function reasoningFields(call: TransportCall): ChatBody {
   const effort = call.request.reasoningEffort;
   const { effortModels, reasoning = "none" } = call.quirks;
   const model = call.model.toLowerCase();
@@ -161,9 +169,9 @@ export function reasoningFields(call: TransportCall): MutableJson {
   }
 }
 
-function samplingFields(call: TransportCall): MutableJson {
+function samplingFields(call: TransportCall): ChatBody {
   const { request, quirks, amend } = call;
-  const fields: MutableJson = {};
+  const fields: ChatBody = {};
   const reasons = isReasoningModel(call.model);
   const temperature = quirks.fixedTemperature ?? request.temperature;
   if (temperature !== undefined && !quirks.omitTemperature && !amend?.omitTemperature && !reasons)
@@ -174,20 +182,16 @@ function samplingFields(call: TransportCall): MutableJson {
   return fields;
 }
 
-function hostFields(call: TransportCall): MutableJson {
+function hostFields(call: TransportCall): ChatBody {
   const { request, quirks } = call;
-  return {
-    ...(quirks.promptCacheKey ? { prompt_cache_key: request.conversationId } : {}),
-    ...(quirks.numCtx === undefined ? {} : { options: { num_ctx: quirks.numCtx } }),
-    ...(quirks.sessionMetadata
-      ? {
-          metadata: {
-            sessionId: request.conversationId,
-            promptId: `${request.conversationId}-${request.messages.length}`,
-          },
-        }
-      : {}),
-  };
+  const fields: ChatBody = {};
+  if (quirks.promptCacheKey) fields.prompt_cache_key = request.conversationId;
+  if (quirks.numCtx !== undefined) fields.options = { num_ctx: quirks.numCtx };
+  if (quirks.sessionMetadata) {
+    const promptId = `${request.conversationId}-${request.messages.length}`;
+    fields.metadata = { sessionId: request.conversationId, promptId };
+  }
+  return fields;
 }
 
 /** The body; `stream` false for hosts that cannot. */
@@ -195,7 +199,7 @@ export function encodeChat(call: TransportCall, stream: boolean): JsonObject {
   const layout = cacheLayoutFor("chat_completions", call.model, call.quirks);
   const plain = chatMessages(call);
   const messages = layout ? applyCacheMarks(plain, { layout, ttl: call.cacheTtl ?? "5m" }) : plain;
-  const body: MutableJson = { model: call.model, messages };
+  const body: ChatBody = { model: call.model, messages };
   if (call.request.tools.length > 0)
     body.tools = call.request.tools.map((tool) => ({
       type: "function",

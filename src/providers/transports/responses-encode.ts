@@ -1,4 +1,5 @@
 // Our request as a Responses body.
+import type { ResponseCreateParams } from "openai/resources/responses/responses";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { appliesTo } from "../quirks.ts";
@@ -14,6 +15,9 @@ import {
   withExtras,
 } from "./json-values.ts";
 import type { TransportCall } from "./transport.ts";
+import type { WireDraft } from "./wire-fields.ts";
+
+type ResponsesBody = WireDraft<ResponseCreateParams>;
 
 const MAX_ID = 64;
 const MIN_OUTPUT = 16;
@@ -104,11 +108,11 @@ function itemsOf(message: Message, call: TransportCall, ids: WireIds): MutableJs
   ];
 }
 
-function reasoningFields(call: TransportCall): MutableJson {
+function reasoningFields(call: TransportCall): ResponsesBody {
   const { quirks, request } = call;
   const effort = request.reasoningEffort;
   const takesEffort = quirks.reasoning !== "none" && appliesTo(call.model, quirks.effortModels);
-  const fields: MutableJson = {};
+  const fields: ResponsesBody = {};
   if (quirks.encryptedReasoning !== false) fields.include = ["reasoning.encrypted_content"];
   if (effort === undefined || effort === "none" || !takesEffort) return fields;
   fields.reasoning = quirks.encryptedReasoning === false ? { effort } : { effort, summary: "auto" };
@@ -120,7 +124,7 @@ export function encodeResponses(call: TransportCall, stream: boolean): JsonObjec
   const { request, quirks, amend } = call;
   const ids = new WireIds(MAX_ID);
   const input = request.messages.flatMap((message) => itemsOf(message, call, ids));
-  const body: MutableJson = { model: call.model, store: false, prompt_cache_key: request.conversationId };
+  const body: ResponsesBody = { model: call.model, store: false, prompt_cache_key: request.conversationId };
   if (request.system.trim() !== "") body.instructions = wellFormed(request.system);
   body.input = input;
   if (request.tools.length > 0) {

@@ -12,6 +12,11 @@ export type WireFields<T, Extra extends string = never> = {
   readonly [Key in (KeysOfUnion<T> & string) | Extra]?: Json | undefined;
 };
 
+/** The same for an object under construction. */
+export type WireDraft<T, Extra extends string = never> = {
+  -readonly [Key in keyof WireFields<T, Extra>]: WireFields<T, Extra>[Key];
+};
+
 /** The fields of an object; none when the value is not an object. */
 export function wireFields<T, Extra extends string = never>(value: Json | undefined): WireFields<T, Extra> {
   return (isJsonObject(value) ? value : {}) as WireFields<T, Extra>;
