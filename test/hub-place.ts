@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { expect } from "vitest";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { type Consent, type HubActions, openHubActions } from "../src/skills/hub/api.ts";
 import { FakeHub } from "./fake-hub.ts";
 

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Registry } from "../core/tool-registry.ts";
-import { rereadEnv } from "../home/home.ts";
+import { rereadEnv } from "../home/api.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
 import type { Services } from "./services.ts";
 

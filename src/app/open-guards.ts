@@ -1,7 +1,7 @@
 // The guards of a program: redaction, the gate, the injection scan, and workspaces whose children get a clean environment.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Gate } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";

@@ -1,6 +1,6 @@
 // The skills hub of a home with what it needs of the other parts: guarded requests, addresses, a token, its own folder.
 import { join } from "node:path";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
 import type { WebFetch } from "../core/web.ts";
 import { shippedFolder } from "../home/shipped-folder.ts";

@@ -3,13 +3,13 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
 import { envPath, setEnvValue } from "../config/env-write.ts";
 import { expandText } from "../config/expand.ts";
-import { getAt, splitPath } from "../config/path.ts";
 import { readText } from "../config/write.ts";
+import { parseEnvFile } from "../core/config/env-file.ts";
+import { isSecretEnvName, knownEnvNames } from "../core/config/env-names.ts";
 import { shippedFolder } from "../home/shipped-folder.ts";
-import { parseEnvFile } from "../lib/env-file.ts";
+import { getAt, splitPath } from "../lib/json/tree-path.ts";
 import { terminalEnv } from "../security/child-env.ts";
 import type { ShellOutcome, SkillHost, SkillSettings } from "../skills/skill-host.ts";
 import { SkillService } from "../skills/skill-service.ts";
@@ -54,7 +54,7 @@ async function runSnippet(
   command: string,
   options: { readonly cwd: string; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<ShellOutcome> {
-  const { endGroup, spawnGroup, sweepGroup } = await import("../tools/terminal/process-group.ts");
+  const { endGroup, spawnGroup, sweepGroup } = await import("../lib/process/spawn-group.ts");
   const env = commandEnvironment(services.home, services.config);
   const child = spawnGroup(command, { cwd: options.cwd, env, stdin: "ignore", separateErrors: true });
   const output = { stdout: "", stderr: "" };

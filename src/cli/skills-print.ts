@@ -1,7 +1,7 @@
 // Skills from outside on the screen: what they are, what the guard found, what would change. Their text cannot draw.
 import { stripVTControlCharacters } from "node:util";
 import { UserError } from "../core/failure.ts";
-import { displayWidth } from "../lib/text-width.ts";
+import { displayWidth } from "../lib/text/text-width.ts";
 import type { InstallPlan } from "../skills/hub/api.ts";
 import { formatBytes } from "./columns.ts";
 import type { CliCommand } from "./command.ts";

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openHome } from "../home/home.ts";
+import { openHome } from "../home/api.ts";
 import { securityAudit } from "./api.ts";
 
 let path = "";

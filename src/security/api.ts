@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
 import { createRedactor } from "./redact.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
@@ -286,7 +286,7 @@ const ORDER: readonly AuditSeverity[] = ["high", "medium", "low", "info"];
 
 /** Looks at the home, its settings and the environment. Changes nothing. */
 export async function securityAudit(home: Home): Promise<AuditReport> {
-  const { config, raw, blocking } = await openSettings(home).look();
+  const { config, raw, blocking } = await openSettings(home).inspect();
   const findings = [
     ...blocking.map(
       ({ message }): AuditFinding => ({

@@ -1,10 +1,10 @@
 // Every secret value that this home knows: from the environment, the key file and the configuration.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isSecretKey } from "../config/mask.ts";
 import type { Config } from "../core/config/config.ts";
+import { isSecretKey } from "../core/config/mask.ts";
 import type { Home } from "../core/home.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { isSecretValue, secretValuesOf } from "./secret-names.ts";
 
 function* secretsIn(value: unknown, name: string): Generator<string> {

@@ -2,12 +2,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openApp } from "../app/compose.ts";
-import { getAt, splitPath } from "../config/path.ts";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { QuarantinedSkill, SkillProblem, SkillSetting, Skills } from "../core/skill.ts";
 import { shippedFolder } from "../home/shipped-folder.ts";
+import { getAt, splitPath } from "../lib/json/tree-path.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ResetOutcome, readManifest, resetBundled } from "./bundled-sync.ts";
 import { HubLock } from "./hub/lock.ts";

@@ -1,6 +1,6 @@
 // The answer that a decoder assembles: visible text through the scrubber, reasoning and tool calls.
 import type { AssistantMessage, Json, Message, ToolCall } from "../../core/message.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import { CallIds } from "./json-values.ts";
 import { endScrub, SCRUB_START, type Scrubbed, type ScrubState, scrub } from "./scrub.ts";
 import type { ReceivedAnswer, StreamedEvent } from "./transport.ts";

@@ -2,7 +2,7 @@
 import type { AssistantMessage, Json, JsonObject } from "../../core/message.ts";
 import type { ModelRequest, TransportName } from "../../core/provider.ts";
 import type { Usage } from "../../core/usage.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import { AnswerDraft, type AnswerState, answerMessage, isEmptyAnswer } from "./answer.ts";
 import { isJsonObject } from "./json-values.ts";
 import type { ReceivedAnswer, StreamedEvent, TransportCall, TransportDone } from "./transport.ts";

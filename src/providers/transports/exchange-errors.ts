@@ -1,7 +1,7 @@
 // Builds the TransportError of an exchange that failed. No error text holds the key.
 import type { Json } from "../../core/message.ts";
 import type { HttpResponse } from "../../lib/http-fetch.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import type { DecodeFailure } from "./dialect.ts";
 import { isJsonObject } from "./json-values.ts";
 import { type ReceivedAnswer, TransportError, type TransportErrorKind } from "./transport.ts";

@@ -1,5 +1,5 @@
 // The time limits of one exchange with a provider, and its abort signal.
-import { SignalRace } from "../../lib/signal-race.ts";
+import { SignalRace } from "../../lib/async/signal-race.ts";
 import { type TransportCall, TransportError, type TransportErrorKind } from "./transport.ts";
 
 /** How long to wait for the usage and the end of the body after the answer is complete. */

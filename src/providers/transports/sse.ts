@@ -1,5 +1,5 @@
 // Parses server-sent events from the pieces of a body.
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import type { WireEvent } from "./dialect.ts";
 
 export interface SseMessage {

@@ -2,8 +2,8 @@
 import type { GateContext } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../core/human.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
-import { SignalRace } from "../../lib/signal-race.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
+import { SignalRace } from "../../lib/async/signal-race.ts";
 
 /** A model's opinion about one action; anything but a clear word counts as `escalate`. */
 export type Judge = (
