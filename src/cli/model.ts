@@ -1,5 +1,6 @@
 // `hermes model`: which models there are, which one is used, and whether it answers.
 
+import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
 import { listProviders, type ModelView, setModel, showModel, testModel } from "../providers/api/models.ts";
 import { renderTable } from "./columns.ts";
@@ -18,7 +19,7 @@ function asked(context: CliContext): { model?: string | undefined; provider?: st
 }
 
 async function list(context: CliContext): Promise<number> {
-  const all = await listProviders(context.home, (text) => context.terminal.err(`notice: ${text}`));
+  const all = await listProviders(openModelsContext(context.home), (text) => context.terminal.err(`notice: ${text}`));
   const rows = context.values.ready ? all.filter((row) => row.state === "ready" || row.state === "local") : all;
   if (context.values.json) {
     context.terminal.out(JSON.stringify(rows, null, 2));
@@ -55,7 +56,7 @@ function viewLines(view: ModelView): string[] {
 }
 
 async function show(context: CliContext): Promise<number> {
-  const view = await showModel(context.home, asked(context));
+  const view = await showModel(openModelsContext(context.home), asked(context));
   context.terminal.out(context.values.json ? JSON.stringify(view, null, 2) : viewLines(view).join("\n"));
   return 0;
 }
@@ -67,7 +68,7 @@ async function set(context: CliContext): Promise<number> {
       hint: "For example: hermes model set claude-sonnet-4-6 --provider anthropic",
       exitCode: 2,
     });
-  const change = await setModel(context.home, { ...ask, model: ask.model });
+  const change = await setModel(openModelsContext(context.home), { ...ask, model: ask.model });
   context.terminal.out(`Model is now ${change.model} (${change.provider}).`);
   if (change.warning) context.terminal.err(`warning: ${change.warning}`);
   return 0;
@@ -78,7 +79,7 @@ async function test(context: CliContext): Promise<number> {
   const stop = () => controller.abort();
   process.once("SIGINT", stop);
   try {
-    const result = await testModel(context.home, asked(context), controller.signal);
+    const result = await testModel(openModelsContext(context.home), asked(context), controller.signal);
     if (context.values.json) context.terminal.out(JSON.stringify(result, null, 2));
     else {
       const cost =

@@ -1,20 +1,29 @@
-// Which model a side task asks for, from its section of the configuration.
+// The model that a side task uses, from its section of the configuration.
+import type { Config } from "../core/config/config.ts";
 import type { ModelAsk } from "./resolve.ts";
-import type { AuxiliarySettings } from "./settings.ts";
+import { findTransport } from "./settings.ts";
 
-/** What a task's settings say about the model: null for `auto`. */
-export function auxiliaryAsk(settings: AuxiliarySettings | undefined): ModelAsk | null {
-  if (!settings) return null;
-  const { provider, model, baseUrl, apiKey, keyVar, transport, path } = settings;
+type TaskConfig = Config["auxiliary"]["approval"] & { readonly context_length?: number | undefined };
+
+/** The section of a task; undefined for tasks that the configuration does not know. */
+export function taskConfig(auxiliary: Config["auxiliary"], task: string): TaskConfig | undefined {
+  const tasks: { readonly [task: string]: TaskConfig } = auxiliary;
+  return Object.hasOwn(tasks, task) ? tasks[task] : undefined;
+}
+
+/** The model that the section names; null for `auto` and `main`. */
+export function auxiliaryAsk(auxiliary: Config["auxiliary"], task: string): ModelAsk | null {
+  const config = taskConfig(auxiliary, task);
+  if (!config) return null;
+  const { provider, model, base_url: baseUrl, api_key: apiKey } = config;
   const named = provider !== "" && provider !== "auto" && provider !== "main";
   if (!named && baseUrl === "") return null;
   return {
     provider: named ? (provider === "codex" ? "openai-codex" : provider) : "custom",
-    ...(model ? { model } : {}),
-    ...(baseUrl ? { baseUrl } : {}),
-    ...(apiKey ? { apiKey } : {}),
-    ...(keyVar ? { keyVar } : {}),
-    ...(transport ? { transport } : {}),
-    ...(path ? { path } : {}),
+    model,
+    baseUrl,
+    apiKey,
+    transport: findTransport(config.api_mode),
+    path: `auxiliary.${task}`,
   };
 }

@@ -55,13 +55,13 @@ export class Models {
     const { settings, globalAuthPath } = options;
     this.credentials = new Credentials({
       path: options.authPath,
-      strategies: settings.poolStrategies,
+      strategies: settings.config.credential_pool_strategies,
       ...(globalAuthPath ? { globalPath: globalAuthPath } : {}),
     });
-    const { contextLength } = settings;
+    const contextLength = settings.config.model.context_length;
     this.facts = new ModelFacts({
       cachePath: options.windowCachePath,
-      ...(contextLength === undefined ? {} : { configured: { model: settings.model.model, contextLength } }),
+      configured: contextLength === undefined ? undefined : { model: settings.model.model, contextLength },
     });
   }
 
@@ -106,7 +106,7 @@ export class Models {
       credentials: this.credentials,
       ledger: this.#options.ledger,
       facts: this.facts,
-      cacheTtl: settings.cacheTtl,
+      cacheTtl: settings.config.prompt_caching.cache_ttl,
       transport: (name) => this.#transport(name),
       onError: this.#options.onError ?? (() => undefined),
     });
@@ -154,12 +154,13 @@ export class Models {
     return { endpoints, notes };
   }
 
-  /** A side task fails quietly, so a key of it that cannot be used is said before the conversation begins. */
+  /** Side tasks fail silently, so an unusable key of a side task is reported before the conversation begins. */
   async #checkSideKeys(): Promise<void> {
     const context = await this.context();
-    for (const task of Object.values(this.settings.auxiliary)) {
-      const ask = auxiliaryAsk(task);
-      const found = ask && (ask.apiKey || ask.keyVar) ? resolveEndpoint(ask, context) : undefined;
+    const { auxiliary } = this.settings.config;
+    for (const task of Object.keys(auxiliary)) {
+      const ask = auxiliaryAsk(auxiliary, task);
+      const found = ask?.apiKey ? resolveEndpoint(ask, context) : undefined;
       if (found && !found.ok && found.failure.kind === "auth") throw asError(found.failure);
     }
   }

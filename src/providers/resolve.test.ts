@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { effectiveConfig } from "../../test/effective-config.ts";
 import type { JsonObject } from "../core/message.ts";
 import { CATALOG, providerByAlias, providerById } from "./catalog.ts";
 import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./keys/key-hosts.ts";
@@ -8,7 +9,11 @@ import { readProviderSettings } from "./settings.ts";
 type Env = Record<string, string>;
 
 function resolve(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
-  return resolveEndpoint(ask, { settings: readProviderSettings(config, env), env, pooled: new Set(pooled) });
+  return resolveEndpoint(ask, {
+    settings: readProviderSettings(effectiveConfig(config), env),
+    env,
+    pooled: new Set(pooled),
+  });
 }
 
 function endpointOf(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {

@@ -153,14 +153,14 @@ interface Draft {
   readonly overrides?: CustomEndpoint | undefined;
 }
 
-function finish(draft: Draft, settings: ProviderSettings): Endpoint {
+function finish(draft: Draft, { settings, env }: ResolveContext): Endpoint {
   const { spec, model, overrides } = draft;
   const baseUrl = draft.url.replace(/\/+$/, "");
   const local = spec.local === true || isLocalUrl(baseUrl);
   const isOpenRouter = hostOf(baseUrl) === "openrouter.ai";
   const attributed = spec.id === "ai-gateway" && hostOf(baseUrl) === hostOf(spec.baseUrl);
   const extras = isOpenRouter
-    ? openRouterExtras({ model }, settings)
+    ? openRouterExtras({ model }, settings, env)
     : { headers: attributed ? ATTRIBUTION : {}, extraBody: {} };
   const perModel = overrides?.models[model];
   const contextLength = perModel?.contextLength ?? overrides?.contextLength;
@@ -225,7 +225,7 @@ function resolveNamed(named: CustomEndpoint, spec: ProviderSpec, ask: ModelAsk, 
     overrides: named,
     ...(explicit ? { explicit } : {}),
   };
-  return { ok: true, endpoint: finish(draft, context.settings) };
+  return { ok: true, endpoint: finish(draft, context) };
 }
 
 /** The endpoint's own settings in the configuration apply only when they speak of this provider. */
@@ -305,7 +305,7 @@ function resolveSpec(spec: ProviderSpec, ask: ModelAsk, context: ResolveContext)
     ...(explicit ? { explicit } : {}),
     ...(overrides ? { overrides } : {}),
   };
-  return { ok: true, endpoint: finish(draft, settings) };
+  return { ok: true, endpoint: finish(draft, context) };
 }
 
 /** `auto` found no provider: because a key cannot be used, because nobody said whose a key is, or because there is none. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { effectiveConfig } from "../../test/effective-config.ts";
 import { type FakeLlm, hang, startFakeLlm, status, text, usage } from "../../test/fake-llm.ts";
 import { MemoryLedger } from "../../test/memory-ledger.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -24,7 +25,7 @@ async function side(config: JsonObject, env: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), "hermes-side-"));
   closers.push(() => rm(folder, { recursive: true, force: true }));
   const ledger = new MemoryLedger();
-  const read = readProviderSettings(config, env);
+  const read = readProviderSettings(effectiveConfig(config), env);
   const settings = { ...read, time: { ...read.time, backoffBaseMs: 5, backoffMaxMs: 10 } };
   const models = new Models({
     settings,
@@ -106,7 +107,7 @@ test("a refused temperature and output limit are dropped within the call", async
 
 test("the task's time-out ends a call that hangs", async () => {
   const llm = await server({ script: () => hang() });
-  const { sideModel } = await side(main(llm, { auxiliary: { approval: { timeout: 0.4 } } }));
+  const { sideModel } = await side(main(llm, { auxiliary: { approval: { timeout: 1 } } }));
   const started = Date.now();
   expect(await sideModel.ask({ task: "approval", prompt: "?" })).toMatchObject({
     ok: false,

@@ -1,11 +1,7 @@
-// What `hermes auth` does: keys added, listed, removed, reset, for providers and named endpoints.
-
+// The actions of `hermes auth`: add, list, remove and reset keys of providers and named endpoints.
 import { join } from "node:path";
-import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
-import type { JsonObject } from "../../core/message.ts";
-import { withPluginModels } from "../../plugins/plugin-models.ts";
 import { CATALOG, nearestProvider } from "../catalog.ts";
 import type { VariableKey } from "../endpoint.ts";
 import { Credentials, type EntryView } from "../keys/credentials.ts";
@@ -16,6 +12,7 @@ import { pluginKeys } from "../keys/plugin-keys.ts";
 import type { ProviderSpec } from "../provider-spec.ts";
 import { findProvider } from "../resolve.ts";
 import { type CustomEndpoint, type ProviderSettings, readProviderSettings } from "../settings.ts";
+import type { ModelsContext } from "./models-context.ts";
 
 export interface KeyList {
   readonly provider: string;
@@ -96,13 +93,12 @@ function pickEntry(entries: readonly EntryView[], target: string, place: Place):
   });
 }
 
-export async function openAuth(home: Home): Promise<AuthActions> {
-  const { config } = await openSettings(home).load();
-  const settings = readProviderSettings((await withPluginModels(home, config)) as unknown as JsonObject, home.env);
+export async function openAuth({ home, loadConfig }: ModelsContext): Promise<AuthActions> {
+  const settings = readProviderSettings(await loadConfig(), home.env);
   const credentials = new Credentials({
     path: join(home.path, "auth.json"),
-    strategies: settings.poolStrategies,
-    ...(home.root === home.path ? {} : { globalPath: join(home.root, "auth.json") }),
+    strategies: settings.config.credential_pool_strategies,
+    globalPath: home.root === home.path ? undefined : join(home.root, "auth.json"),
   });
   const variables = async (place: Place): Promise<VariableKey[]> => {
     const { suppressed } = await credentials.overview();
@@ -112,7 +108,7 @@ export async function openAuth(home: Home): Promise<AuthActions> {
   const listOne = async (place: Place): Promise<KeyList> => ({
     provider: place.pool,
     label: place.label,
-    strategy: settings.poolStrategies[place.pool] ?? "fill_first",
+    strategy: settings.config.credential_pool_strategies[place.pool] ?? "fill_first",
     entries: await credentials.list(place.pool, await variables(place)),
   });
   return {

@@ -78,7 +78,7 @@ export class ProviderClient implements Provider {
     const layout = cacheLayoutFor(primary.transport, primary.model, primary.spec.quirks ?? {});
     return layout === null
       ? { enabled: false, label: "prompt caching: up to the provider" }
-      : { enabled: true, label: `prompt caching: on (${settings.cacheTtl}, ${layout})` };
+      : { enabled: true, label: `prompt caching: on (${settings.config.prompt_caching.cache_ttl}, ${layout})` };
   }
 
   /** The window of the model in use: after a fallback that of the fallback. */
@@ -209,7 +209,7 @@ export class ProviderClient implements Provider {
     }
     const { transport, spec } = stage.endpoint;
     if (transport === "offline" || spec.local === true) return undefined;
-    return overCap(ledger, settings.budget, stage.request, Date.now());
+    return overCap(ledger, settings.config.budget, stage.request, Date.now());
   }
 
   async #plan(stage: Stage, lease: Lease) {
@@ -237,7 +237,7 @@ export class ProviderClient implements Provider {
     const maybeOllama = endpoint.spec.id === "ollama" || (endpoint.local && endpoint.baseUrl.includes(":11434"));
     if (!maybeOllama) return quirks;
     const facts = await this.#options.facts.server(endpoint, lease.value);
-    const numCtx = this.#options.settings.ollamaNumCtx ?? (await this.#limitsOf(endpoint)).contextLength;
+    const numCtx = this.#options.settings.config.model.ollama_num_ctx ?? (await this.#limitsOf(endpoint)).contextLength;
     return facts?.ollama ? { ...quirks, reasoning: "ollama", numCtx } : quirks;
   }
 

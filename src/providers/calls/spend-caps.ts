@@ -1,8 +1,8 @@
 // Hard spending caps, checked before each call against the ledger.
+import type { Config } from "../../core/config/config.ts";
 import type { Failure } from "../../core/failure.ts";
 import type { ModelRequest } from "../../core/provider.ts";
 import { inDollars, type SpendFilter, type UsageLedger } from "../../core/usage.ts";
-import type { BudgetCaps } from "../settings.ts";
 
 type Payer = Pick<ModelRequest, "sessionId" | "jobId">;
 
@@ -20,26 +20,23 @@ interface Cap {
   readonly filter: SpendFilter;
 }
 
-function capsFor(caps: BudgetCaps, payer: Payer, now: number): Cap[] {
+function capsFor(caps: Config["budget"], payer: Payer, now: number): Cap[] {
+  const { daily_usd: daily, session_usd: session, job_usd: job } = caps;
+  const { sessionId, jobId } = payer;
   const found: Cap[] = [];
-  if (caps.dailyUsd !== undefined)
-    found.push({ name: "daily", setting: "budget.daily_usd", usd: caps.dailyUsd, filter: { since: startOfDay(now) } });
-  if (caps.sessionUsd !== undefined && payer.sessionId !== undefined)
-    found.push({
-      name: "session",
-      setting: "budget.session_usd",
-      usd: caps.sessionUsd,
-      filter: { sessionId: payer.sessionId },
-    });
-  if (caps.jobUsd !== undefined && payer.jobId !== undefined)
-    found.push({ name: "job", setting: "budget.job_usd", usd: caps.jobUsd, filter: { jobId: payer.jobId } });
+  if (daily !== null)
+    found.push({ name: "daily", setting: "budget.daily_usd", usd: daily, filter: { since: startOfDay(now) } });
+  if (session !== null && sessionId !== undefined)
+    found.push({ name: "session", setting: "budget.session_usd", usd: session, filter: { sessionId } });
+  if (job !== null && jobId !== undefined)
+    found.push({ name: "job", setting: "budget.job_usd", usd: job, filter: { jobId } });
   return found;
 }
 
 /** The failure that stops the call, or undefined when every cap leaves room. */
 export async function overCap(
   ledger: UsageLedger,
-  caps: BudgetCaps,
+  caps: Config["budget"],
   payer: Payer,
   now: number,
 ): Promise<Failure | undefined> {

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { effectiveConfig } from "../../../test/effective-config.ts";
 import { type FakeLlm, startFakeLlm } from "../../../test/fake-llm.ts";
 import { discoverLocal } from "../discover.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -32,7 +33,7 @@ async function fake(...args: Parameters<typeof startFakeLlm>): Promise<FakeLlm> 
 }
 
 function endpoint(baseUrl: string, model: string, provider = "custom"): Endpoint {
-  const settings = readProviderSettings({});
+  const settings = readProviderSettings(effectiveConfig());
   return requireEndpoint({ provider, baseUrl, model }, { settings, env: { ANTHROPIC_API_KEY: "sk-ant-api-1" } });
 }
 

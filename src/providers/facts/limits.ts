@@ -15,7 +15,7 @@ export interface ModelFactsOptions {
   /** `context_length_cache.yaml` of the home; null keeps nothing on disk. */
   readonly cachePath: string | null;
   /** `model.context_length` and the model it was set for. */
-  readonly configured?: { readonly model: string; readonly contextLength: number };
+  readonly configured?: { readonly model: string; readonly contextLength: number } | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly now?: (() => number) | undefined;
 }

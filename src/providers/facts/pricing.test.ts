@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { effectiveConfig } from "../../../test/effective-config.ts";
 import type { Usage } from "../../core/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { requireEndpoint } from "../resolve.ts";
@@ -9,7 +10,7 @@ import { listPrices } from "./pricing-table.ts";
 const USED: Usage = { input: 1_000_000, output: 100_000, cacheRead: 2_000_000, cacheWrite: 400_000, reasoning: 5 };
 
 function endpoint(provider: string, model: string, env: Record<string, string> = {}): Endpoint {
-  return requireEndpoint({ provider, model }, { settings: readProviderSettings({}, env), env });
+  return requireEndpoint({ provider, model }, { settings: readProviderSettings(effectiveConfig(), env), env });
 }
 
 function cost(target: Endpoint, usage: Usage = USED, known = {}) {
