@@ -7,7 +7,7 @@ import type { ModelEvent, ModelRequest } from "../src/core/provider.ts";
 import { ProviderClient } from "../src/providers/calls/client.ts";
 import { ModelFacts } from "../src/providers/facts/limits.ts";
 import { Credentials } from "../src/providers/keys/credentials.ts";
-import { type ModelAsk, requireEndpoint } from "../src/providers/resolve.ts";
+import { type ModelSelection, requireEndpoint } from "../src/providers/resolve.ts";
 import { readProviderSettings, type TimeLimits } from "../src/providers/settings.ts";
 import { anthropicMessages } from "../src/providers/transports/anthropic-messages.ts";
 import { chatCompletions } from "../src/providers/transports/chat-completions.ts";
@@ -26,7 +26,7 @@ export const QUICK: Partial<TimeLimits> = {
 
 export interface ClientSetup {
   readonly config: JsonObject;
-  readonly ask?: ModelAsk;
+  readonly ask?: ModelSelection;
   readonly env?: Record<string, string>;
   readonly time?: Partial<TimeLimits>;
 }

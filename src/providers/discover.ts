@@ -1,4 +1,4 @@
-// Looks for a model server on this machine. Only asked when nothing is configured; short, and all ports at once.
+// Looks for a model server on this machine when nothing is configured: all ports at once, with a short deadline.
 import { connect } from "node:net";
 import { LOCAL } from "./catalog/local.ts";
 
@@ -28,7 +28,7 @@ const TARGETS: readonly ProbeTarget[] = LOCAL.filter((spec) => spec.local).map((
 /** Models for embeddings and speech cannot hold a conversation. */
 const NOT_CHAT = /embed|bge-|minilm|whisper|rerank|tts/i;
 
-/** A bare connection tells in a millisecond that nobody is there; loading the HTTP client takes far longer. */
+/** A plain connection finds out in a millisecond that no server listens; loading the HTTP client takes far longer. */
 function listens(url: string, signal: AbortSignal): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -54,7 +54,7 @@ async function probe(target: ProbeTarget, signal: AbortSignal): Promise<LocalSer
     const model = ids.find((id) => !NOT_CHAT.test(id));
     return model === undefined ? undefined : { ...target, model };
   } catch {
-    // Nobody listens there, it is too slow, or it is some other kind of server.
+    // No server, too slow, or another kind of server.
     return undefined;
   }
 }

@@ -3,12 +3,12 @@ import { effectiveConfig } from "../../test/effective-config.ts";
 import type { JsonObject } from "../core/message.ts";
 import { CATALOG, providerByAlias, providerById } from "./catalog.ts";
 import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./keys/key-hosts.ts";
-import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
+import { type ModelSelection, resolveEndpoint } from "./resolve.ts";
 import { readProviderSettings } from "./settings.ts";
 
 type Env = Record<string, string>;
 
-function resolve(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
+function resolve(ask: ModelSelection, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
   return resolveEndpoint(ask, {
     settings: readProviderSettings(effectiveConfig(config), env),
     env,
@@ -16,7 +16,7 @@ function resolve(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: 
   });
 }
 
-function endpointOf(ask: ModelAsk, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
+function endpointOf(ask: ModelSelection, config: JsonObject = {}, env: Env = {}, pooled: string[] = []) {
   const found = resolve(ask, config, env, pooled);
   if (!found.ok) throw new Error(found.failure.message);
   return found.endpoint;
@@ -217,7 +217,7 @@ describe("keys are bound to hosts", () => {
   test("no key of the catalog goes to a stranger, whichever way the address is given", () => {
     for (const spec of CATALOG) {
       for (const url of strangers) {
-        const asks: [ModelAsk, JsonObject][] = [
+        const asks: [ModelSelection, JsonObject][] = [
           [{ provider: spec.id, model: "m", baseUrl: url }, {}],
           [{ model: "m" }, { model: { provider: spec.id, base_url: url } }],
           [{ model: "m" }, { model: { base_url: url } }],

@@ -181,7 +181,7 @@ function readOverrides(models: unknown): { [id: string]: ModelOverride } {
 }
 
 /** Lower case; everything but letters, digits, dots and underscores becomes a dash. */
-export function slugOf(name: string): string {
+export function toSlug(name: string): string {
   return name
     .trim()
     .toLowerCase()
@@ -196,7 +196,7 @@ function readEndpoint(id: string, entry: EndpointConfig): CustomEndpoint {
   const listed = Array.isArray(models) ? models.find((model) => typeof model === "string") : undefined;
   return {
     name: firstText(entry.name, id),
-    slug: slugOf(id),
+    slug: toSlug(id),
     path: `providers.${id}`,
     baseUrl: firstText(entry.base_url, entry.url, entry.api),
     apiKey: firstText(entry.api_key),

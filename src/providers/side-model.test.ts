@@ -146,5 +146,5 @@ test("a primary without a key gives way to a fallback that has one", async () =>
     ],
   });
   expect(provider.identity.provider).toBe("custom:a");
-  expect(notes.join("\n")).toMatch(/No key for Anthropic.*\n.*xai\/grok is left out/s);
+  expect(notes.join("\n")).toMatch(/No key for Anthropic.*\n.*xai\/grok is ignored/s);
 });

@@ -2,11 +2,11 @@
 import type { Failure } from "../core/failure.ts";
 import { type Content, type JsonObject, textOf } from "../core/message.ts";
 import type { ModelRequest, SideAnswer, SideModel, SideRequest } from "../core/provider.ts";
-import { auxiliaryAsk, taskConfig } from "./auxiliary-ask.ts";
+import { auxiliarySelection, taskConfig } from "./auxiliary-model.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Models } from "./connect.ts";
 import { type Endpoint, sameModel } from "./endpoint.ts";
-import { type ModelAsk, resolveEndpoint } from "./resolve.ts";
+import { type ModelSelection, resolveEndpoint } from "./resolve.ts";
 import type { ProviderSettings } from "./settings.ts";
 
 /** For tasks that the configuration does not know. */
@@ -17,11 +17,11 @@ const MAX_ATTEMPTS = 2;
 
 /** A model named for one call; it replaces the configured one. */
 export interface SideOverride {
-  readonly ask?: ModelAsk | undefined;
+  readonly ask?: ModelSelection | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-function contentOf({ prompt, images }: SideRequest): Content {
+function buildContent({ prompt, images }: SideRequest): Content {
   if (!images || images.length === 0) return prompt;
   return [{ type: "text", text: prompt }, ...images.map((url) => ({ type: "image_url" as const, image_url: { url } }))];
 }
@@ -38,11 +38,14 @@ export class SideModels implements SideModel {
   }
 
   /** The models to try for a task, best first. A named provider has no substitutes. */
-  async #candidates(task: string, override?: ModelAsk): Promise<{ endpoints: Endpoint[] } | { failure: Failure }> {
+  async #candidates(
+    task: string,
+    override?: ModelSelection,
+  ): Promise<{ endpoints: Endpoint[] } | { failure: Failure }> {
     const { settings } = this.#models;
     const { auxiliary } = settings.config;
     const configured = taskConfig(auxiliary, task);
-    const ask = override ?? auxiliaryAsk(auxiliary, task);
+    const ask = override ?? auxiliarySelection(auxiliary, task);
     const context = await this.#models.context();
     if (ask) {
       const found = resolveEndpoint(ask.model || ask.provider === "custom" ? ask : this.#withAuxModel(ask), context);
@@ -61,13 +64,13 @@ export class SideModels implements SideModel {
     return { endpoints: payable.length > 0 ? payable : endpoints };
   }
 
-  #withAuxModel(ask: ModelAsk): ModelAsk {
+  #withAuxModel(ask: ModelSelection): ModelSelection {
     const spec = CATALOG.find((entry) => entry.id === ask.provider || entry.aliases?.includes(ask.provider ?? ""));
     return spec?.auxModel ? { ...ask, model: spec.auxModel } : ask;
   }
 
   /** After the main model: the gateways, then the first provider that has a key and a cheap model. */
-  *#autoAsks(): Generator<ModelAsk> {
+  *#autoAsks(): Generator<ModelSelection> {
     for (const id of ["openrouter", "nous"]) yield this.#withAuxModel({ provider: id });
     for (const spec of CATALOG) {
       if (spec.auxModel && !spec.explicitOnly && !spec.local && spec.id !== "anthropic") {
@@ -122,7 +125,7 @@ export class SideModels implements SideModel {
     const extraBody = (config?.extra_body ?? {}) as JsonObject;
     return {
       system: request.system ?? "",
-      messages: [{ role: "user", content: contentOf(request) }],
+      messages: [{ role: "user", content: buildContent(request) }],
       tools: [],
       conversationId: `side-${request.task}`,
       purpose: request.task,

@@ -4,13 +4,13 @@ import type { ModelIdentity, ModelLimits, ModelRequest } from "../../core/provid
 import type { Cost, Usage, UsageLedger } from "../../core/usage.ts";
 import { CATALOG } from "../catalog.ts";
 import type { Models } from "../connect.ts";
-import { identityOf } from "../endpoint.ts";
+import { modelIdentity } from "../endpoint.ts";
 import { type KeySources, variableKeys } from "../keys/endpoint-keys.ts";
 import { sameOrigin } from "../keys/key-hosts.ts";
 import { endpointReady } from "../keys/plugin-keys.ts";
 import { openModels } from "../open-models.ts";
 import type { ProviderSpec } from "../provider-spec.ts";
-import { findProvider, type ModelAsk, resolveEndpoint } from "../resolve.ts";
+import { findProvider, type ModelSelection, resolveEndpoint } from "../resolve.ts";
 import type { CustomEndpoint, ProviderSettings } from "../settings.ts";
 import type { ModelsContext } from "./models-context.ts";
 
@@ -100,22 +100,22 @@ function catalogRow(spec: ProviderSpec, keys: KeySources): ProviderRow {
   };
 }
 
-async function describeModel(models: Models, ask: ModelAsk) {
-  const { provider, endpoint, notes } = await models.connect(ask);
+async function describeModel(models: Models, selection: ModelSelection) {
+  const { provider, endpoint, notes } = await models.connect(selection);
   const { endpoints } = await models.fallbacks();
   const view: ModelView = {
     identity: provider.identity,
     label: endpoint.label,
     limits: await provider.limits(),
     caching: provider.caching.label,
-    fallbacks: endpoints.map(identityOf),
+    fallbacks: endpoints.map(modelIdentity),
     notes,
   };
   return { provider, view };
 }
 
-export async function showModel(context: ModelsContext, ask: ModelAsk = {}): Promise<ModelView> {
-  return (await describeModel(await open(context, NO_LEDGER), ask)).view;
+export async function showModel(context: ModelsContext, selection: ModelSelection = {}): Promise<ModelView> {
+  return (await describeModel(await open(context, NO_LEDGER), selection)).view;
 }
 
 const TEST_REQUEST: ModelRequest = {
@@ -128,11 +128,15 @@ const TEST_REQUEST: ModelRequest = {
 };
 
 /** One small real call, without fallbacks: they would hide a failure. */
-export async function testModel(context: ModelsContext, ask: ModelAsk, signal: AbortSignal): Promise<ModelTest> {
+export async function testModel(
+  context: ModelsContext,
+  selection: ModelSelection,
+  signal: AbortSignal,
+): Promise<ModelTest> {
   return context.withLedger(async (ledger) => {
     const models = await open(context, ledger);
-    const { view } = await describeModel(models, ask);
-    const resolved = await models.resolve(ask);
+    const { view } = await describeModel(models, selection);
+    const resolved = await models.resolve(selection);
     if (!("endpoint" in resolved)) throw new UserError(resolved.failure.message, { hint: resolved.failure.hint });
     const client = models.client(resolved.endpoint, [], { ...models.settings, maxRetries: 1 });
     const started = Date.now();
@@ -140,7 +144,7 @@ export async function testModel(context: ModelsContext, ask: ModelAsk, signal: A
     for await (const event of client.stream(TEST_REQUEST, signal)) {
       const totalMs = Date.now() - started;
       if (event.type === "text" || event.type === "reasoning") firstTokenMs ??= totalMs;
-      const result = { ...view, identity: identityOf(resolved.endpoint), firstTokenMs, totalMs };
+      const result = { ...view, identity: modelIdentity(resolved.endpoint), firstTokenMs, totalMs };
       if (event.type === "failed") {
         const { message, hint } = event.failure;
         return { ...result, ok: false, text: "", failure: message, hint: hint ?? null, usage: null, cost: null };
@@ -163,10 +167,10 @@ export interface ModelChange {
 }
 
 /** `model.api_key` is the key of one address: another provider or address must not get it. */
-function refuseToMoveKey(ask: ModelAsk, { model }: ProviderSettings): void {
+function refuseToMoveKey(selection: ModelSelection, { model }: ProviderSettings): void {
   if (model.apiKey === "" && model.keyVar === "") return;
-  const otherProvider = Boolean(ask.provider) && ask.provider !== model.provider;
-  const otherAddress = Boolean(ask.baseUrl) && !sameOrigin(ask.baseUrl ?? "", model.baseUrl);
+  const otherProvider = Boolean(selection.provider) && selection.provider !== model.provider;
+  const otherAddress = Boolean(selection.baseUrl) && !sameOrigin(selection.baseUrl ?? "", model.baseUrl);
   if (!otherProvider && !otherAddress) return;
   const name = model.apiKey === "" ? "model.key_env" : "model.api_key";
   throw new UserError(`${name} holds the key of ${model.baseUrl || model.provider || "the old provider"}`, {
@@ -178,40 +182,40 @@ function refuseToMoveKey(ask: ModelAsk, { model }: ProviderSettings): void {
 /** Writes `model.default`, and `model.provider` and `model.base_url` when they are given. Checks the names first. */
 export async function setModel(
   context: ModelsContext,
-  ask: ModelAsk & { readonly model: string },
+  selection: ModelSelection & { readonly model: string },
 ): Promise<ModelChange> {
   const { settings } = context;
   const models = await open(context, NO_LEDGER);
-  if (ask.provider && ask.provider !== "auto" && !findProvider(ask.provider, models.settings)) {
-    const failed = resolveEndpoint(ask, await models.context());
+  if (selection.provider && selection.provider !== "auto" && !findProvider(selection.provider, models.settings)) {
+    const failed = resolveEndpoint(selection, await models.context());
     throw new UserError(failed.ok ? "unknown provider" : failed.failure.message, {
       hint: "See: hermes model list",
       exitCode: 2,
     });
   }
-  refuseToMoveKey(ask, models.settings);
+  refuseToMoveKey(selection, models.settings);
   const { raw } = await settings.load();
   const written = raw.model !== null && typeof raw.model === "object";
   const before = models.settings.model;
-  const provider = ask.provider ?? before.provider;
+  const provider = selection.provider ?? before.provider;
   if (!written)
     await settings.set(
       "model",
       JSON.stringify({
-        default: ask.model,
+        default: selection.model,
         provider: provider || undefined,
-        base_url: ask.baseUrl || undefined,
+        base_url: selection.baseUrl || undefined,
       }),
     );
   else {
-    await settings.set("model.default", ask.model);
-    if (ask.provider) await settings.set("model.provider", ask.provider);
+    await settings.set("model.default", selection.model);
+    if (selection.provider) await settings.set("model.provider", selection.provider);
     // An address belongs to the provider it was set for.
-    const moved = ask.provider !== undefined && ask.provider !== before.provider && before.baseUrl !== "";
-    if (ask.baseUrl || moved) await settings.set("model.base_url", ask.baseUrl ?? "");
+    const moved = selection.provider !== undefined && selection.provider !== before.provider && before.baseUrl !== "";
+    if (selection.baseUrl || moved) await settings.set("model.base_url", selection.baseUrl ?? "");
   }
   const after = await open(context, NO_LEDGER);
   const resolved = resolveEndpoint({}, await after.context());
   const warning = resolved.ok ? null : `${resolved.failure.message}. ${resolved.failure.hint ?? ""}`.trim();
-  return { provider: resolved.ok ? resolved.endpoint.provider : provider || "auto", model: ask.model, warning };
+  return { provider: resolved.ok ? resolved.endpoint.provider : provider || "auto", model: selection.model, warning };
 }

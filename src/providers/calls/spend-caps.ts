@@ -4,7 +4,7 @@ import type { Failure } from "../../core/failure.ts";
 import type { ModelRequest } from "../../core/provider.ts";
 import { inDollars, type SpendFilter, type UsageLedger } from "../../core/usage.ts";
 
-type Payer = Pick<ModelRequest, "sessionId" | "jobId">;
+type SpendScope = Pick<ModelRequest, "sessionId" | "jobId">;
 
 /** Local midnight, in seconds since the epoch. */
 function startOfDay(now: number): number {
@@ -20,9 +20,9 @@ interface Cap {
   readonly filter: SpendFilter;
 }
 
-function capsFor(caps: Config["budget"], payer: Payer, now: number): Cap[] {
+function capsFor(caps: Config["budget"], scope: SpendScope, now: number): Cap[] {
   const { daily_usd: daily, session_usd: session, job_usd: job } = caps;
-  const { sessionId, jobId } = payer;
+  const { sessionId, jobId } = scope;
   const found: Cap[] = [];
   if (daily !== null)
     found.push({ name: "daily", setting: "budget.daily_usd", usd: daily, filter: { since: startOfDay(now) } });
@@ -33,14 +33,14 @@ function capsFor(caps: Config["budget"], payer: Payer, now: number): Cap[] {
   return found;
 }
 
-/** The failure that stops the call, or undefined when every cap leaves room. */
+/** The failure that stops the call; undefined when no cap is reached. */
 export async function overCap(
   ledger: UsageLedger,
   caps: Config["budget"],
-  payer: Payer,
+  scope: SpendScope,
   now: number,
 ): Promise<Failure | undefined> {
-  for (const cap of capsFor(caps, payer, now)) {
+  for (const cap of capsFor(caps, scope, now)) {
     const spent = await ledger.spent(cap.filter);
     if (spent < cap.usd) continue;
     return {

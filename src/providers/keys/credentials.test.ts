@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { EndpointKeys } from "../endpoint.ts";
-import { delayInText, epochMs } from "./cool-down.ts";
+import { epochMs, parseDelay } from "./cool-down.ts";
 import { Credentials } from "./credentials.ts";
 
 let folder: string;
@@ -229,7 +229,7 @@ test.each([
   ["Please try again in 1m30s.", 90_000],
   ['"quotaResetDelay": "12.5s"', 12_500],
   ["no time here", undefined],
-])("reads the delay in %j", (text, expected) => expect(delayInText(text)).toBe(expected));
+])("reads the delay in %j", (text, expected) => expect(parseDelay(text)).toBe(expected));
 
 test("reads epochs in seconds, in milliseconds and as text", () => {
   expect([

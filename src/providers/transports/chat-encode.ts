@@ -1,8 +1,10 @@
-// Our request as a chat-completions body.
+// Encodes a request as a chat-completions body.
+
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, ToolMessage } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import type { ReasoningEffort } from "../../core/provider.ts";
+import { wellFormed } from "../../core/well-formed.ts";
 import { cacheLayoutFor } from "../quirks.ts";
 import { applyCacheMarks } from "./cache-marks.ts";
 import {
@@ -12,13 +14,12 @@ import {
   sendable,
   stableArguments,
   WireIds,
-  wellFormed,
   withExtras,
 } from "./json-values.ts";
 import type { TransportCall } from "./transport.ts";
 import type { WireDraft } from "./wire-fields.ts";
 
-/** Fields of OpenAI, and those with which other hosts extend the dialect. */
+/** The fields of OpenAI, and the extensions of other hosts. */
 type ChatBody = WireDraft<
   ChatCompletionCreateParams,
   "reasoning" | "thinking" | "extra_body" | "enable_thinking" | "think" | "options"
@@ -27,7 +28,7 @@ type ChatBody = WireDraft<
 /** OpenAI takes call ids of at most 40 characters. */
 const MAX_ID = 40;
 
-/** Models that reason take no temperature and another name for the output limit. */
+/** Reasoning models accept no temperature and have another field for the output limit. */
 export function isReasoningModel(model: string): boolean {
   return /(^|\/)(gpt-5|o[134](-|$)|codex)/.test(model.toLowerCase());
 }
@@ -52,7 +53,7 @@ function replayed(message: AssistantMessage, call: TransportCall): MutableJson {
   if (opaque.length > 0 && mode === "details") fields.reasoning_details = opaque;
   if (mode === "details") return fields;
   const own = message.reasoning_content ?? "";
-  // Text that came from another provider must not pose as this one's beside a tool call; a space satisfies the check.
+  // Reasoning of another provider must not be sent as reasoning of this one; a space satisfies the check of the host.
   const foreign = (message.tool_calls ?? []).length > 0;
   const text = own !== "" ? own : foreign && mode === "echo" ? "" : (message.reasoning ?? "");
   if (text !== "") fields.reasoning_content = wellFormed(text);
@@ -69,7 +70,7 @@ function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds)
   else row.content = calls.length > 0 ? null : "(no answer)";
   if (calls.length > 0) {
     row.tool_calls = calls.map((item) => ({
-      id: ids.of(item.id),
+      id: ids.find(item.id),
       type: "function",
       function: { name: item.function.name, arguments: stableArguments(item.function.arguments) },
       ...(call.quirks.extraContent && item.extra_content ? { extra_content: item.extra_content } : {}),
@@ -78,7 +79,7 @@ function assistant(message: AssistantMessage, call: TransportCall, ids: WireIds)
   return { ...row, ...replayed(message, call) };
 }
 
-/** Text of a tool result; its images go to `images`, because only user messages may carry them. */
+/** The text of a tool result; its images are added to `images`, because only user messages can have images. */
 function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, images: ContentPart[]): MutableJson {
   const content = sendable(message.content, call);
   let text = textOf(content);
@@ -89,7 +90,7 @@ function toolResult(message: ToolMessage, call: TransportCall, ids: WireIds, ima
   }
   if (text.trim() === "") text = "(no output)";
   const value: Json = call.quirks.contentAsParts ? [{ type: "text", text }] : text;
-  return { role: "tool", tool_call_id: ids.of(message.tool_call_id), content: value };
+  return { role: "tool", tool_call_id: ids.find(message.tool_call_id), content: value };
 }
 
 function userRow(content: Content, images: ContentPart[], call: TransportCall): MutableJson {
@@ -100,7 +101,7 @@ function userRow(content: Content, images: ContentPart[], call: TransportCall): 
   return { role: "user", content: parts([...images, ...list], "(no text)", true) };
 }
 
-/** The conversation in wire shape, system prompt first. */
+/** The wire messages of the conversation, system prompt first. */
 export function chatMessages(call: TransportCall): JsonObject[] {
   const { request, quirks, model } = call;
   const rows: MutableJson[] = [];
@@ -139,7 +140,7 @@ function geminiThinking(effort: ReasoningEffort, model: string): Json {
   return config;
 }
 
-/** The fields that ask for reasoning effort, in the provider's own way. */
+/** The fields that request reasoning effort, as the provider expects them. */
 export function reasoningFields(call: TransportCall): ChatBody {
   const effort = call.request.reasoningEffort;
   const { effortModels, reasoning = "none" } = call.quirks;
@@ -194,7 +195,6 @@ function hostFields(call: TransportCall): ChatBody {
   return fields;
 }
 
-/** The body; `stream` false for hosts that cannot. */
 export function encodeChat(call: TransportCall, stream: boolean): JsonObject {
   const layout = cacheLayoutFor("chat_completions", call.model, call.quirks);
   const plain = chatMessages(call);

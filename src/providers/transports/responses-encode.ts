@@ -1,7 +1,9 @@
-// Our request as a Responses body.
+// Encodes a request as a Responses body.
+
 import type { ResponseCreateParams } from "openai/resources/responses/responses";
 import type { AssistantMessage, Content, ContentPart, Json, JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
+import { wellFormed } from "../../core/well-formed.ts";
 import { appliesTo } from "../quirks.ts";
 import { isReasoningModel } from "./chat-encode.ts";
 import {
@@ -11,7 +13,6 @@ import {
   sendable,
   stableArguments,
   WireIds,
-  wellFormed,
   withExtras,
 } from "./json-values.ts";
 import type { TransportCall } from "./transport.ts";
@@ -36,7 +37,7 @@ function inputParts(content: Content, call: TransportCall): MutableJson[] {
   return result;
 }
 
-/** Encrypted reasoning goes back without its id: nothing is stored under it. */
+/** Encrypted reasoning is sent back without its id, because the server stores nothing under that id. */
 function reasoningItems(message: AssistantMessage, call: TransportCall): MutableJson[] {
   if (call.quirks.encryptedReasoning === false || call.amend?.stripReasoning) return [];
   const items: MutableJson[] = [];
@@ -78,25 +79,29 @@ function assistantItems(message: AssistantMessage, call: TransportCall, ids: Wir
   for (const item of calls)
     said.push({
       type: "function_call",
-      call_id: ids.of(item.id),
+      call_id: ids.find(item.id),
       name: item.function.name,
       arguments: stableArguments(item.function.arguments),
     });
-  // Reasoning alone is refused: it must lead to something.
+  // The API refuses reasoning that no message or call follows.
   return said.length === 0 ? [] : [...reasoningItems(message, call), ...said];
 }
 
-function outputOf(content: Content, call: TransportCall): Json {
+function toolOutput(content: Content, call: TransportCall): Json {
   const parts = inputParts(content, call);
   if (parts.length === 0) return "(no output)";
   return parts.some((part) => part.type === "input_image") ? parts : parts.map((part) => part.text).join("\n");
 }
 
-function itemsOf(message: Message, call: TransportCall, ids: WireIds): MutableJson[] {
+function toItems(message: Message, call: TransportCall, ids: WireIds): MutableJson[] {
   if (message.role === "assistant") return assistantItems(message, call, ids);
   if (message.role === "tool")
     return [
-      { type: "function_call_output", call_id: ids.of(message.tool_call_id), output: outputOf(message.content, call) },
+      {
+        type: "function_call_output",
+        call_id: ids.find(message.tool_call_id),
+        output: toolOutput(message.content, call),
+      },
     ];
   const content = inputParts(message.content, call);
   return [
@@ -119,11 +124,10 @@ function reasoningFields(call: TransportCall): ResponsesBody {
   return fields;
 }
 
-/** The body of one call. */
 export function encodeResponses(call: TransportCall, stream: boolean): JsonObject {
   const { request, quirks, amend } = call;
   const ids = new WireIds(MAX_ID);
-  const input = request.messages.flatMap((message) => itemsOf(message, call, ids));
+  const input = request.messages.flatMap((message) => toItems(message, call, ids));
   const body: ResponsesBody = { model: call.model, store: false, prompt_cache_key: request.conversationId };
   if (request.system.trim() !== "") body.instructions = wellFormed(request.system);
   body.input = input;

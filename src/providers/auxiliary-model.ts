@@ -1,6 +1,6 @@
 // The model that a side task uses, from its section of the configuration.
 import type { Config } from "../core/config/config.ts";
-import type { ModelAsk } from "./resolve.ts";
+import type { ModelSelection } from "./resolve.ts";
 import { findTransport } from "./settings.ts";
 
 type TaskConfig = Config["auxiliary"]["approval"] & { readonly context_length?: number | undefined };
@@ -12,7 +12,7 @@ export function taskConfig(auxiliary: Config["auxiliary"], task: string): TaskCo
 }
 
 /** The model that the section names; null for `auto` and `main`. */
-export function auxiliaryAsk(auxiliary: Config["auxiliary"], task: string): ModelAsk | null {
+export function auxiliarySelection(auxiliary: Config["auxiliary"], task: string): ModelSelection | null {
   const config = taskConfig(auxiliary, task);
   if (!config) return null;
   const { provider, model, base_url: baseUrl, api_key: apiKey } = config;
