@@ -124,18 +124,18 @@ const ROWS: readonly (readonly [string, Partial<CallError>, string, string])[] =
   ],
 ];
 
-describe("the error table", () => {
+describe("classification of errors", () => {
   test.each(ROWS)("%s", (_name, facts, kind, actions) => {
     const verdict = classify({ message: "", ...facts }, WHO);
     expect([verdict.failure.kind, flags(verdict.actions)]).toEqual([kind, actions]);
   });
 
-  test("a rate limit takes the wait from the header, else from the words", () => {
+  test("the wait after a rate limit comes from the header, else from the text", () => {
     expect(classify({ status: 429, message: "try again in 1m30s" }, WHO).failure.retryAfterMs).toBe(90_000);
     expect(classify({ status: 429, message: "try again in 9s", retryAfterMs: 5 }, WHO).failure.retryAfterMs).toBe(5);
   });
 
-  test("every failure names a kind and one short sentence, whatever the text", () => {
+  test("every failure has a kind and one short sentence", () => {
     fc.assert(
       fc.property(fc.string(), fc.option(fc.integer({ min: 300, max: 600 }), { nil: undefined }), (message, status) => {
         const { failure } = classify({ message, ...(status === undefined ? {} : { status }) }, WHO);

@@ -40,7 +40,7 @@ function endpoint(baseUrl: string, model: string, provider = "custom"): Endpoint
 const noKey = () => Promise.resolve(null);
 
 describe("the window", () => {
-  test("what the person declared always wins", async () => {
+  test("configured limits win", async () => {
     const llm = await fake({ models: [{ id: "m", contextLength: 1_000_000 }] });
     const facts = new ModelFacts({ cachePath, configured: { model: "m", contextLength: 32_768 } });
     expect(await facts.limits(endpoint(`${llm.url}/v1`, "m"), noKey)).toEqual({
@@ -64,7 +64,7 @@ describe("the window", () => {
     },
   );
 
-  test("Ollama's loaded window beats what the model was trained for", async () => {
+  test("the loaded window of Ollama wins over that of the model", async () => {
     const server = createServer((request, response) => {
       const answers: Record<string, unknown> = {
         "/api/show": { model_info: { "llama.context_length": 131_072 }, parameters: "" },
@@ -79,7 +79,7 @@ describe("the window", () => {
     });
   });
 
-  test("well-known models are answered without the network", async () => {
+  test("limits of well-known models need no network", async () => {
     const facts = new ModelFacts({ cachePath, fetch: () => Promise.reject(new Error("no network here")) });
     expect(await facts.limits(endpoint("", "claude-sonnet-4-6", "anthropic"), noKey)).toEqual({
       contextLength: 1_000_000,
@@ -97,7 +97,7 @@ describe("the window", () => {
     expect(Date.now() - started).toBeLessThan(10_000);
   });
 
-  test("a limit that was learnt is written after a success and read by the next run", async () => {
+  test("a learnt limit is written after a success and read by the next run", async () => {
     const remote = { ...endpoint("https://remote.example/v1", "mystery"), local: false };
     const facts = new ModelFacts({ cachePath });
     facts.learn(remote, 65_536);
@@ -110,7 +110,7 @@ describe("the window", () => {
     });
   });
 
-  test("a cache that another program wrote is understood; a broken one is ignored", async () => {
+  test("a cache of another program is read; a malformed one is ignored", async () => {
     const text = "context_lengths:\n  qwen:7b@http://x/v1: 32768\n  'a b@https://y': 5\nother: [1]\n";
     expect([...parseWindowCache(text)]).toEqual([
       ["qwen:7b@http://x/v1", 32_768],
@@ -146,7 +146,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 describe("looking for a local server", () => {
-  test("takes the first in order that serves a chat model, and gives up quickly", async () => {
+  test("uses the first server with a chat model, with a short deadline", async () => {
     const silent = await listen(createServer(() => undefined));
     const website = await listen(createServer((_request, response) => response.end("<html>")));
     const llm = await fake({ models: [{ id: "nomic-embed-text" }, { id: "llama3" }] });
