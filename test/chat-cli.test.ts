@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { calls, cut, drip, type FakeLlm, hang, startFakeLlm, status, text } from "./fake-llm.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { calls, cut, drip, type FakeLlm, hang, startFakeLlm, status, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;
@@ -50,7 +50,7 @@ describe("streams and exit codes", () => {
     const run = await ask("chat", "-q", "read a.txt");
     expect(run.stdout).toBe("It says hello.\n");
     expect(run.stderr).toContain("✓ read_file");
-    expect(run.stderr).toContain("go on with: hermes -r");
+    expect(run.stderr).toContain("resume with: hermes -r");
   });
 
   it("--json prints events, the last of them the end", async () => {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runHermes } from "./hermes.ts";
+import { runHermes } from "./kit/run-hermes.ts";
 
 let home: string;
 let file: string;
@@ -159,6 +159,23 @@ describe("hermes config", () => {
     expect(answer.stderr).toContain("allowed is true or false; using false (line 4)");
     const json = JSON.parse((await run("check", "--json")).stdout);
     expect(json).toMatchObject({ ok: false, problems: [{ path: "display.compact" }, { path: "display.skn" }] });
+  });
+
+  it("names settings without effect in a note, when they differ from the default", async () => {
+    const set = await run("set", "display.skin", "mono");
+    expect(set).toMatchObject({ code: 0, stdout: "display.skin = mono  (config.yaml)\n" });
+    expect(set.stderr).toBe("note: display.skin is kept for Hermes Agent, no effect here\n");
+    await run("set", "browser.engine", "auto");
+    const note = "Note: kept for Hermes Agent, no effect here: display.skin.\n";
+    expect(await run("check")).toMatchObject({
+      code: 0,
+      stdout: `The configuration is in order.\n${note}`,
+      stderr: "",
+    });
+    expect(JSON.parse((await run("check", "--json")).stdout)).toMatchObject({
+      ok: true,
+      without_effect: ["display.skin"],
+    });
   });
 
   it("uses the defaults and one warning for broken YAML", async () => {

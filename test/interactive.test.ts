@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { calls, drip, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
-import { openTerminal, type TestTerminal } from "./terminal.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { openTerminal, type TestTerminal } from "./kit/terminal.ts";
+import { calls, drip, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;
@@ -45,7 +45,7 @@ it("talks, shows tools, answers commands, and says how to go on", async () => {
   await screen.shows("unknown command /titel");
   screen.type("\u0004");
   expect(await screen.exited).toBe(0);
-  expect(screen.screen()).toMatch(/Go on with: hermes -r \d{8}_/);
+  expect(screen.screen()).toMatch(/Resume with: hermes -r \d{8}_/);
   // Nothing is ever wiped: no clear-screen, no clear-scrollback.
   for (const wipe of ["\u001b[2J", "\u001b[3J"]) expect(screen.raw()).not.toContain(wipe);
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NewMessage, SessionStore } from "../src/core/session.ts";
-import { HOSTS } from "./store-bench.ts";
+import { HOSTS } from "./kit/store-fixture.ts";
 
 interface ModelSession {
   source: string;

@@ -2,8 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, text } from "./fake-llm.ts";
-import { type ChatOptions, heldReply, openChat, type ScriptedReply, type TerminalChat } from "./terminal-chat.ts";
+import { type ChatOptions, heldReply, openChat, type ScriptedReply, type TerminalChat } from "./kit/terminal-chat.ts";
+import { calls, text } from "./servers/fake-llm.ts";
 
 const SECRET = "canary-5f3a9c27-not-for-anybody";
 
@@ -88,7 +88,7 @@ describe("a secret of a skill", () => {
     open.screen.type("use gifs\r");
     await open.screen.shows("Key (empty to skip):");
     open.screen.type(`\u001b[200~${SECRET}\ro\ryes\r\u001b[201~`);
-    await open.screen.shows("more than one line was pasted; nothing was taken");
+    await open.screen.shows("the pasted text has more than one line and was ignored");
     open.screen.type(`\u001b[200~${SECRET}\r\u001b[201~\r`);
     await open.screen.shows(/Ready\.\n❯$/);
     expect(envOf(open)).toContain(`TENOR_KEY=${SECRET}\n`);

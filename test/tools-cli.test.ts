@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;
@@ -70,7 +70,7 @@ describe("hermes tools", () => {
     });
     expect(readFileSync(join(home.path, "config.yaml"), "utf8")).toContain("# keep me");
     const web = await hermes(["tools", "disable", "web"]);
-    expect(web.stderr).toContain("web_search stays: browser has it too");
+    expect(web.stderr).toContain("web_search stays on: browser also includes it");
     const other = JSON.parse((await hermes(["tools", "list", "--platform", "telegram", "--json"])).stdout);
     expect(other.toolsets.find((row: { name: string }) => row.name === "terminal").on).toBe("yes");
   });

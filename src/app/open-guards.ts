@@ -18,6 +18,7 @@ import { urlPolicy } from "../security/url-policy.ts";
 import { backendOpener } from "../tools/terminal/open-backend.ts";
 import { Workspaces } from "../tools/terminal/workspaces.ts";
 import { buildId } from "./build-id.ts";
+import { backendEnvironments } from "./command-environment.ts";
 import type { LazySkills } from "./lazy-skills.ts";
 
 export interface Guards {
@@ -115,7 +116,11 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
   const hooks = options.hooks ?? noHooks;
   const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
   const urls = urlPolicy(home, config, redactor);
-  const openBackend = backendOpener(home, config);
+  const openBackend = backendOpener({
+    home,
+    terminal: config.terminal,
+    environments: backendEnvironments(home, config),
+  });
   return {
     redactor,
     urls,

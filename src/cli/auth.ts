@@ -2,8 +2,8 @@
 
 import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import { type KeyList, openAuth } from "../providers/api/auth.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 function requirePositional(context: CliContext, index: number, what: string): string {

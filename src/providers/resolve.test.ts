@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { effectiveConfig } from "../../test/effective-config.ts";
+import { effectiveConfig } from "../../test/kit/effective-config.ts";
 import type { JsonObject } from "../core/message.ts";
 import { CATALOG, providerByAlias, providerById } from "./catalog.ts";
 import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./keys/key-hosts.ts";

@@ -1,25 +1,16 @@
 // The worker thread that hosts a SQLite session store for a long-running process.
 import { parentPort } from "node:worker_threads";
-import { BatchedPort } from "../lib/batched-port.ts";
+import { serveCalls } from "../lib/worker-rpc.ts";
 import { SqliteSessionStore } from "./sqlite-session-store.ts";
-import { type Call, type Callable, PROGRESS, packError, type Reply, type WorkerOptions } from "./worker-protocol.ts";
+import { type Callable, type Method, PROGRESS, packError, type WorkerOptions } from "./worker-protocol.ts";
 
 const port = parentPort;
 if (!port) throw new Error("This file runs as a worker thread of the session store.");
 
 let store: Promise<SqliteSessionStore> | undefined;
 
-const replies = new BatchedPort<Reply>(port, (reply, error) => {
-  if ("id" in reply) send({ id: reply.id, error: packError(error) });
-});
-
-function send(reply: Reply): void {
-  replies.send(reply);
-}
-
-/** Puts a sender of progress where the caller's function was. */
-function withProgress(id: number, args: readonly unknown[]): unknown[] {
-  const report = (done: number, total: number) => send({ id, progress: [done, total] });
+/** Puts a function that reports progress where the caller's function was. */
+function withProgress(args: readonly unknown[], report: (done: number, total: number) => void): unknown[] {
   return args.map((arg) => {
     if (arg === PROGRESS) return report;
     if (typeof arg === "object" && arg !== null && "onProgress" in arg) return { ...arg, onProgress: report };
@@ -27,22 +18,14 @@ function withProgress(id: number, args: readonly unknown[]): unknown[] {
   });
 }
 
-async function answer({ id, method, args }: Call): Promise<unknown> {
+const sendNotice = serveCalls(port, packError, async ({ method, args, progress }) => {
   if (method === "open") {
     const options = args[0] as WorkerOptions;
-    store = SqliteSessionStore.open({ ...options, gather: true, onNotice: (notice) => send({ notice }) });
+    store = SqliteSessionStore.open({ ...options, gather: true, onNotice: (notice) => sendNotice(notice) });
     await store;
     return null;
   }
   if (!store) throw new Error("The store was not opened.");
   const target = (await store) as Callable;
-  return target[method](...(withProgress(id, args) as never[]));
-}
-
-port.on("message", (calls: readonly Call[]) => {
-  for (const call of calls)
-    answer(call).then(
-      (value) => send({ id: call.id, value }),
-      (error: unknown) => send({ id: call.id, error: packError(error) }),
-    );
+  return target[method as Method](...(withProgress(args, progress) as never[]));
 });

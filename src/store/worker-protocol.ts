@@ -1,22 +1,16 @@
-// The messages between a worker-hosted store and its owner.
+// What the session store and its worker have in common: methods, options, and errors as plain data.
 import { UserError } from "../core/failure.ts";
 import type { SessionStore } from "../core/session.ts";
-import { sqliteCode } from "./sqlite/connection/error-code.ts";
+import { sqliteCode } from "../lib/sqlite-error.ts";
 import type { SqliteSessionStore, SqliteStoreOptions } from "./sqlite-session-store.ts";
 
-/** Calls that travel as they are: everything except the stream of `exportAll`. */
+/** Methods that are called as they are: all except the generator `exportAll`. */
 export type Method = Exclude<keyof SessionStore, "exportAll"> | "exportOrder";
 
 export type WorkerOptions = Pick<
   SqliteStoreOptions,
   "path" | "runtimePath" | "indexLayout" | "busyTimeoutMs" | "readOnly"
 >;
-
-export interface Call {
-  readonly id: number;
-  readonly method: Method | "open";
-  readonly args: readonly unknown[];
-}
 
 export interface PlainError {
   readonly name: string;
@@ -27,13 +21,7 @@ export interface PlainError {
   readonly stack?: string | undefined;
 }
 
-export type Reply =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: PlainError }
-  | { readonly id: number; readonly progress: readonly [number, number] }
-  | { readonly notice: string };
-
-/** Stands in an argument for the caller's progress function, which cannot travel. */
+/** Replaces the progress function in the arguments: functions cannot be sent to a worker. */
 export const PROGRESS = "\u0000progress";
 
 export function packError(error: unknown): PlainError {

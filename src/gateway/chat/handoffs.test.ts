@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { text } from "../../../test/fake-llm.ts";
-import { answered, closeWorlds, environment, texts, type World } from "../../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { text } from "../../../test/servers/fake-llm.ts";
 import type { CommandContext } from "../../core/command.ts";
 import { nobody } from "../../core/human.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { effectiveConfig } from "../../../test/effective-config.ts";
+import { effectiveConfig } from "../../../test/kit/effective-config.ts";
 import type { Usage } from "../../core/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { requireEndpoint } from "../resolve.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { transportCall } from "../../../test/transport-call.ts";
+import { transportCall } from "../../../test/kit/transport-call.ts";
 import { anthropicDialect } from "./anthropic-messages.ts";
 import { chatDialect } from "./chat-completions.ts";
 import { responsesDialect } from "./codex-responses.ts";

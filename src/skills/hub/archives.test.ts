@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { makeTar, makeTarGz, makeZip } from "../../../test/archive-makers.ts";
+import { makeTar, makeTarGz, makeZip } from "../../../test/kit/archive-makers.ts";
 import { checkedFiles } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 import { readTar, readTarGz } from "./tar.ts";

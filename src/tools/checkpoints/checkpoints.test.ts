@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { tempFolder } from "../../../test/tool-context.ts";
+import { tempFolder } from "../../../test/kit/tool-context.ts";
 import { projectHash } from "./project-root.ts";
 import { keepNewest, type PruneRules, prune } from "./prune.ts";
 import { difference, restore } from "./restore.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
 import { nobody } from "../../core/human.ts";
 import { projectHash, projectRoot, rootProblem } from "./project-root.ts";
 import type { PruneRules } from "./prune.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, openGate, plainRedactor, toolContext } from "../../../test/tool-context.ts";
+import { callTool, openGate, plainRedactor, toolContext } from "../../../test/kit/tool-context.ts";
 import type { Intent } from "../../core/gate.ts";
 import { jsonResult, type ToolContext } from "../../core/tool.ts";
 import { scriptContainer } from "./contain-script.ts";

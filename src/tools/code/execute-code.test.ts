@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
+import { until } from "../../../test/kit/until.ts";
 import type { Intent } from "../../core/gate.ts";
 import { nobody } from "../../core/human.ts";
 import type { ToolContext } from "../../core/tool.ts";
@@ -27,11 +28,6 @@ function alive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(test: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 400 && !test(); tries++) await sleep(25);
-  expect(test()).toBe(true);
 }
 
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
 import { localFiles } from "./file-access.ts";
 import { FileMemory } from "./file-memory.ts";
 import type { FileToolParts } from "./file-tools.ts";

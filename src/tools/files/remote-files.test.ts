@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
 import type { RemoteChannel } from "../terminal/remote-command.ts";
 import { RemoteBackend } from "../terminal/remote-shell.ts";
 import { backendShell } from "./backend-shell.ts";
@@ -36,7 +36,7 @@ function nextDoor(home: string): RemoteChannel {
 
 beforeEach(async () => {
   folder = tempFolder();
-  backend = new RemoteBackend({ channel: nextDoor(folder.path), cwd: folder.path, values: {} });
+  backend = new RemoteBackend({ channel: nextDoor(folder.path), cwd: folder.path, variables: {} });
   await backend.start();
   const shell = backendShell(backend);
   files = remoteFiles(shell);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
 import { noHooks } from "../../core/hook.ts";
 import { type ApprovalRequest, type Human, nobody } from "../../core/human.ts";
 import { ProcessRegistry } from "./process-registry.ts";

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type LoopbackSshd, startSshd, whyNoSshd } from "../../../test/loopback-sshd.ts";
-import { tempFolder } from "../../../test/tool-context.ts";
+import { tempFolder } from "../../../test/kit/tool-context.ts";
+import { until } from "../../../test/kit/until.ts";
+import { type LoopbackSshd, startSshd, whyNoSshd } from "../../../test/servers/loopback-sshd.ts";
 import { backendShell } from "../files/backend-shell.ts";
 import { remoteFiles } from "../files/remote-files.ts";
 import type { ExecRequest } from "./backend.ts";
@@ -24,7 +24,7 @@ let backend: RemoteBackend;
 const clientEnv = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: tmpdir() };
 
 function open(
-  overrides: { port?: number; values?: { [name: string]: string }; belongings?: () => RemoteFiles } = {},
+  overrides: { port?: number; variables?: { [name: string]: string }; skillFiles?: () => RemoteFiles } = {},
 ): RemoteBackend {
   return new RemoteBackend({
     channel: new SshChannel({
@@ -36,8 +36,8 @@ function open(
       options: [`UserKnownHostsFile=${join(server.folder, "known_hosts")}`, "IdentitiesOnly=yes", "IdentityAgent=none"],
     }),
     cwd: folder.path,
-    values: overrides.values ?? {},
-    ...(overrides.belongings ? { belongings: overrides.belongings } : {}),
+    variables: overrides.variables ?? {},
+    ...(overrides.skillFiles ? { skillFiles: overrides.skillFiles } : {}),
   });
 }
 
@@ -49,11 +49,6 @@ async function run(command: string, more: Partial<ExecRequest> = {}) {
 }
 
 const processes = () => execFileSync("ps", ["-eo", "args"]).toString();
-
-async function until(test: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !test(); tries++) await sleep(25);
-  expect(test()).toBe(true);
-}
 
 describe.skipIf(missing !== undefined)("ssh", () => {
   beforeAll(async () => {
@@ -92,7 +87,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
 
   it("hands over variables that were named, and nothing else of our environment", async () => {
     await backend.close();
-    backend = open({ values: { GREETING: "it's here" } });
+    backend = open({ variables: { GREETING: "it's here" } });
     expect((await run('echo "$GREETING"; echo "[$VITEST]"')).output).toBe("it's here\n[]\n");
   });
 
@@ -103,7 +98,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     const there = `hermes-test-${process.pid}-${Date.now()}`;
     const variables: { [name: string]: string } = {};
     const files: { from: string; to: string }[] = [];
-    backend = open({ belongings: () => ({ variables, files }) });
+    backend = open({ skillFiles: () => ({ variables, files }) });
     expect((await run('echo "[$GIF_KEY]"')).output).toBe("[]\n");
     variables.GIF_KEY = "it's $HOME `x`";
     files.push({ from: token, to: `${there}/sub dir/token.json` });

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
+import { until } from "../../../test/kit/until.ts";
 import { noHooks } from "../../core/hook.ts";
 import { LocalBackend } from "./local.ts";
 import { ProcessRegistry } from "./process-registry.ts";
@@ -28,11 +29,6 @@ function alive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(test: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 200 && !test(); tries++) await sleep(25);
-  expect(test()).toBe(true);
 }
 
 beforeEach(() => {

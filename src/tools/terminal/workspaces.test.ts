@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { plainRedactor } from "../../../test/tool-context.ts";
+import { plainRedactor } from "../../../test/kit/tool-context.ts";
 import type { Backend } from "./backend.ts";
 import { Workspaces } from "./workspaces.ts";
 

@@ -1,10 +1,10 @@
 // web_search and web_extract as the model uses them: real pages, real redirects, real services on loopback.
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { knowing, type TestPolicy, testCheck, testFetch } from "../../../test/fake-web-fetch.ts";
-import { type FakePage, type FakePages, fakePages } from "../../../test/fake-web-pages.ts";
-import { type FakeWebServices, fakeWebServices } from "../../../test/fake-web-services.ts";
-import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/tool-context.ts";
+import { callTool, openGate, plainRedactor, tempFolder, toolContext } from "../../../test/kit/tool-context.ts";
+import { knowing, type TestPolicy, testCheck, testFetch } from "../../../test/servers/fake-web-fetch.ts";
+import { type FakePage, type FakePages, fakePages } from "../../../test/servers/fake-web-pages.ts";
+import { type FakeWebServices, fakeWebServices } from "../../../test/servers/fake-web-services.ts";
 import type { SideModel, SideRequest } from "../../core/provider.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { type BackendSettings, WebBackends } from "./backends.ts";

@@ -1,7 +1,7 @@
 // Every web service: what is asked of it, what is made of its answer, and what happens when it does not answer well.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { testFetch } from "../../../../test/fake-web-fetch.ts";
-import { type FakeWebServices, fakeWebServices } from "../../../../test/fake-web-services.ts";
+import { testFetch } from "../../../../test/servers/fake-web-fetch.ts";
+import { type FakeWebServices, fakeWebServices } from "../../../../test/servers/fake-web-services.ts";
 import type { WebProvider } from "../../../core/web.ts";
 import { webProviders } from "../web-providers.ts";
 
