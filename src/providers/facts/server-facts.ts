@@ -1,6 +1,8 @@
 // Asks a model server about a model: its context window and its prices.
 import { underSignals } from "../../lib/async/joined-signal.ts";
+import { httpFetch } from "../../lib/http-fetch.ts";
 import { isRecord } from "../../lib/json/is-record.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Prices } from "../settings.ts";
 
@@ -55,15 +57,17 @@ async function fetchJson(
         ? { "x-api-key": query.apiKey, "anthropic-version": "2023-06-01" }
         : { authorization: `Bearer ${query.apiKey}` };
   try {
-    const response = await (query.fetch ?? fetch)(url, {
+    const init = {
       method: body === undefined ? "GET" : "POST",
-      headers: { ...key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A redirect must not take the key to another host.
-      redirect: "error",
+      headers: body === undefined ? key : { ...key, "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
       signal,
-    });
-    return response.ok ? fields(await response.json()) : undefined;
+    };
+    // A redirect must not take the key to another host: it is not followed.
+    const response = query.fetch
+      ? await query.fetch(url, { ...init, redirect: "manual" })
+      : await httpFetch(url, { ...init, body: init.body ?? undefined });
+    return response.ok ? fields(parseJson(await response.text())) : undefined;
   } catch {
     // No such route, no server or no JSON: the server does not know.
     return undefined;

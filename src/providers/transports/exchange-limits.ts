@@ -23,7 +23,7 @@ export class ExchangeLimits {
   constructor(call: TransportCall, stream: boolean) {
     this.#call = call;
     const { firstTokenMs, totalMs } = call.timeouts;
-    // An answer that is not streamed arrives at its end: only the total limit tells slow from dead.
+    // An answer that is not streamed arrives all at once, so the limit for its beginning is the total limit.
     this.#first = this.#timer("first_token_timeout", stream ? firstTokenMs : totalMs);
     this.#total = this.#timer("total_timeout", totalMs);
     if (call.signal.aborted) this.#stop("aborted");
