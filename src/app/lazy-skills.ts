@@ -1,29 +1,31 @@
-// The door to the skills: their code is loaded at the first use.
+// The skills of the home, loaded at the first use.
+import { lazy } from "../lib/async/lazy.ts";
 import type { SkillService } from "../skills/skill-service.ts";
 
 export class LazySkills {
-  readonly #open: () => Promise<SkillService>;
-  #opening: Promise<SkillService> | undefined;
+  #open: () => Promise<SkillService> = async () => {
+    throw new Error("Skills were used before the program was open.");
+  };
   #opened: SkillService | undefined;
 
-  constructor(open: () => Promise<SkillService>) {
-    this.#open = open;
+  /** Must be called before the first use. */
+  loadWith(load: () => Promise<SkillService>): void {
+    this.#open = lazy(async () => {
+      this.#opened = await load();
+      return this.#opened;
+    });
   }
 
   open(): Promise<SkillService> {
-    this.#opening ??= this.#open().then((service) => {
-      this.#opened = service;
-      return service;
-    });
-    return this.#opening;
+    return this.#open();
   }
 
-  /** Variables that loaded skills pass to a conversation's commands; nothing while no skill was loaded. */
+  /** Variables that the loaded skills pass to the commands of a conversation. */
   passthrough(conversationId: string): { readonly [name: string]: string } {
     return this.#opened?.passthrough(conversationId) ?? {};
   }
 
-  /** Files with credentials that they declared. */
+  /** Credential files that the loaded skills declare. */
   credentialFiles(conversationId: string): readonly string[] {
     return this.#opened?.credentialFiles(conversationId) ?? [];
   }

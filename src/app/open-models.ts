@@ -1,9 +1,9 @@
 // What the commands about models and usage get: settings, the model providers of plugins, the ledger.
 import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
-import { withPluginModels } from "../plugins/plugin-models.ts";
 import type { ModelsContext } from "../providers/api/models-context.ts";
 import { withLedger } from "./ledger.ts";
+import { withPluginModels } from "./open-plugins.ts";
 
 export function openModelsContext(home: Home): ModelsContext {
   const settings = openSettings(home);

@@ -1,4 +1,4 @@
-// Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the door by which results leave.
+// Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the delivery of results.
 import type { MediaRequest } from "./outgoing-media.ts";
 
 /** `tz` is the IANA zone whose wall clock a cron expression means; without it the configured zone applies. */
@@ -9,16 +9,16 @@ export type Schedule =
 
 export type JobState = "scheduled" | "running" | "paused" | "completed" | "error";
 
-/** What happens to occurrences that nobody ran in time: none, the newest one, or all of them up to a limit. */
+/** Which missed occurrences are run later: none, the newest one, or all of them up to a limit. */
 export type CatchUp = "skip" | "latest" | "all";
 
-/** The chat in which a job was made. */
+/** The chat in which a job was created. */
 export interface JobOrigin {
   readonly platform: string;
   readonly chat_id: string;
   readonly chat_name?: string | null | undefined;
   readonly thread_id?: string | null | undefined;
-  /** The person or shared chat whose sessions the runs may search; absent for the owner. */
+  /** The user or shared chat whose sessions the runs may search; absent for the owner. */
   readonly tenant?: string | undefined;
 }
 
@@ -69,9 +69,9 @@ export interface JobRun {
   readonly id: number;
   readonly jobId: string;
   readonly jobName: string;
-  /** The instant that the schedule named; for a run by hand the moment of the order. */
+  /** The time in the schedule; for a manual run, the time of the request. */
   readonly occurrence: number;
-  /** A row may stand for several occurrences that were missed together: how many, and the last of them. */
+  /** A row may cover several occurrences that were missed together: their number, and the last of them. */
   readonly count: number;
   readonly until: number;
   readonly trigger: "schedule" | "catch_up" | "manual";
@@ -85,7 +85,7 @@ export interface JobRun {
   readonly sessionId: string | null;
   readonly document: string | null;
   readonly deliveryError: string | null;
-  /** `due` and `sending` until somebody was told. */
+  /** The state of the alert about this run. */
   readonly alert: "none" | "due" | "sending" | "sent";
 }
 
@@ -94,7 +94,7 @@ export interface MissedRuns {
   readonly until: number;
   readonly count: number;
   readonly reason: string;
-  /** Somebody should hear of it. */
+  /** The user should be alerted. */
   readonly alert: boolean;
 }
 
@@ -104,7 +104,7 @@ export interface RunClaim {
   readonly owner: string;
   readonly leaseMs: number;
   readonly missed?: readonly MissedRuns[] | undefined;
-  readonly run?: { readonly occurrence: number; readonly trigger: JobRun["trigger"] };
+  readonly run?: { readonly occurrence: number; readonly trigger: JobRun["trigger"] } | undefined;
 }
 
 export interface RunOutcome {
@@ -114,32 +114,32 @@ export interface RunOutcome {
   readonly sessionId?: string | undefined;
   readonly document?: string | undefined;
   readonly deliveryError?: string | undefined;
-  /** The person was told already, or need not be. */
-  readonly told: boolean;
+  /** The outcome was reported to the user, or needs no report. */
+  readonly reported: boolean;
 }
 
-/** A process that ticks, as its last sign of life describes it. */
+/** A process that runs due jobs, as of its last heartbeat. */
 export interface TickerSign {
   readonly owner: string;
   readonly startedAt: number;
   readonly tickedAt: number;
-  /** What the ticker reported about itself: empty, or the trouble of the last tick. */
+  /** The error of the last tick; empty when there was none. */
   readonly failure: string;
 }
 
-/** The durable record of occurrences. A claim is a unique insert: whoever makes the row owns the run. */
+/** The durable record of occurrences. A claim is a unique insert: the process that inserts the row owns the run. */
 export interface JobLedger {
-  /** Writes the missed rows and, if nobody has it, the run. Answers with the run's id when it is ours. */
+  /** Writes the rows of missed runs and claims the run. Its id; null when another process has it. */
   claim(claim: RunClaim): Promise<number | null>;
-  /** Notes durably that the work begins. False when the row is not ours any more: do not begin. */
+  /** Records that the work begins. False when the run belongs to another process: then it must not begin. */
   started(id: number, owner: string, now: number): Promise<boolean>;
-  /** Takes over a run that has not begun; false when it has, or when somebody else was faster. */
+  /** Takes over a run that has not begun; false when it has, or when another process was faster. */
   takeOver(run: Pick<JobRun, "id" | "owner">, owner: string, leaseUntil: number): Promise<boolean>;
-  /** Scheduled occurrences of a job that lie after `now` and have an end: the clock was ahead when they ran. */
+  /** Ended runs of a job whose scheduled time is after `now`: the clock was ahead when they ran. */
   ahead(jobId: string, now: number): Promise<readonly JobRun[]>;
-  /** Makes room for those occurrences to happen again: their rows stay, a millisecond or more later. */
+  /** Moves those rows by a millisecond or more, so that the occurrences can be claimed again. */
   releaseAhead(jobId: string, now: number): Promise<void>;
-  /** False when the row is not ours any more: stop the work. */
+  /** False when the run belongs to another process: then the work must stop. */
   renew(id: number, owner: string, leaseUntil: number): Promise<boolean>;
   /** False when the row has an end already. */
   finish(id: number, owner: string, outcome: RunOutcome): Promise<boolean>;
@@ -150,7 +150,7 @@ export interface JobLedger {
   /** Ended runs that jobs.json does not count yet, oldest first. */
   unsettled(): Promise<readonly JobRun[]>;
   settle(ids: readonly number[]): Promise<void>;
-  /** Takes the alerts that are due, so that nobody else sends them for `leaseMs`. */
+  /** Takes the alerts that are due; no other process sends them for `leaseMs`. */
   takeAlerts(now: number, leaseMs: number): Promise<readonly JobRun[]>;
   alertSent(id: number, deliveryError?: string): Promise<void>;
   /** Newest first. */
@@ -158,7 +158,7 @@ export interface JobLedger {
   beat(sign: TickerSign): Promise<void>;
   unbeat(owner: string): Promise<void>;
   signs(): Promise<readonly TickerSign[]>;
-  /** Forgets ended runs and tickers from before. */
+  /** Deletes ended runs and tickers that are older than `before`. */
   prune(before: number): Promise<number>;
   close(): void;
 }
@@ -173,15 +173,15 @@ export interface DeliveryMessage {
   readonly text: string;
   /** Files to send along, by path. */
   readonly media: readonly string[];
-  /** The job that it comes from; deliveries of jobs are never mirrored into the chat's history. */
+  /** The job that produced it; results of jobs are not added to the history of the chat. */
   readonly jobId?: string | undefined;
   /** How the files are to be sent. */
-  readonly mediaWish?: MediaRequest | undefined;
-  /** Where the agent was that sent it (`cli`, `telegram`): the chat's own session then remembers the message. */
+  readonly mediaOptions?: MediaRequest | undefined;
+  /** The platform of the agent that sent it (`cli`, `telegram`): the message is then added to the session of the chat. */
   readonly mirrorFrom?: string | undefined;
-  /** The same for every attempt at this delivery: however often it is asked for, by whichever process, it is sent once. */
+  /** Identifies this delivery: several attempts with the same key, from any process, send it once. */
   readonly key?: string | undefined;
-  /** Wait so long for the platform's word; without it a durably queued message counts as sent. */
+  /** How long to wait for the platform to confirm; without it, a durably queued message counts as sent. */
   readonly waitMs?: number | undefined;
 }
 
@@ -201,7 +201,7 @@ export interface KnownChat {
 export interface Deliverer {
   /** Every platform that can be named, configured or not. */
   known(): readonly string[];
-  /** Why nothing can be sent there, with the hint; undefined when it can. */
+  /** Why nothing can be sent to the platform, with a hint; undefined when it can. */
   problem(platform: string): string | undefined;
   /** The home channel of a platform. */
   home(platform: string): DeliveryTarget | undefined;
@@ -209,8 +209,8 @@ export interface Deliverer {
   resolve(platform: string, reference: string): Promise<DeliveryTarget | undefined>;
   /** Chats of the platforms that are set up, as far as they are known. */
   chats?(): Promise<readonly KnownChat[]>;
-  /** Undefined when it was sent or durably queued, else one sentence about what went wrong. */
+  /** Undefined when the message was sent or durably queued; otherwise one sentence about the error. */
   send(target: DeliveryTarget, message: DeliveryMessage): Promise<string | undefined>;
-  /** Sends what earlier processes left behind; absent where that happens by itself. */
+  /** Sends what earlier processes could not send; absent where that happens automatically. */
   flush?(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The worker thread of the gateway's mailbox and usage ledger, so that the gateway's event loop does not wait for the disk.
+// The worker thread of the gateway's mailbox and usage ledger: the event loop of the gateway never waits for the disk.
 import { parentPort } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { UsageLedger } from "../core/usage.ts";
@@ -8,19 +8,18 @@ import { createUsageLedger, insertUsage } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
 import { packError } from "./worker-protocol.ts";
 
-const port = parentPort;
-if (!port) throw new Error("This file runs as a worker thread of the gateway.");
+if (!parentPort) throw new Error("This file runs as a worker thread of the gateway.");
 
 let services: (Mailbox & UsageLedger) | undefined;
 
-serveCalls(port, packError, async ({ method, args }) => {
+serveCalls(parentPort, packError, async ({ method, args }) => {
   if (method === "open") {
     const db = openRuntimeDb(String(args[0]));
     const group = new GroupCommit(db);
     services = {
       ...createUsageLedger(() => db),
       ...createMailbox(db, Date.now, group),
-      // Costs share the transactions of the mailbox, in the order of the calls.
+      // Usage shares the transactions of the mailbox, in the order of the calls.
       record: (entry) => group.note((on) => insertUsage(on, entry)),
     };
     return null;

@@ -1,4 +1,4 @@
-// Opens the gateway's mailbox: in this process for tests and commands, in a worker thread for the gateway.
+// Opens the gateway's mailbox: in this process for tests and tools, in a worker thread for the gateway.
 import { Worker } from "node:worker_threads";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { UsageLedger } from "../core/usage.ts";
@@ -22,31 +22,30 @@ const METHODS: readonly (keyof Mailbox)[] = [
 
 export interface OpenedMailbox {
   readonly mailbox: Mailbox;
-  /** The ledger over the same file, when it lives in the same worker. */
+  /** The usage ledger of the same file, when the mailbox is in a worker. */
   readonly ledger?: UsageLedger | undefined;
 }
 
 async function openInWorker(path: string, file: string, onError: (error: unknown) => void): Promise<OpenedMailbox> {
   const worker = new Worker(file, { stderr: false, ...SMALL_WORKER });
   const client = new WorkerClient<PlainError>(worker, { name: "The mailbox's worker", unpackError });
-  const call = (method: string, args: readonly unknown[]) => client.call(method, args);
-  await call("open", [path]);
-  const proxied = Object.fromEntries(METHODS.map((name) => [name, (...args: unknown[]) => call(name, args)]));
+  await client.call("open", [path]);
+  const proxied = Object.fromEntries(METHODS.map((name) => [name, (...args: unknown[]) => client.call(name, args)]));
   const close = async () => {
-    if (!client.ended) await call("close", []);
+    if (!client.ended) await client.call("close", []);
     await worker.terminate();
   };
   const ledger: UsageLedger = {
-    // The worker commits in the order of the calls, so the cost of an answer is on disk before the answer without waiting for
-    // the disk here.
-    record: async (entry) => void call("record", [entry]).catch(onError),
-    spent: (filter) => call("spent", [filter]) as ReturnType<UsageLedger["spent"]>,
-    report: (query) => call("report", [query]) as ReturnType<UsageLedger["report"]>,
+    // The worker commits in the order of the calls: an answer is never on disk before the cost of its model call,
+    // and the caller does not wait for the disk.
+    record: async (entry) => void client.call("record", [entry]).catch(onError),
+    spent: (filter) => client.call("spent", [filter]) as ReturnType<UsageLedger["spent"]>,
+    report: (query) => client.call("report", [query]) as ReturnType<UsageLedger["report"]>,
   };
   return { mailbox: { ...proxied, close } as unknown as Mailbox, ledger };
 }
 
-/** `onError` is called when a cost could not be recorded, which must not stop an answer. */
+/** `onError` gets errors of the usage ledger, which must not stop an answer. */
 export async function openMailbox(
   path: string,
   host: "in-process" | "worker",

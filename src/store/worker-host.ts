@@ -1,15 +1,16 @@
-// The session store in a worker thread, so that the caller's event loop does not wait for the disk.
+// The session store in a worker thread: the same contract, and the event loop of the caller never waits for the disk.
 import { Worker } from "node:worker_threads";
-import type { ExportedSession, OnProgress, SessionStore } from "../core/session.ts";
+import type { ExportedSession, OnProgress } from "../core/session.ts";
 import { findWorkerFile, SMALL_WORKER } from "../lib/worker-file.ts";
 import { WorkerClient } from "../lib/worker-rpc.ts";
+import type { FullStore } from "./full-store.ts";
 import { recordInitError } from "./sqlite/connection/init-error.ts";
 import type { ExportEntry } from "./sqlite/export.ts";
 import { type Method, type PlainError, PROGRESS, unpackError, type WorkerOptions } from "./worker-protocol.ts";
 
 export interface WorkerStoreOptions extends WorkerOptions {
   readonly onNotice?: ((text: string) => void) | undefined;
-  /** The bundled worker; found beside the program when left out. */
+  /** The bundled worker file; found beside the program when absent. */
   readonly workerFile?: string | undefined;
 }
 
@@ -35,9 +36,9 @@ const METHODS = [
 ];
 
 type Listed = (typeof METHODS)[number];
-type Proxied = { [name in Listed]: SessionStore[name] };
-/** Fails to compile when the contract gains a method that is not listed above. */
-type Rest = Omit<SessionStore, Listed> & { exportAll: unknown; close: unknown };
+type Proxied = { [name in Listed]: FullStore[name] };
+/** Does not compile when the contract has a method that is not listed above. */
+type Rest = Omit<FullStore, Listed> & { exportAll: unknown; close: unknown };
 
 function workerFile(): string {
   const found = findWorkerFile("store-worker");
@@ -62,12 +63,15 @@ function detachProgress(args: readonly unknown[]): { plain: unknown[]; onProgres
   return { plain, onProgress };
 }
 
-/** One worker at a time. A crashed worker fails its pending calls, and the next call starts another one. */
+interface StartedWorker {
+  readonly worker: Worker;
+  readonly client: WorkerClient<PlainError>;
+}
+
+/** One worker at a time. When it crashes, its calls fail and the next call starts another. */
 class StoreWorker {
   readonly #options: WorkerStoreOptions;
-  #worker: Worker | undefined;
-  #client: WorkerClient<PlainError> | undefined;
-  #opened: Promise<unknown> | undefined;
+  #started: Promise<StartedWorker> | undefined;
   #closed = false;
 
   constructor(options: WorkerStoreOptions) {
@@ -76,67 +80,58 @@ class StoreWorker {
 
   async call(method: Method, args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) throw new Error(`The session store ${this.#options.path} has been closed.`);
-    await this.open();
-    const client = this.#client;
-    if (!client) throw new Error("The session store's worker has stopped.");
+    const { client } = await this.start();
     const { plain, onProgress } = detachProgress(args);
     return client.call(method, plain, onProgress);
   }
 
   /** Starts the worker and opens the file in it, once. */
-  open(): Promise<unknown> {
-    this.#opened ??= this.#start().catch((error: unknown) => {
-      this.#opened = undefined;
+  start(): Promise<StartedWorker> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
       recordInitError(error);
       throw error;
     });
-    return this.#opened;
+    return this.#started;
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    const worker = this.#worker;
+    const started = await this.#started;
     try {
-      if (worker) await this.call("close", []);
+      if (started) await this.call("close", []);
     } finally {
       this.#closed = true;
-      await worker?.terminate();
+      await started?.worker.terminate();
     }
   }
 
-  async #start(): Promise<unknown> {
+  async #start(): Promise<StartedWorker> {
     const worker = new Worker(this.#options.workerFile ?? workerFile(), { stderr: false, ...SMALL_WORKER });
     const client = new WorkerClient<PlainError>(worker, {
       name: "The session store's worker",
       unpackError,
-      // An idle store does not keep the process alive.
       idleUnref: true,
       onEvent: (notice: string) => this.#options.onNotice?.(notice),
-      onEnd: () => this.#forget(worker),
+      onEnd: () => {
+        this.#started = undefined;
+      },
     });
-    this.#worker = worker;
-    this.#client = client;
     const { path, runtimePath, indexLayout, busyTimeoutMs, readOnly } = this.#options;
     try {
-      return await client.call("open", [{ path, runtimePath, indexLayout, busyTimeoutMs, readOnly }]);
+      await client.call("open", [{ path, runtimePath, indexLayout, busyTimeoutMs, readOnly }]);
     } catch (error) {
       await worker.terminate();
       throw error;
     }
-  }
-
-  #forget(worker: Worker): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
-    this.#client = undefined;
-    this.#opened = undefined;
+    return { worker, client };
   }
 }
 
-/** Rejects when the file cannot be opened; the worker has ended then. */
-export async function openWorkerSessionStore(options: WorkerStoreOptions): Promise<SessionStore> {
+/** Rejects when the file cannot be opened, and ends the worker. */
+export async function openWorkerSessionStore(options: WorkerStoreOptions): Promise<FullStore> {
   const worker = new StoreWorker(options);
-  await worker.open();
+  await worker.start();
   const proxied = Object.fromEntries(
     METHODS.map((name) => [name, (...args: unknown[]) => worker.call(name, args)]),
   ) as unknown as Proxied;
@@ -150,5 +145,5 @@ export async function openWorkerSessionStore(options: WorkerStoreOptions): Promi
     },
     close: () => worker.close(),
   };
-  return { ...proxied, ...rest } as SessionStore;
+  return { ...proxied, ...rest } as FullStore;
 }

@@ -1,9 +1,10 @@
 // The part of the session store that recall needs, in memory: rows by session, sessions chained by compaction.
 import type { Message } from "../../src/core/message.ts";
 import { textOf } from "../../src/core/message.ts";
-import type { MessageRow, SearchHit, SessionRow, SessionStore } from "../../src/core/session.ts";
+import type { MessageRow, SearchHit, SessionRow } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 
-type Port = Pick<SessionStore, "ancestors" | "getSession" | "getMessages" | "searchMessages">;
+type Port = Pick<FullStore, "ancestors" | "getSession" | "getMessages" | "searchMessages">;
 
 export class LogStore implements Port {
   readonly #rows = new Map<string, MessageRow[]>();

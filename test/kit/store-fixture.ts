@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach } from "vitest";
-import type { SessionStore } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 import { type Database, openDatabase, type SqlValue } from "../../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore, type SqliteStoreOptions } from "../../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../../src/store/worker-host.ts";
@@ -13,7 +13,7 @@ export interface StoreHost {
   readonly name: string;
   /** Once, before the first store. */
   prepare(): Promise<void>;
-  open(options: Pick<SqliteStoreOptions, "path" | "runtimePath" | "onNotice" | "indexLayout">): Promise<SessionStore>;
+  open(options: Pick<SqliteStoreOptions, "path" | "runtimePath" | "onNotice" | "indexLayout">): Promise<FullStore>;
 }
 
 let workerFile = "";
@@ -33,7 +33,7 @@ export const HOSTS: readonly StoreHost[] = [
 ];
 
 export interface StoreBench {
-  readonly store: SessionStore;
+  readonly store: FullStore;
   readonly dir: string;
   readonly path: string;
   readonly notices: string[];
@@ -41,14 +41,14 @@ export interface StoreBench {
   sql(text: string, ...params: SqlValue[]): void;
   rows<Row>(text: string, ...params: SqlValue[]): Row[];
   /** Closes and opens again. */
-  reopen(): Promise<SessionStore>;
+  reopen(): Promise<FullStore>;
 }
 
 export type Suite = (bench: () => StoreBench) => void;
 
 /** Registers the hooks of one `describe`; the returned function gives the bench of the running test. */
 export function useStore(host: StoreHost): () => StoreBench {
-  let bench: (StoreBench & { store: SessionStore }) | undefined;
+  let bench: (StoreBench & { store: FullStore }) | undefined;
   let side: Database | undefined;
   beforeAll(() => host.prepare());
   beforeEach(async () => {

@@ -1,14 +1,15 @@
 // Store operations twice: as our store runs them and as calls into Hermes Agent v0.14; random lists of them for tests.
 import fc from "fast-check";
-import type { NewMessage, SessionStore } from "../../src/core/session.ts";
+import type { NewMessage } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 import type { ReferenceCall } from "./reference.ts";
 
 export interface Operation extends ReferenceCall {
-  run(store: SessionStore): Promise<unknown>;
+  run(store: FullStore): Promise<unknown>;
 }
 
 /** A call into the reference, and the same on our store. */
-function op(call: string, args: object, run: (store: SessionStore) => Promise<unknown>): Operation {
+function op(call: string, args: object, run: (store: FullStore) => Promise<unknown>): Operation {
   return { call: `db.${call}`, args: args as { readonly [name: string]: unknown }, run };
 }
 

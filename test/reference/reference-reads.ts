@@ -1,12 +1,13 @@
 // Everything that both programs can be asked about a file, and what each says.
-import type { SessionStore, SessionSummary } from "../../src/core/session.ts";
+import type { SessionSummary } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 import type { ReferenceCall } from "./reference.ts";
 import { IDS } from "./reference-operations.ts";
 
 type Row = { readonly [column: string]: unknown };
 
 export interface Question extends ReferenceCall {
-  ask(store: SessionStore): Promise<unknown>;
+  ask(store: FullStore): Promise<unknown>;
   /** Makes the reference's answer comparable where ours says more or less on purpose. */
   readonly fair?: (theirs: unknown, ours: unknown) => unknown;
 }

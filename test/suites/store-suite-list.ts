@@ -2,10 +2,11 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ExportedSession, SessionStore } from "../../src/core/session.ts";
+import type { ExportedSession } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 import { backdate, DAY, nowSeconds, type StoreBench, type Suite } from "../kit/store-fixture.ts";
 
-async function add(store: SessionStore, id: string, options: { source?: string; parent?: string; text?: string } = {}) {
+async function add(store: FullStore, id: string, options: { source?: string; parent?: string; text?: string } = {}) {
   const { source = "cli", parent, text } = options;
   await store.createSession({ id, source, ...(parent ? { parentSessionId: parent } : {}) });
   if (text !== undefined) await store.appendMessage(id, { role: "user", content: text });
@@ -13,7 +14,7 @@ async function add(store: SessionStore, id: string, options: { source?: string; 
 
 const ids = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
 
-async function collect(store: SessionStore, source?: string): Promise<ExportedSession[]> {
+async function collect(store: FullStore, source?: string): Promise<ExportedSession[]> {
   const all: ExportedSession[] = [];
   for await (const session of store.exportAll(source)) all.push(session);
   return all;

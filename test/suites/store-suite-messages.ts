@@ -1,6 +1,6 @@
 // Messages of any store host: storage, encoding, replay.
 import { describe, expect, it } from "vitest";
-import type { SessionStore } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 import type { Suite } from "../kit/store-fixture.ts";
 
 const call = (id: string, name = "terminal") => ({
@@ -9,7 +9,7 @@ const call = (id: string, name = "terminal") => ({
   function: { name, arguments: '{"cmd":"ls"}' },
 });
 
-async function session(store: SessionStore, id = "s"): Promise<SessionStore> {
+async function session(store: FullStore, id = "s"): Promise<FullStore> {
   await store.createSession({ id, source: "cli" });
   return store;
 }

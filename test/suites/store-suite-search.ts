@@ -1,16 +1,17 @@
 // Search of any store host: syntaxes, filters, CJK, context, tool fields.
 import { describe, expect, it } from "vitest";
-import type { SearchOptions, SessionStore } from "../../src/core/session.ts";
+import type { SearchOptions } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 import type { Suite } from "../kit/store-fixture.ts";
 
-async function fill(store: SessionStore, rows: readonly (readonly [session: string, text: string])[]): Promise<void> {
+async function fill(store: FullStore, rows: readonly (readonly [session: string, text: string])[]): Promise<void> {
   for (const [id, content] of rows) {
     await store.createSession({ id, source: id });
     await store.appendMessage(id, { role: "user", content });
   }
 }
 
-async function found(store: SessionStore, query: string, options?: SearchOptions): Promise<string[]> {
+async function found(store: FullStore, query: string, options?: SearchOptions): Promise<string[]> {
   return (await store.searchMessages(query, options)).hits.map((hit) => hit.session_id).sort();
 }
 

@@ -1,9 +1,9 @@
 // Titles of any store host: cleaning, uniqueness, lineage.
 import { describe, expect, it } from "vitest";
-import type { SessionStore } from "../../src/core/session.ts";
+import type { FullStore } from "../../src/store/full-store.ts";
 import type { Suite } from "../kit/store-fixture.ts";
 
-async function titled(store: SessionStore, ...titles: string[]): Promise<void> {
+async function titled(store: FullStore, ...titles: string[]): Promise<void> {
   for (const [index, title] of titles.entries()) {
     await store.createSession({ id: `t${index}`, source: "cli" });
     await store.setSessionTitle(`t${index}`, title);
