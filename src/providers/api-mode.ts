@@ -1,6 +1,6 @@
 // Chooses the wire dialect of a model: an explicit setting, then rules per model, then rules per URL.
 import type { TransportName } from "../core/provider.ts";
-import { hostOf } from "./keys/key-hosts.ts";
+import { parseHost } from "./keys/key-hosts.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
 
 /** The name of the model without its maker: `openai/gpt-5` → `gpt-5`. */
@@ -29,7 +29,7 @@ function byModel(provider: string, model: string): TransportName | undefined {
 }
 
 function byUrl(url: string): TransportName | undefined {
-  const host = hostOf(url);
+  const host = parseHost(url);
   if (host === undefined) return undefined;
   const path = new URL(url).pathname.replace(/\/+$/, "");
   if (path.endsWith("/anthropic") || host === "api.anthropic.com") return "anthropic_messages";

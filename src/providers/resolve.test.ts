@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { effectiveConfig } from "../../test/kit/effective-config.ts";
 import type { JsonObject } from "../core/message.ts";
 import { CATALOG, providerByAlias, providerById } from "./catalog.ts";
-import { hostAllowed, hostOf, hostsOf, isLocalUrl } from "./keys/key-hosts.ts";
+import { hostAllowed, isLocalUrl, parseHost, providerHosts } from "./keys/key-hosts.ts";
 import { type ModelSelection, resolveEndpoint } from "./resolve.ts";
 import { readProviderSettings } from "./settings.ts";
 
@@ -32,7 +32,7 @@ describe("the catalog", () => {
 
   test("every entry has an address or a reason for having none", () => {
     for (const spec of CATALOG) {
-      const reachable = hostOf(spec.baseUrl) !== undefined;
+      const reachable = parseHost(spec.baseUrl) !== undefined;
       expect(reachable || spec.instead || spec.urlVars || spec.transport === "offline", spec.id).toBeTruthy();
     }
   });
@@ -240,8 +240,8 @@ describe("keys are bound to hosts", () => {
     for (const spec of CATALOG) {
       const found = resolve({ provider: spec.id, model: "m" }, {}, env, pooled);
       if (!found.ok || found.endpoint.transport === "offline") continue;
-      const host = hostOf(found.endpoint.baseUrl) ?? "";
-      expect(hostAllowed(host, hostsOf(spec)) || isLocalUrl(found.endpoint.baseUrl), spec.id).toBe(true);
+      const host = parseHost(found.endpoint.baseUrl) ?? "";
+      expect(hostAllowed(host, providerHosts(spec)) || isLocalUrl(found.endpoint.baseUrl), spec.id).toBe(true);
       for (const key of found.endpoint.keys.variables) expect(spec.keyVars).toContain(key.variable);
     }
   });

@@ -16,7 +16,7 @@ import {
   unusableAutoKey,
   variableKeys,
 } from "./keys/endpoint-keys.ts";
-import { type BaseUrl, hostOf, isLocalUrl, mayReceiveKeys, sameOrigin } from "./keys/key-hosts.ts";
+import { type BaseUrl, isLocalUrl, mayReceiveKeys, parseHost, sameOrigin } from "./keys/key-hosts.ts";
 import { endpointReady, pluginKeys } from "./keys/plugin-keys.ts";
 import { nativeName } from "./native-name.ts";
 import type { ProviderSpec } from "./provider-spec.ts";
@@ -157,8 +157,8 @@ function finish(draft: Draft, { settings, env }: ResolveContext): Endpoint {
   const { spec, model, overrides } = draft;
   const baseUrl = draft.url.replace(/\/+$/, "");
   const local = spec.local === true || isLocalUrl(baseUrl);
-  const isOpenRouter = hostOf(baseUrl) === "openrouter.ai";
-  const attributed = spec.id === "ai-gateway" && hostOf(baseUrl) === hostOf(spec.baseUrl);
+  const isOpenRouter = parseHost(baseUrl) === "openrouter.ai";
+  const attributed = spec.id === "ai-gateway" && parseHost(baseUrl) === parseHost(spec.baseUrl);
   const extras = isOpenRouter
     ? openRouterExtras({ model }, settings, env)
     : { headers: attributed ? ATTRIBUTION : {}, extraBody: {} };
@@ -186,7 +186,7 @@ function resolveNamed(
   context: ResolveContext,
 ): Resolution {
   const model = selection.model || named.model;
-  if (!hostOf(named.baseUrl))
+  if (!parseHost(named.baseUrl))
     return failed(
       `providers.${named.slug}: "${named.baseUrl}" is not an http(s) address`,
       `Correct providers.${named.slug}.base_url in config.yaml.`,
@@ -268,7 +268,7 @@ function resolveSpec(spec: ProviderSpec, selection: ModelSelection, context: Res
     spec.transport !== "offline" &&
     spec.auth !== "aws" &&
     spec.auth !== "subprocess" &&
-    !hostOf(place.url) &&
+    !parseHost(place.url) &&
     !spec.instead
   )
     return failed(

@@ -1,7 +1,7 @@
 // The cost of a call: the best known price times the tokens of each kind, and the source of the price.
 import { ASSUMED_PRICE, type Cost, type Usage } from "../../core/usage.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { hostAllowed, hostOf, hostsOf, isLoopback } from "../keys/key-hosts.ts";
+import { hostAllowed, isLoopback, parseHost, providerHosts } from "../keys/key-hosts.ts";
 import type { Prices } from "../settings.ts";
 import { assumedPrices, listPrices, PRICING_VERSION } from "./pricing-table.ts";
 
@@ -31,8 +31,8 @@ export function pricesFor(
 ): KnownPrices | undefined {
   if (known.override) return { prices: known.override, source: "user_override" };
   if (known.listed) return { prices: known.listed, source: "provider_models_api" };
-  const host = hostOf(endpoint.baseUrl);
-  if (host === undefined || !hostAllowed(host, hostsOf(endpoint.spec))) return undefined;
+  const host = parseHost(endpoint.baseUrl);
+  if (host === undefined || !hostAllowed(host, providerHosts(endpoint.spec))) return undefined;
   const listed = listPrices(endpoint.spec.id, endpoint.model);
   return listed ? { prices: listed, source: "official_docs_snapshot", version: PRICING_VERSION } : undefined;
 }

@@ -4,7 +4,7 @@ import { CATALOG } from "../catalog.ts";
 import type { VariableKey } from "../endpoint.ts";
 import type { ProviderSpec } from "../provider-spec.ts";
 import { isUsableKey, keyProblem } from "./key-check.ts";
-import { type BaseUrl, hostOf, isKeyFor, isLocalUrl, isOwnAddress, sameOrigin } from "./key-hosts.ts";
+import { type BaseUrl, isKeyFor, isLocalUrl, isOwnAddress, parseHost, sameOrigin } from "./key-hosts.ts";
 
 type Env = { readonly [name: string]: string | undefined };
 
@@ -135,7 +135,7 @@ export function givenKey(written: ConfiguredKey, url: string, sources: KeySource
     const hint =
       path === undefined
         ? "Give the real key."
-        : `Set it to the real key of ${hostOf(url) ?? url}, or remove it: hermes config unset ${path}.api_key`;
+        : `Set it to the real key of ${parseHost(url) ?? url}, or remove it: hermes config unset ${path}.api_key`;
     return { failure: unusableKey(`${where} is not a key: ${problem}`, hint) };
   }
   if (keyVar === "") return undefined;
@@ -158,7 +158,7 @@ export function missingKey(spec: ProviderSpec, url: string, sources: KeySources)
   const variable = spec.keyVars?.[0] ?? "a key";
   if (variableKeys(spec, sources).length > 0 || sources.pooled?.has(spec.id))
     return notConfigured(
-      `The ${spec.label} key is not sent to ${hostOf(url) ?? url}: it is not a key of that host`,
+      `The ${spec.label} key is not sent to ${parseHost(url) ?? url}: it is not a key of that host`,
       `If that is what you want, put the key beside the address: model.api_key (or model.key_env: ${variable}) in config.yaml.`,
     );
   if (spec.instead)

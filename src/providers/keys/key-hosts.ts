@@ -2,7 +2,7 @@
 import type { ProviderSpec } from "../provider-spec.ts";
 
 /** The host name in lower case, without port; undefined if the text is not an http(s) URL. */
-export function hostOf(url: string): string | undefined {
+export function parseHost(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);
   if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return undefined;
@@ -14,7 +14,7 @@ export function hostOf(url: string): string | undefined {
 
 /** Scheme, host and port; undefined if the text is not an http(s) URL. */
 export function parseOrigin(url: string): string | undefined {
-  const host = hostOf(url);
+  const host = parseHost(url);
   if (host === undefined) return undefined;
   const { protocol, port } = new URL(url);
   return `${protocol}//${host}:${port || (protocol === "https:" ? "443" : "80")}`;
@@ -39,7 +39,7 @@ function isPrivateV4(host: string): boolean {
 
 /** Loopback, private and link-local ranges, Tailscale, and the host names of container runtimes. */
 export function isLocalUrl(url: string): boolean {
-  const host = hostOf(url);
+  const host = parseHost(url);
   if (host === undefined) return false;
   if (host === "localhost" || /\.(localhost|local)$/.test(host) || host === "::1") return true;
   if (/^(fe[89ab]|f[cd])[0-9a-f]*:/.test(host)) return true;
@@ -49,7 +49,7 @@ export function isLocalUrl(url: string): boolean {
 
 /** This machine only, not its network. */
 export function isLoopback(url: string): boolean {
-  const host = hostOf(url);
+  const host = parseHost(url);
   if (host === undefined) return false;
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127(\.\d+){3}$/.test(host);
 }
@@ -60,16 +60,16 @@ export function hostAllowed(host: string, allowed: readonly string[]): boolean {
 }
 
 /** The hosts to which the keys of the provider may be sent. */
-export function hostsOf(spec: ProviderSpec): readonly string[] {
-  const own = hostOf(spec.baseUrl);
+export function providerHosts(spec: ProviderSpec): readonly string[] {
+  const own = parseHost(spec.baseUrl);
   return own === undefined ? (spec.extraHosts ?? []) : [own, ...(spec.extraHosts ?? [])];
 }
 
 /** True for an address of the provider: the one in the catalog, or one of its hosts over https on the default port. */
 export function isOwnAddress(spec: ProviderSpec, url: string): boolean {
   if (sameOrigin(url, spec.baseUrl)) return true;
-  const host = hostOf(url);
-  return host !== undefined && parseOrigin(url) === `https://${host}:443` && hostAllowed(host, hostsOf(spec));
+  const host = parseHost(url);
+  return host !== undefined && parseOrigin(url) === `https://${host}:443` && hostAllowed(host, providerHosts(spec));
 }
 
 /** The source of a base URL: the catalog, the URL variable of the provider, or the configuration. */
