@@ -1,5 +1,6 @@
 // `hermes auth`: the keys of model providers. Secrets are read without echo or from a pipe, and never printed.
 
+import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
 import { type KeyList, openAuth } from "../providers/api/auth.ts";
@@ -24,7 +25,7 @@ async function readSecret(context: CliContext, label: string): Promise<string> {
 }
 
 async function add(context: CliContext): Promise<number> {
-  const auth = await openAuth(context.home);
+  const auth = await openAuth(openModelsContext(context.home));
   const { label } = await auth.check(requirePositional(context, 0, "provider"));
   if (textOption(context, "type") === "oauth")
     throw new UserError("signing in with a browser is not available yet", { hint: "Add an API key instead." });
@@ -73,7 +74,7 @@ function printLists(context: CliContext, lists: readonly KeyList[]): void {
 }
 
 async function list(context: CliContext): Promise<number> {
-  const lists = await (await openAuth(context.home)).list(context.positionals[0]);
+  const lists = await (await openAuth(openModelsContext(context.home))).list(context.positionals[0]);
   if (context.values.json) context.terminal.out(JSON.stringify(lists, null, 2));
   else if (lists.every((entry) => entry.entries.length === 0))
     context.terminal.out("No keys. Add one with: hermes auth add PROVIDER");
@@ -82,7 +83,7 @@ async function list(context: CliContext): Promise<number> {
 }
 
 async function remove(context: CliContext): Promise<number> {
-  const auth = await openAuth(context.home);
+  const auth = await openAuth(openModelsContext(context.home));
   const removed = await auth.remove(requirePositional(context, 0, "provider"), requirePositional(context, 1, "key"));
   const variable = removed.source.startsWith("env:")
     ? ` It will be ignored while ${removed.source.slice(4)} stays set.`
@@ -92,7 +93,9 @@ async function remove(context: CliContext): Promise<number> {
 }
 
 async function reset(context: CliContext): Promise<number> {
-  const count = await (await openAuth(context.home)).reset(requirePositional(context, 0, "provider"));
+  const count = await (await openAuth(openModelsContext(context.home))).reset(
+    requirePositional(context, 0, "provider"),
+  );
   context.terminal.out(
     count === 0 ? "No key was paused." : `${count} ${count === 1 ? "key is" : "keys are"} in use again.`,
   );
@@ -100,7 +103,7 @@ async function reset(context: CliContext): Promise<number> {
 }
 
 async function status(context: CliContext): Promise<number> {
-  const lists = await (await openAuth(context.home)).list(context.positionals[0]);
+  const lists = await (await openAuth(openModelsContext(context.home))).list(context.positionals[0]);
   if (context.values.json) {
     context.terminal.out(JSON.stringify(lists, null, 2));
     return lists.some((entry) => entry.entries.length > 0) ? 0 : 1;

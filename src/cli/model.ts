@@ -1,5 +1,6 @@
 // `hermes model`: lists, chooses and tests models.
 
+import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
 import { listProviders, type ModelView, setModel, showModel, testModel } from "../providers/api/models.ts";
@@ -25,7 +26,7 @@ function modelArguments(context: CliContext): ModelArguments {
 }
 
 async function list(context: CliContext): Promise<number> {
-  const all = await listProviders(context.home, (text) => context.terminal.err(`notice: ${text}`));
+  const all = await listProviders(openModelsContext(context.home), (text) => context.terminal.err(`notice: ${text}`));
   const rows = context.values.ready ? all.filter((row) => row.state === "ready" || row.state === "local") : all;
   if (context.values.json) {
     context.terminal.out(JSON.stringify(rows, null, 2));
@@ -62,7 +63,7 @@ function viewLines(view: ModelView): string[] {
 }
 
 async function show(context: CliContext): Promise<number> {
-  const view = await showModel(context.home, modelArguments(context));
+  const view = await showModel(openModelsContext(context.home), modelArguments(context));
   context.terminal.out(context.values.json ? JSON.stringify(view, null, 2) : viewLines(view).join("\n"));
   return 0;
 }
@@ -74,7 +75,7 @@ async function set(context: CliContext): Promise<number> {
       hint: "For example: hermes model set claude-sonnet-4-6 --provider anthropic",
       exitCode: 2,
     });
-  const change = await setModel(context.home, { ...wanted, model: wanted.model });
+  const change = await setModel(openModelsContext(context.home), { ...wanted, model: wanted.model });
   context.terminal.out(`Model is now ${change.model} (${change.provider}).`);
   if (change.warning) context.terminal.err(`warning: ${change.warning}`);
   return 0;
@@ -85,7 +86,7 @@ async function test(context: CliContext): Promise<number> {
   const stop = () => controller.abort();
   process.once("SIGINT", stop);
   try {
-    const result = await testModel(context.home, modelArguments(context), controller.signal);
+    const result = await testModel(openModelsContext(context.home), modelArguments(context), controller.signal);
     if (context.values.json) context.terminal.out(JSON.stringify(result, null, 2));
     else {
       const cost =

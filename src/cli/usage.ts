@@ -1,5 +1,6 @@
 // `hermes usage`: tokens and cost of model calls.
 
+import { openModelsContext } from "../app/open-models.ts";
 import { UserError } from "../core/failure.ts";
 import { inDollars, promptTokens, type UsageGroup } from "../core/usage.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
@@ -62,7 +63,7 @@ function table(context: CliContext, report: UsageReport): string {
 
 async function usage(context: CliContext): Promise<number> {
   const days = integerOption(context, "days", { default: 30, min: 1, max: 36_500 });
-  const report = await usageReport(context.home, { days, by: grouping(context) });
+  const report = await usageReport(openModelsContext(context.home), { days, by: grouping(context) });
   if (context.values.json) context.terminal.out(JSON.stringify(report, null, 2));
   else if (report.groups.length === 0)
     context.terminal.out([`No model calls in the last ${days} days.`, ...capLines(report)].join("\n"));
