@@ -44,7 +44,7 @@ describe("afterwards", () => {
     expect(readFileSync(join(place.skills, "notes", "SKILL.md"), "utf8")).toContain("My own words.");
     const outcome = await place.actions.update("notes", {}, async (plan) => (plan.edited ? "overwrite" : "no"));
     expect(outcome).toMatchObject({ done: true, put: { updated: true } });
-    const kept = outcome.done ? (outcome.put.kept ?? "") : "";
+    const kept = outcome.done ? (outcome.installed.kept ?? "") : "";
     expect(readFileSync(join(kept, "SKILL.md"), "utf8")).toContain("My own words.");
     serve(HOSTILE);
     await expect(place.actions.update("notes", { force: true }, yes)).rejects.toThrow(/dangerous/);

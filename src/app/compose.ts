@@ -65,7 +65,9 @@ function lazyServices(deps: ConversationDeps): LazyServices {
     },
     skillCommands: async (platform) => {
       const { skillCommands } = await import("../skills/preload.ts");
-      return skillCommands(services, platform);
+      const prepareInput: App["prepareInput"] = async (text, opened) =>
+        (await import("./prepare-input.ts")).prepareInput(services, text, opened);
+      return skillCommands({ skills: services.skills, prepareInput }, platform);
     },
     skills: () => services.skills.open(),
     tools: async () => {

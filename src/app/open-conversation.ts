@@ -78,7 +78,7 @@ export async function ownTools(
   return [
     sessionSearchTool({ store: services.store, ...(options.userId ? { userId: options.userId } : {}) }),
     recallContextTool(services.store),
-    ...(await skillToolsFor(services, options)),
+    ...(await skillToolsFor(services.skills, options)),
     await cronToolFor(services, options),
     ...(await messageToolsFor(services, options)),
     ...(memory.tool ? [memory.tool] : []),
@@ -199,7 +199,7 @@ async function assemble(
   if (options.resume) builtins.fileMemory.forgetPages(id);
   if (options.checkpoints) builtins.checkpoints.enable(id);
   await restoreTodos(deps, id, conversation.messages);
-  const preload = await preloadFor(services, options, conversation).catch(async (error: unknown) => {
+  const preload = await preloadFor(services.skills, options, conversation).catch(async (error: unknown) => {
     await conversation.close();
     throw error;
   });

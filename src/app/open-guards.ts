@@ -1,15 +1,15 @@
 // The guards of a program: redaction, the gate, the injection scan, and workspaces whose children get a clean environment.
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isSecretKey } from "../config/mask.ts";
 import { openSettings } from "../config/settings.ts";
 import type { Config } from "../core/config/config.ts";
-import type { Gate } from "../core/gate.ts";
+import type { Gate, Judge } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import { rememberClean } from "../security/clean-texts.ts";
-import type { Judge } from "../security/gate/consent.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
 import { createRedactor } from "../security/redact.ts";
@@ -113,7 +113,7 @@ function lazyGate(open: () => Promise<SecurityGate>): AppGate {
 
 export async function openGuards(home: Home, config: Config, options: GuardOptions): Promise<Guards> {
   const hooks = options.hooks ?? noHooks;
-  const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
+  const redactor = createRedactor({ values: knownSecrets(home, config, isSecretKey), enabled: config.security.redact_secrets });
   const urls = urlPolicy(home, config, redactor);
   const openBackend = backendOpener(home, config);
   return {

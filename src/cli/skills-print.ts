@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { UserError } from "../core/failure.ts";
 import { displayWidth } from "../lib/text-width.ts";
-import type { InstallPlan } from "../skills/hub/api.ts";
+import type { InstallPlan } from "../core/skill-hub.ts";
 import { formatBytes } from "./columns.ts";
 import type { CliCommand } from "./command.ts";
 import type { Terminal } from "./terminal.ts";

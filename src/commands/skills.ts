@@ -4,7 +4,7 @@ import type { Services } from "../app/services.ts";
 import type { CommandAnswer, CommandContext, SlashCommand } from "../core/command.ts";
 import { UserError } from "../core/failure.ts";
 import { nobody } from "../core/human.ts";
-import type { HubActions, InstallPlan } from "../skills/hub/api.ts";
+import type { InstallPlan, SkillHub } from "../core/skill-hub.ts";
 
 const MAX_ROWS = 15;
 const MAX_FINDINGS = 8;
@@ -66,7 +66,7 @@ function planText(plan: InstallPlan): string {
   ].join("\n");
 }
 
-async function searchText(hub: HubActions, query: string): Promise<string> {
+async function searchText(hub: SkillHub, query: string): Promise<string> {
   const found = await hub.search(query, { limit: MAX_ROWS + 1 });
   const rows = found.listings.slice(0, MAX_ROWS).map((row) => {
     return `  ${plain(row.identifier)} (${row.trust})\n      ${short(row.description, 100)}`;
@@ -79,7 +79,7 @@ async function searchText(hub: HubActions, query: string): Promise<string> {
   ].join("\n");
 }
 
-async function inspectText(hub: HubActions, identifier: string): Promise<string> {
+async function inspectText(hub: SkillHub, identifier: string): Promise<string> {
   const plan = await hub.inspect(identifier);
   const lines = plain(plan.text).split("\n");
   const more = lines.length - INSPECTED_LINES;
@@ -89,7 +89,7 @@ async function inspectText(hub: HubActions, identifier: string): Promise<string>
 /** The person reads the plan and says yes; typing the command alone is not enough. */
 async function installText(
   services: Services,
-  hub: HubActions,
+  hub: SkillHub,
   context: CommandContext,
   options: { readonly identifier: string; readonly force: boolean },
 ): Promise<string> {
@@ -118,10 +118,10 @@ async function installText(
     });
   if (!outcome.done) return `${outcome.plan.name} was not installed.`;
   await (await services.skills.open()).reload();
-  return `Installed ${outcome.put.name}. Use it with /${outcome.put.name}; the agent sees it in its list from the next session on.`;
+  return `Installed ${outcome.installed.name}. Use it with /${outcome.installed.name}; the agent sees it in its list from the next session on.`;
 }
 
-async function checkText(hub: HubActions): Promise<string> {
+async function checkText(hub: SkillHub): Promise<string> {
   const rows = await hub.check();
   if (rows.length === 0) return "No skills were installed from a hub.";
   return rows
@@ -131,7 +131,7 @@ async function checkText(hub: HubActions): Promise<string> {
 
 async function uninstallText(
   services: Services,
-  hub: HubActions,
+  hub: SkillHub,
   context: CommandContext,
   name: string,
 ): Promise<string> {
@@ -178,7 +178,7 @@ async function atMachine(
   if (context.busy && ["install", "uninstall"].includes(verb))
     return "Wait until the turn is over: this asks you something.";
   if (verb === "enable" || verb === "disable") return switchText(services, rest, verb === "enable");
-  const { openHubActions } = await import("../skills/hub/api.ts");
+  const { openHubActions } = await import("../app/open-hub.ts");
   const hub = await openHubActions(services.home);
   if (verb === "search" || verb === "browse") return searchText(hub, rest);
   if (verb === "inspect") return inspectText(hub, rest);

@@ -81,6 +81,12 @@ export type Verdict =
       readonly rule: string;
     };
 
+/** A model's verdict on one risky action, for `approvals.mode: smart`; `escalate` asks the user. */
+export type Judge = (
+  question: { readonly action: string; readonly reason: string },
+  signal: AbortSignal,
+) => Promise<"approve" | "deny" | "escalate">;
+
 export interface Gate {
   check(intent: Intent, context: GateContext): Promise<Verdict>;
   /** Denials are remembered for one turn; a new turn starts clean. */

@@ -1,15 +1,9 @@
 // Asking for consent, with an end in time: of the person at the surface, or of a judging model in smart mode.
-import type { GateContext } from "../../core/gate.ts";
+import type { GateContext, Judge } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../core/human.ts";
 import { underSignals } from "../../lib/joined-signal.ts";
 import { SignalRace } from "../../lib/signal-race.ts";
-
-/** A model's opinion about one action; anything but a clear word counts as `escalate`. */
-export type Judge = (
-  question: { readonly action: string; readonly reason: string },
-  signal: AbortSignal,
-) => Promise<"approve" | "deny" | "escalate">;
 
 const NO_ANSWER: ApprovalAnswer = { choice: "deny", unattended: true };
 

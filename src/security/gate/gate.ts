@@ -1,6 +1,6 @@
 // The gate: every command, program, file, address and durable change is judged here, by one order of decisions.
 import { resolve } from "node:path";
-import type { Gate, GateContext, Intent, Verdict } from "../../core/gate.ts";
+import type { Gate, GateContext, Intent, Judge, Verdict } from "../../core/gate.ts";
 import { type Hooks, noHooks } from "../../core/hook.ts";
 import type { PathGuard, PathRequest } from "../path-guard.ts";
 import { expandHome } from "../real-path.ts";
@@ -8,7 +8,7 @@ import { checkUrl, type UrlPolicy } from "../url-guard.ts";
 import { AllowList, intentKey } from "./allow-list.ts";
 import { analyseCommand, analyseProgram } from "./analyse.ts";
 import { analyseInput } from "./analyse-input.ts";
-import { askUser, type Judge, judged } from "./consent.ts";
+import { askUser, judged } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { type Analysis, type Effect, isUnchecked, worstOf } from "./effects.ts";
 import { actionOf, afterOutside, type Case, reasonOf, requestOf } from "./gate-case.ts";

@@ -1,14 +1,6 @@
 // What differs between the files that are here and those that would replace them.
+import type { FileChange } from "../../core/skill-hub.ts";
 import type { Hashed } from "./hash.ts";
-
-export interface FileChange {
-  readonly path: string;
-  readonly kind: "added" | "removed" | "changed";
-  readonly plus: number;
-  readonly minus: number;
-  /** Unified diff; empty for binary or large files. */
-  readonly patch: string;
-}
 
 const MAX_DIFFED = 200_000;
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
+import type { FileChange, InstalledSkill } from "../../core/skill-hub.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import { nearest } from "../../lib/nearest.ts";
 import type { GuardReport } from "../guard/finding.ts";
@@ -11,12 +12,12 @@ import { readSkillFiles } from "../guard/read-files.ts";
 import { scanSkill } from "../guard/scan-skill.ts";
 import { type AuditLine, noteAudit } from "./audit-log.ts";
 import type { Bundle } from "./bundle.ts";
-import { changesBetween, type FileChange } from "./changes.ts";
+import { changesBetween } from "./changes.ts";
 import { fingerprint, readFolder } from "./hash.ts";
 import { type HubHost, withDeadline } from "./hub-host.ts";
 import { HubLock, type LockEntry } from "./lock.ts";
 import { hubFolders, realSkillsDir } from "./place.ts";
-import { type Put, type PutOptions, putInPlace } from "./put.ts";
+import { type PutOptions, putInPlace } from "./put.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 import { type Found, resolveName, searchHub, sourceFor } from "./router.ts";
 import { discard, type Staged, type StageOptions, stage } from "./stage.ts";
@@ -105,7 +106,7 @@ export class Hub {
     }
   }
 
-  async install(staged: Staged, options: PutOptions): Promise<Put> {
+  async install(staged: Staged, options: PutOptions): Promise<InstalledSkill> {
     const put = await putInPlace(this.host, staged, options);
     await this.#note({
       action: put.updated ? "UPDATE" : "INSTALL",

@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { JsonObject } from "../../core/message.ts";
+import type { InstalledSkill } from "../../core/skill-hub.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import type { BundleFile } from "./bundle.ts";
 import type { HubHost } from "./hub-host.ts";
@@ -18,14 +19,6 @@ export interface PutOptions {
   readonly replace: boolean;
   /** Replace it even though the person edited it; the edited copy is kept aside. */
   readonly overwrite: boolean;
-}
-
-export interface Put {
-  readonly name: string;
-  readonly dir: string;
-  readonly updated: boolean;
-  /** Where an edited copy was kept. */
-  readonly kept?: string | undefined;
 }
 
 async function draftOf(quarantine: string, files: readonly BundleFile[]): Promise<string> {
@@ -101,7 +94,7 @@ async function entryFor(host: HubHost, staged: Staged, target: Target): Promise<
 }
 
 /** The bytes that were scanned are the bytes that are written. A skill that is not allowed is never put anywhere. */
-export async function putInPlace(host: HubHost, staged: Staged, options: PutOptions): Promise<Put> {
+export async function putInPlace(host: HubHost, staged: Staged, options: PutOptions): Promise<InstalledSkill> {
   if (staged.decision.action !== "allow") throw new HubRefusal(`refused: ${staged.decision.reason}`);
   const { hub, quarantine } = await hubFolders(host.skillsDir);
   return withFileLock(join(hub, "changes"), async () => {
