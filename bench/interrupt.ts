@@ -5,7 +5,7 @@ import { openApp } from "../src/app/compose.ts";
 import type { Conversation } from "../src/core/conversation.ts";
 import type { AgentEvent } from "../src/core/event.ts";
 import { nobody } from "../src/core/human.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { calls, type FakeLlm, hang, startFakeLlm, status, text, usage } from "../test/fake-llm.ts";
 import type { Reply } from "../test/fake-llm-replies.ts";
 import { tempHome } from "../test/temp-home.ts";

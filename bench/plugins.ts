@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { openSettings } from "../src/config/settings.ts";
+import { openSettings } from "../src/config/api.ts";
 import { Registry } from "../src/core/tool-registry.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { PluginHost } from "../src/plugins/plugin-host.ts";
 import { type Line, printTable } from "./table.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/control/gateway.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 
 export interface Sample {
   readonly heap: number;

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import type { App } from "../src/app/app.ts";
 import { openApp } from "../src/app/compose.ts";
 import { openServer, type RunningServer } from "../src/app/open-server.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import type { Reply } from "./fake-llm-replies.ts";
 import type { RecordedRequest } from "./fake-llm-request.ts";

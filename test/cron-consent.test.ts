@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { App } from "../src/app/app.ts";
 import { openApp } from "../src/app/compose.ts";
 import { type ApprovalRequest, type Human, nobody } from "../src/core/human.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import type { Reply } from "./fake-llm-replies.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";

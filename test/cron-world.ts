@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { App } from "../src/app/app.ts";
 import { openApp } from "../src/app/compose.ts";
 import type { Deliverer, DeliveryMessage, DeliveryTarget } from "../src/core/job.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { type FakeLlm, startFakeLlm } from "./fake-llm.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 

@@ -5,7 +5,7 @@ import OpenAI from "openai";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type OpenedGateway, openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/control/gateway.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import { freePort } from "./free-port.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type OpenedGateway, openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/control/gateway.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import { FakeTelegram, type FakeTelegramOptions } from "./fake-telegram.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";

@@ -15,7 +15,7 @@ import { join, relative } from "node:path";
 import { expect } from "vitest";
 import { openHubActions } from "../src/app/open-hub.ts";
 import type { InstallConsent } from "../src/core/skill-hub.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import type { HubActions } from "../src/skills/hub/api.ts";
 import { FakeHub } from "./fake-hub.ts";
 

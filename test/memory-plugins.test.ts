@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSettings } from "../src/config/settings.ts";
+import { openSettings } from "../src/config/api.ts";
 import type { MemoryProvider } from "../src/core/memory.ts";
 import type { JsonObject } from "../src/core/message.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { openMemoryActions } from "../src/memory/api.ts";
 import { PluginHost } from "../src/plugins/plugin-host.ts";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";

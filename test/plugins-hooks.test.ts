@@ -7,7 +7,7 @@ import { openApp } from "../src/app/compose.ts";
 import { HOOK_NAMES, type HookName } from "../src/core/hook.ts";
 import type { ApprovalAnswer, Human } from "../src/core/human.ts";
 import type { JsonObject } from "../src/core/message.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import { runHermes } from "./hermes.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, linkSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { nobody } from "../src/index.ts";
 import { isProtected } from "../src/security/protected-files.ts";
 import { CANARY, GuardedWorld } from "./guarded-world.ts";

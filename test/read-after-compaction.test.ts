@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { nobody } from "../src/core/human.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { calls, startFakeLlm, text } from "./fake-llm.ts";
 import { tempHome } from "./temp-home.ts";
 

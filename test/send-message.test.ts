@@ -6,7 +6,7 @@ import { openApp } from "../src/app/compose.ts";
 import type { Human } from "../src/core/human.ts";
 import { nobody } from "../src/core/human.ts";
 import { serveControl } from "../src/gateway-control/gateway-process.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";
 import { sendMessageTool } from "../src/tools/send-message.ts";

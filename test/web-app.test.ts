@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { nobody } from "../src/core/human.ts";
-import { openHome } from "../src/home/home.ts";
+import { openHome } from "../src/home/api.ts";
 import { type AgentEvent, createHermes, type Hermes } from "../src/index.ts";
 import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
 import { type FakePages, fakePages } from "./fake-web-pages.ts";

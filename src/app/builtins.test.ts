@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openHome } from "../home/home.ts";
+import { openHome } from "../home/api.ts";
 import { CONVERSATION_TOOLS } from "./builtins.ts";
 import { openApp } from "./compose.ts";
 

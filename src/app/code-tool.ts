@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { argumentProblems } from "../agent/tools/check-arguments.ts";
 import { coerceArguments } from "../agent/tools/coerce-arguments.ts";
 import { thrownResult } from "../agent/tools/tool-errors.ts";
-import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
+import { isSecretEnvName, knownEnvNames } from "../core/config/env-names.ts";
 import type { JsonObject } from "../core/message.ts";
 import { type Tool, type ToolBox, type ToolContext, type ToolResult, toolError } from "../core/tool.ts";
 import { codeEnv } from "../security/child-env.ts";

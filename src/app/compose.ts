@@ -1,6 +1,6 @@
 // Configuration → program: opens the store, the models, the guards and the tools; closes them again.
 
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
 import { Registry } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";

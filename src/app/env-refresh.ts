@@ -1,9 +1,8 @@
 // `.env` while the program runs: a changed key serves the next conversation, without a restart.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isSecretKey } from "../config/mask.ts";
 import type { Registry } from "../core/tool-registry.ts";
-import { rereadEnv } from "../home/home.ts";
+import { rereadEnv } from "../home/api.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
 import type { Services } from "./services.ts";
 
@@ -22,7 +21,7 @@ export async function refreshEnv(services: Services, registry: Registry): Promis
   if (seen.get(home) === stamp) return false;
   seen.set(home, stamp);
   if (rereadEnv(home).length === 0) return false;
-  for (const secret of knownSecrets(home, config, isSecretKey)) redactor.learn(secret);
+  for (const secret of knownSecrets(home, config)) redactor.learn(secret);
   models.refresh();
   registry.forget();
   return true;

@@ -7,7 +7,7 @@ import { type Human, nobody } from "../core/human.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { type Jobs, openJobs } from "../cron/job-service.ts";
-import { openHome } from "../home/home.ts";
+import { openHome } from "../home/api.ts";
 
 export interface HermesOptions {
   /** The home directory. Default: HERMES_HOME, else `~/.hermes`. */

@@ -1,8 +1,7 @@
 // The guards of a program: redaction, the gate, the injection scan, and workspaces whose children get a clean environment.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isSecretKey } from "../config/mask.ts";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Config } from "../core/config/config.ts";
 import type { Gate, Judge } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
@@ -113,7 +112,7 @@ function lazyGate(open: () => Promise<SecurityGate>): AppGate {
 
 export async function openGuards(home: Home, config: Config, options: GuardOptions): Promise<Guards> {
   const hooks = options.hooks ?? noHooks;
-  const redactor = createRedactor({ values: knownSecrets(home, config, isSecretKey), enabled: config.security.redact_secrets });
+  const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
   const urls = urlPolicy(home, config, redactor);
   const openBackend = backendOpener(home, config);
   return {

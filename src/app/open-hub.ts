@@ -1,7 +1,6 @@
 // Composes the skills hub of a home: guarded requests, service addresses, a GitHub token and its folders.
 import { join } from "node:path";
-import { isSecretKey } from "../config/mask.ts";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
 import type { WebFetch } from "../core/web.ts";
 import { shippedFolder } from "../home/shipped-folder.ts";
@@ -45,7 +44,7 @@ function createFetch(policy: UrlPolicy): WebFetch {
 
 async function openHub(home: Home): Promise<Hub> {
   const { config } = await openSettings(home).load();
-  const redactor = createRedactor({ values: knownSecrets(home, config, isSecretKey), enabled: config.security.redact_secrets });
+  const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
   const urls = urlPolicy(home, config, redactor);
   const { redactor: _, ...services } = urls;
   const token = home.env.GITHUB_TOKEN?.trim() || home.env.GH_TOKEN?.trim();

@@ -3,17 +3,21 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { isSecretEnvName, knownEnvNames } from "../config/env-names.ts";
+import { openSettings } from "../config/api.ts";
 import { envPath, setEnvValue } from "../config/env-write.ts";
 import { expandText } from "../config/expand.ts";
-import { getAt, splitPath } from "../config/path.ts";
 import { readText } from "../config/write.ts";
+import { parseEnvFile } from "../core/config/env-file.ts";
+import { isSecretEnvName, knownEnvNames } from "../core/config/env-names.ts";
+import type { Home } from "../core/home.ts";
 import { shippedFolder } from "../home/shipped-folder.ts";
-import { parseEnvFile } from "../lib/env-file.ts";
+import { getAt, splitPath } from "../lib/json/tree-path.ts";
 import { terminalEnv } from "../security/child-env.ts";
+import { type OwnSkillActions, ownSkillActions } from "../skills/api.ts";
 import type { ShellOutcome, SkillHost, SkillSettings } from "../skills/skill-host.ts";
 import { SkillService } from "../skills/skill-service.ts";
 import { commandEnvironment } from "../tools/terminal/open-backend.ts";
+import type { App } from "./app.ts";
 import { buildId } from "./build-id.ts";
 import type { Services } from "./services.ts";
 
@@ -151,5 +155,15 @@ export function openSkills(services: Services): SkillService {
       return change.ok ? { ok: true, text: change.text, count: change.count } : { ok: false, error: change.error };
     },
     notice: (text) => services.notice(text),
+  });
+}
+
+/** The actions of `hermes skills` on the skills of a home. `openApp` is handed in because it loads this module. */
+export function openOwnSkills(home: Home, openApp: () => Promise<App>): OwnSkillActions {
+  return ownSkillActions({
+    home: home.path,
+    bundled: shippedFolder(home, "skills"),
+    settings: openSettings(home),
+    open: openApp,
   });
 }

@@ -14,8 +14,8 @@ export interface OpenStoreOptions {
 }
 
 async function indexLayout(home: Home): Promise<"inline" | "compact"> {
-  const { openSettings } = await import("../config/settings.ts");
-  return (await openSettings(home).look()).config.sessions.index;
+  const { openSettings } = await import("../config/api.ts");
+  return (await openSettings(home).inspect()).config.sessions.index;
 }
 
 /** Where transcripts of sessions lie beside the database; removed together with their session. */

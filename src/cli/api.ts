@@ -1,7 +1,7 @@
 // `hermes api`: the OpenAI-compatible server, its key, and whether it answers.
 import { openApp } from "../app/compose.ts";
 import { openServer } from "../app/open-server.ts";
-import { rereadEnv } from "../home/home.ts";
+import { rereadEnv } from "../home/api.ts";
 import { ensureApiKey, serverState } from "../platforms/api-server/api.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
 

@@ -1,8 +1,9 @@
 // `hermes config`: show, look up, change, edit, check and migrate the settings of a home.
 
-import { openSettings, type SettingRow, type Settings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
+import type { SettingRow, Settings } from "../core/settings.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
@@ -91,7 +92,7 @@ const get: CliCommand = {
   run: async (context) => {
     const key = requireArgument(context, 0, "get KEY");
     const settings = openSettings(context.home);
-    const { blocking } = await settings.look();
+    const { blocking } = await settings.inspect();
     for (const { message } of blocking) context.terminal.err(`warning: ${message}`);
     const value = await settings.get(key, { reveal: Boolean(context.values.reveal) });
     if (context.values.json) printJson(context.terminal, value);

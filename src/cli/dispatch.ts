@@ -2,7 +2,7 @@
 
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { openHome } from "../home/home.ts";
+import { openHome } from "../home/api.ts";
 import { nearest } from "../lib/nearest.ts";
 import { runCommand, type Surfaces } from "./command.ts";
 import { commands } from "./table.ts";

@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { openForeignStore, sessionsDir } from "../app/store.ts";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { ExportedSession, SessionStore } from "../core/session.ts";
 import { formatBytes } from "./columns.ts";

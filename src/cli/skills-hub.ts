@@ -110,7 +110,11 @@ export async function install(context: CliContext): Promise<number> {
   const hub = await openHubActions(context.home);
   const outcome = await hub.install(wordOf(context, "skill"), toOptions(context), consentOf(context, "Install"));
   if (values.json)
-    printJson(context, { installed: outcome.done, ...(outcome.done ? outcome.installed : {}), plan: shown(outcome.plan) });
+    printJson(context, {
+      installed: outcome.done,
+      ...(outcome.done ? outcome.installed : {}),
+      plan: shown(outcome.plan),
+    });
   else if (outcome.done)
     terminal.out(
       `Installed ${outcome.installed.name} in\n  ${outcome.installed.dir}\nUse it in a conversation with /${outcome.installed.name}`,

@@ -155,7 +155,7 @@ async function switchText(services: Services, name: string, on: boolean): Promis
   const { skills } = await (await services.skills.open()).list({ everything: true });
   if (!skills.some((skill) => skill.name === name))
     throw new UserError(`there is no skill "${plain(name)}"`, { hint: "See: /skills" });
-  const { openSettings } = await import("../config/settings.ts");
+  const { openSettings } = await import("../config/api.ts");
   const settings = openSettings(services.home);
   const before = (await settings.load()).config.skills.disabled as readonly string[];
   const after = on ? before.filter((other) => other !== name) : [...new Set([...before, name])];

@@ -2,12 +2,12 @@
 
 import { findNode, schema } from "../core/config/config.ts";
 import type { Field, Keys, NamedMap, Node, Section } from "../core/config/fields.ts";
+import { isSecretKey } from "../core/config/mask.ts";
+import type { ConfigWarning } from "../core/settings.ts";
 import { nearest } from "../lib/nearest.ts";
 import { coerceForField } from "./coerce.ts";
 import { describeAllowed, describeFound } from "./describe.ts";
 import { type Env, expandText, expandTree, unsetReferences } from "./expand.ts";
-import { isSecretKey } from "./mask.ts";
-import type { ConfigWarning } from "./warning.ts";
 
 export type Path = readonly string[];
 

@@ -1,7 +1,7 @@
 // Words for values: what was found, and what a key allows.
 
 import type { Field, Node, Range } from "../core/config/fields.ts";
-import { isSecretKey, looksSecret } from "./mask.ts";
+import { isSecretKey, looksSecret } from "../core/config/mask.ts";
 
 /** `the text "abc"`, `a list`; secrets and long values are only named by their type. */
 export function describeFound(value: unknown, key: string): string {

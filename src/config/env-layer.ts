@@ -1,11 +1,11 @@
 // The environment as a layer of the configuration: variables that set a key.
 
 import { findNode, schema } from "../core/config/config.ts";
+import type { ConfigWarning } from "../core/settings.ts";
+import { getAt } from "../lib/json/tree-path.ts";
 import { fieldProblem, isMap } from "./check.ts";
 import { coerceForField } from "./coerce.ts";
 import type { Env } from "./expand.ts";
-import { getAt } from "./path.ts";
-import type { ConfigWarning } from "./warning.ts";
 
 interface Binding {
   readonly name: string;

@@ -1,9 +1,9 @@
 // Changes of the home's `.env`: one name at a time, under a lock, atomic, readable by the owner only.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { decodeEnvFile, isEnvName, withEnvValue, withoutEnvValue } from "../core/config/env-file.ts";
 import { UserError } from "../core/failure.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { decodeEnvFile, isEnvName, withEnvValue, withoutEnvValue } from "../lib/env-file.ts";
 import { withFileLock } from "../lib/file-lock.ts";
 import { refuseWhenManaged, type WritableHome } from "./write.ts";
 

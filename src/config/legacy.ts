@@ -1,6 +1,7 @@
 // Older shapes of the configuration, brought to the present one in memory. The file itself is not touched.
+
+import type { ConfigWarning } from "../core/settings.ts";
 import { isMap } from "./check.ts";
-import type { ConfigWarning } from "./warning.ts";
 
 type Tree = { [key: string]: unknown };
 

@@ -2,15 +2,15 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
+import type { ConfigWarning, LoadedConfig } from "../core/settings.ts";
+import { mergeTrees, withAt } from "../lib/json/tree-path.ts";
 import { checkTree, suggestKey } from "./check.ts";
 import { envLayer } from "./env-layer.ts";
 import type { Env } from "./expand.ts";
 import { liftLegacy } from "./legacy.ts";
-import { mergeTrees, withAt } from "./path.ts";
 import { isGraveMistake } from "./security-paths.ts";
 import { structureWarnings } from "./structure.ts";
 import { keepTree, keptTree, stampOf, type Tree } from "./tree-cache.ts";
-import type { ConfigWarning } from "./warning.ts";
 import type { ParsedYaml } from "./yaml-file.ts";
 
 /** What loading needs of a home. */
@@ -28,17 +28,6 @@ interface FileTree extends Pick<ParsedYaml, "tree" | "problem" | "warnings"> {
 export interface ConfigCache {
   stamp?: string | undefined;
   file?: FileTree | undefined;
-}
-
-export interface LoadedConfig {
-  readonly config: Config;
-  readonly warnings: readonly ConfigWarning[];
-  /** Those of the warnings with which nothing may be started: the file cannot be read, or a setting of security or of the model is wrong. */
-  readonly blocking: readonly ConfigWarning[];
-  /** config.yaml as it is written: not merged, not expanded. Empty when there is none or it is broken. */
-  readonly raw: { readonly [key: string]: unknown };
-  /** Dotted paths that a variable of the environment set. */
-  readonly fromEnvironment: readonly string[];
 }
 
 export function configPath(home: { readonly path: string }): string {

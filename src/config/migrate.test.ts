@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { getAt, leaves, type Tree } from "../lib/json/tree-path.ts";
 import { isMap } from "./check.ts";
 import { migrate, migrations } from "./migrate.ts";
-import { getAt, leaves, type Tree } from "./path.ts";
 
 const run = (config: Tree, env: Record<string, string> = {}, installedPlugins: string[] = []) =>
   migrate({ config, env, installedPlugins }).state;

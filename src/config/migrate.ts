@@ -1,9 +1,9 @@
 // Migrations of config.yaml and .env from version to version: pure functions that account for every key they touch.
 
 import { CONFIG_VERSION } from "../core/config/config.ts";
+import { getAt, type Tree, withAt } from "../lib/json/tree-path.ts";
 import { isMap } from "./check.ts";
 import { customProviderEntry } from "./legacy.ts";
-import { getAt, type Tree, withAt } from "./path.ts";
 
 export interface MigrationState {
   readonly config: Tree;

@@ -1,5 +1,5 @@
 // Settings that decide what the program may do and which model answers. With a mistake in one of them nothing is started.
-import type { ConfigWarning } from "./warning.ts";
+import type { ConfigWarning } from "../core/settings.ts";
 
 /** Each stands for itself and all that is inside. */
 const SECURITY_PATHS: readonly string[] = [

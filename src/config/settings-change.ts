@@ -1,29 +1,20 @@
 // Changing one setting from text: find its place, understand the text, check it, write it.
 
 import { findNode } from "../core/config/config.ts";
+import { isEnvName } from "../core/config/env-file.ts";
+import { belongsInEnvFile, isSecretEnvName, knownEnvNames, nearestEnvName } from "../core/config/env-names.ts";
 import type { Node } from "../core/config/fields.ts";
+import { isSecretKey, looksSecret, maskSecret, maskTree } from "../core/config/mask.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { isEnvName } from "../lib/env-file.ts";
+import type { SettingChange } from "../core/settings.ts";
+import { splitPath } from "../lib/json/tree-path.ts";
 import { checkAt, suggestKey } from "./check.ts";
 import { coerceForNode } from "./coerce.ts";
 import { describeAllowed, describeFound } from "./describe.ts";
 import { mirrorName } from "./env-layer.ts";
-import { belongsInEnvFile, isSecretEnvName, knownEnvNames, nearestEnvName } from "./env-names.ts";
 import { removeEnvValue, setEnvValue } from "./env-write.ts";
-import { isSecretKey, looksSecret, maskSecret, maskTree } from "./mask.ts";
-import { splitPath } from "./path.ts";
 import { removeConfigValue, setConfigValue } from "./write.ts";
-
-export interface ChangeOutcome {
-  /** The key that was set: a dotted path, or the name of a variable. */
-  readonly key: string;
-  /** What was written; secrets masked. */
-  readonly value: unknown;
-  readonly file: "config.yaml" | ".env";
-  /** What the person may have meant instead. */
-  readonly hint?: string | undefined;
-}
 
 interface Change {
   readonly path: string;
@@ -72,7 +63,7 @@ function placeFor(path: string, raw: Raw): string[] {
   return keys;
 }
 
-async function changeEnv(home: Home, name: string, text: string, readBy: boolean): Promise<ChangeOutcome> {
+async function changeEnv(home: Home, name: string, text: string, readBy: boolean): Promise<SettingChange> {
   await setEnvValue(home, name, text);
   const masked = isSecretEnvName(name) || looksSecret(text) || readBy;
   const meant = readBy ? undefined : nearestEnvName(name);
@@ -119,7 +110,7 @@ export async function removeSetting(home: Home, raw: Raw, path: string): Promise
   if (mirror !== undefined) await removeEnvValue(home, mirror);
 }
 
-export async function changeSetting(home: Home, raw: Raw, change: Change): Promise<ChangeOutcome> {
+export async function changeSetting(home: Home, raw: Raw, change: Change): Promise<SettingChange> {
   const { path, text, force } = change;
   const variable = envNameOf(path, raw, text);
   if (variable) return changeEnv(home, variable.name, text, variable.readBy);

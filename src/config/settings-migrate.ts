@@ -1,26 +1,15 @@
 // Bringing a home's configuration to the newest version, with a backup first.
 import { copyFile } from "node:fs/promises";
 import { CONFIG_VERSION } from "../core/config/config.ts";
+import { parseEnvFile } from "../core/config/env-file.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { parseEnvFile } from "../lib/env-file.ts";
+import type { MigrationReport } from "../core/settings.ts";
 import { envPath } from "./env-write.ts";
 import { configPath } from "./load.ts";
 import { migrate, versionOf } from "./migrate.ts";
 import { readText, refuseWhenManaged, saveConfigTree } from "./write.ts";
 import { parseYaml } from "./yaml-file.ts";
-
-export interface MigrationReport {
-  readonly from: number;
-  readonly to: number;
-  readonly steps: readonly string[];
-  readonly moved: readonly { readonly from: string; readonly to: string }[];
-  readonly dropped: readonly { readonly path: string; readonly reason: string }[];
-  /** Variables of `.env` that are blanked. */
-  readonly blanked: readonly string[];
-  /** The copy of config.yaml made before; null when nothing had to change. */
-  readonly backup: string | null;
-}
 
 function stamp(now: Date): string {
   return now.toISOString().replace(/[-:]/g, "").replace(/\..*$/, "").replace("T", "_");

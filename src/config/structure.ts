@@ -1,6 +1,6 @@
 // Checks that look at more than one key.
 import type { Config } from "../core/config/config.ts";
-import type { ConfigWarning } from "./warning.ts";
+import type { ConfigWarning } from "../core/settings.ts";
 
 function isUrl(text: string): boolean {
   return URL.canParse(text) && new URL(text).host !== "";

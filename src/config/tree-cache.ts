@@ -2,8 +2,8 @@
 // A file that spells out a secret is never copied; a copy counts only for exactly the file it was made from.
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { maskTree } from "../core/config/mask.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { maskTree } from "./mask.ts";
 
 export type Tree = { readonly [key: string]: unknown };
 

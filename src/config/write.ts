@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../core/failure.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
+import { withAt } from "../lib/json/tree-path.ts";
 import type { Env } from "./expand.ts";
 import { configPath } from "./load.ts";
-import { withAt } from "./path.ts";
 import { restoreReferences } from "./restore.ts";
 import { type ParsedYaml, parseYaml, type YamlDocument } from "./yaml-file.ts";
 

@@ -1,7 +1,7 @@
 // config.yaml as text, as a document that keeps comments, and as a plain tree with line numbers.
 import type { Document, ErrorCode, LineCounter, ParsedNode } from "yaml";
+import type { ConfigWarning } from "../core/settings.ts";
 import { mustBeUnique } from "./security-paths.ts";
-import type { ConfigWarning } from "./warning.ts";
 
 /** The package is CommonJS: in a bundle, an import of it has only a default. */
 const loadYaml = async () => (await import("yaml")).default;

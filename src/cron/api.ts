@@ -10,7 +10,7 @@ const GATEWAY_START_MS = 30_000;
 export async function withJobs<T>(home: Home, work: (repository: JobRepository) => Promise<T>): Promise<T> {
   const [{ openJobRepository }, { openSettings }] = await Promise.all([
     import("../app/open-cron.ts"),
-    import("../config/settings.ts"),
+    import("../config/api.ts"),
   ]);
   const { config } = await openSettings(home).load();
   const deliverer = () => Promise.reject(new Error("nothing is delivered by looking"));

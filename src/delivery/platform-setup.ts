@@ -6,7 +6,7 @@ import { allPlatforms } from "../app/platforms.ts";
 import { errorMessage } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { Platform, PlatformContext, PlatformSetting } from "../core/platform.ts";
-import { rereadEnv } from "../home/home.ts";
+import { rereadEnv } from "../home/api.ts";
 import { readPlatformSettings } from "./platform-settings.ts";
 
 const TRIAL_MS = 30_000;

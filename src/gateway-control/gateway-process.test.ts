@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Home } from "../core/home.ts";
-import { openHome } from "../home/home.ts";
+import { openHome } from "../home/api.ts";
 import { askGateway, controlPath, serveControl } from "./gateway-process.ts";
 
 let root: string;

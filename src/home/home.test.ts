@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { UserError } from "../core/failure.ts";
 import type { Host } from "../core/home.ts";
-import { openHome } from "./home.ts";
+import { openHome } from "./api.ts";
 import { ensureHomeLayout } from "./home-layout.ts";
 import { profileNameProblem } from "./profile.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { ConfigField, MemoryProvider } from "../core/memory.ts";

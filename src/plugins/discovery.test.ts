@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openHome } from "../home/home.ts";
+import { openHome } from "../home/api.ts";
 import { discoverPlugins } from "./discovery.ts";
 import { PluginCache } from "./plugin-cache.ts";
 

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openSettings } from "../config/settings.ts";
-import { openHome } from "../home/home.ts";
+import { openSettings } from "../config/api.ts";
+import { openHome } from "../home/api.ts";
 import { openPlugins } from "./api.ts";
 import { parseInstallSource } from "./install.ts";
 

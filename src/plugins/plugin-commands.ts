@@ -1,7 +1,7 @@
 // `hermes <word>` for words that no built-in command has: a plugin's own command, when one is enabled that brings it.
 
 import { withModelProviders } from "../app/open-plugins.ts";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
 import type { Models } from "../providers/connect.ts";
 import { wantsNoPlugins } from "./plugin-status.ts";

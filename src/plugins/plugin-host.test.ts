@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { toolContext } from "../../test/tool-context.ts";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import { Registry } from "../core/tool-registry.ts";
-import { openHome } from "../home/home.ts";
+import { openHome } from "../home/api.ts";
 import { HookRunner } from "./hooks/hook-runner.ts";
 import { PluginHost } from "./plugin-host.ts";
 

@@ -2,20 +2,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
+import { isSecretKey } from "../core/config/mask.ts";
 import type { Home } from "../core/home.ts";
 import { parseJson } from "../lib/parse-json.ts";
 import { isSecretValue, secretValuesOf } from "./secret-names.ts";
 
-type IsSecretKey = (name: string) => boolean;
-
 /** The strings in a tree whose key is secret; `name` is the key of `value`. */
-function* secretsIn(value: unknown, isSecretKey: IsSecretKey, name = ""): Generator<string> {
+function* secretsIn(value: unknown, name = ""): Generator<string> {
   if (typeof value === "string") {
     if (isSecretKey(name) && isSecretValue(value)) yield value;
     return;
   }
   if (value === null || typeof value !== "object") return;
-  for (const [key, inner] of Object.entries(value)) yield* secretsIn(inner, isSecretKey, Array.isArray(value) ? name : key);
+  for (const [key, inner] of Object.entries(value)) yield* secretsIn(inner, Array.isArray(value) ? name : key);
 }
 
 function readAuthFile(path: string): unknown {
@@ -27,12 +26,7 @@ function readAuthFile(path: string): unknown {
   }
 }
 
-/** `isSecretKey` decides by the name of a key whether its value is secret. */
-export function knownSecrets(home: Home, config: Config, isSecretKey: IsSecretKey): string[] {
+export function knownSecrets(home: Home, config: Config): string[] {
   const stores = [...new Set([home.path, home.root])].map(readAuthFile);
-  return [
-    ...secretValuesOf(home.env),
-    ...stores.flatMap((store) => [...secretsIn(store, isSecretKey)]),
-    ...secretsIn(config, isSecretKey),
-  ];
+  return [...secretValuesOf(home.env), ...stores.flatMap((store) => [...secretsIn(store)]), ...secretsIn(config)];
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { Settings } from "../core/settings.ts";
 import type { QuarantinedSkill, SkillProblem, SkillSetting, Skills } from "../core/skill.ts";
+import { getAt, splitPath } from "../lib/json/tree-path.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type ResetOutcome, readManifest, resetBundled } from "./bundled-sync.ts";
 import { HubLock } from "./hub/lock.ts";
@@ -111,19 +112,9 @@ async function listSettings(deps: OwnSkillsDeps, skills: Skills, wanted?: string
   for (const skill of chosen) {
     const { header } = await parseSkill(await readFile(skill.file, "utf8"));
     for (const setting of header.settings)
-      found.push({ ...setting, skill: skill.name, value: valueAt(config.skills.config, setting.key) });
+      found.push({ ...setting, skill: skill.name, value: getAt(config.skills.config, splitPath(setting.key)) });
   }
   return found;
-}
-
-/** The value at a dotted path. */
-function valueAt(tree: unknown, path: string): unknown {
-  let value = tree;
-  for (const key of path.split(".").filter((part) => part !== "")) {
-    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;
-    value = (value as { readonly [key: string]: unknown })[key];
-  }
-  return value;
 }
 
 function unknownSkill(name: string, names: readonly string[]): UserError {

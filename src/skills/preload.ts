@@ -21,10 +21,7 @@ function surfaceOf(options: Pick<ConversationOptions, "platform">): { platform: 
   return { platform, local: platform === "cli" };
 }
 
-export async function skillToolsFor(
-  skills: LazySkills<SkillService>,
-  options: ConversationOptions,
-): Promise<Tool[]> {
+export async function skillToolsFor(skills: LazySkills<SkillService>, options: ConversationOptions): Promise<Tool[]> {
   const [{ skillTools }, service] = await Promise.all([import("./skill-tools.ts"), skills.open()]);
   return skillTools(service.port(surfaceOf(options)));
 }

@@ -2,7 +2,7 @@
 
 import { openApp } from "../app/compose.ts";
 import { extraToolsets, toolNames } from "../app/conversation-settings.ts";
-import { openSettings } from "../config/settings.ts";
+import { openSettings } from "../config/api.ts";
 import type { Config } from "../core/config/config.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";

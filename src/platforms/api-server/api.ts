@@ -1,12 +1,12 @@
 // What `hermes api` does beside serving: the key, and whether a server answers.
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { openSettings } from "../../config/api.ts";
 import { envPath, setEnvValue } from "../../config/env-write.ts";
 import { configPath } from "../../config/load.ts";
-import { openSettings } from "../../config/settings.ts";
+import { decodeEnvFile, parseEnvFile } from "../../core/config/env-file.ts";
 import type { Home } from "../../core/home.ts";
 import { readPlatformSettings } from "../../delivery/platform-settings.ts";
-import { decodeEnvFile, parseEnvFile } from "../../lib/env-file.ts";
 import { API_SERVER_SETTINGS, DEFAULT_HOST, DEFAULT_PORT } from "./settings.ts";
 
 const KEY = "API_SERVER_KEY";

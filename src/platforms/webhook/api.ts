@@ -1,6 +1,6 @@
 // What `hermes webhook` does: routes added, listed, removed and tried.
 import { randomBytes } from "node:crypto";
-import { openSettings } from "../../config/settings.ts";
+import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import { readPlatformSettings } from "../../delivery/platform-settings.ts";

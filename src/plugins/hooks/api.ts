@@ -1,7 +1,7 @@
 // What `hermes hooks` does: list, try out, allow, take back, check.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { openSettings } from "../../config/settings.ts";
+import { openSettings } from "../../config/api.ts";
 import type { Config } from "../../core/config/config.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openSettings } from "../../config/settings.ts";
-import { openHome } from "../../home/home.ts";
+import { openSettings } from "../../config/api.ts";
+import { openHome } from "../../home/api.ts";
 import { openHooks } from "./api.ts";
 import { HookRunner } from "./hook-runner.ts";
 import { openShellHooks } from "./open-hooks.ts";

@@ -1,7 +1,7 @@
 // What `hermes auth` does: keys added, listed, removed, reset, for providers and named endpoints.
 
 import { join } from "node:path";
-import { openSettings } from "../../config/settings.ts";
+import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { JsonObject } from "../../core/message.ts";

@@ -1,7 +1,7 @@
 // What `hermes model` does: which models there are, which one is set, whether it answers.
 
 import { withLedger } from "../../app/ledger.ts";
-import { openSettings } from "../../config/settings.ts";
+import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { ModelIdentity, ModelLimits } from "../../core/provider.ts";

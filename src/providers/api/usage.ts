@@ -1,7 +1,7 @@
 // What `hermes usage` does: the ledger, grouped, with the caps that apply.
 
 import { withLedger } from "../../app/ledger.ts";
-import { openSettings } from "../../config/settings.ts";
+import { openSettings } from "../../config/api.ts";
 import type { Home } from "../../core/home.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { addUsage, NO_USAGE, type UsageGroup } from "../../core/usage.ts";
@@ -20,7 +20,7 @@ export interface UsageReport {
 }
 
 export async function usageReport(home: Home, options: { days: number; by: UsageGrouping }): Promise<UsageReport> {
-  const { config } = await openSettings(home).look();
+  const { config } = await openSettings(home).inspect();
   const { budget } = readProviderSettings(config as unknown as JsonObject, home.env);
   const midnight = new Date();
   midnight.setHours(0, 0, 0, 0);

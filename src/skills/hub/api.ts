@@ -237,7 +237,11 @@ export function hubActions(hub: Hub): HubActions {
       // A skill whose folder was deleted is restored to its category.
       const parts = entry.install_path.split("/");
       const category = parts.length === 2 && parts[0] !== undefined ? { category: parts[0] } : {};
-      return installWithConsent(hub, entry.identifier, { options: { ...options, ...category, name }, consent, replace: true });
+      return installWithConsent(hub, entry.identifier, {
+        options: { ...options, ...category, name },
+        consent,
+        replace: true,
+      });
     },
     requireInstalled: async (name) => {
       if (!(await hub.installed()).has(name)) throw notFromHub(name);

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Services } from "../../app/services.ts";
-import { openSettings } from "../../config/settings.ts";
+import { openSettings } from "../../config/api.ts";
 import type { Config } from "../../core/config/config.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
@@ -149,12 +149,11 @@ async function open(home: Home, ask: CheckpointQuery) {
 /** What changed from the checkpoint until now; secrets masked. */
 export async function diffCheckpoint(home: Home, ask: CheckpointQuery): Promise<Difference & { project: string }> {
   const { store, root, config, options } = await open(home, ask);
-  const [{ createRedactor }, { knownSecrets }, { isSecretKey }] = await Promise.all([
+  const [{ createRedactor }, { knownSecrets }] = await Promise.all([
     import("../../security/redact.ts"),
     import("../../security/known-secrets.ts"),
-    import("../../config/mask.ts"),
   ]);
-  const redactor = createRedactor({ values: knownSecrets(home, config, isSecretKey), enabled: config.security.redact_secrets });
+  const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
   const found = await store.locked(() => difference(store, root, options));
   return { ...found, diff: redactor.redact(found.diff, { code: true }), project: root };
 }

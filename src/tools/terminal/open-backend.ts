@@ -2,8 +2,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
-import { isSecretEnvName, knownEnvNames } from "../../config/env-names.ts";
 import type { Config } from "../../core/config/config.ts";
+import { isSecretEnvName, knownEnvNames } from "../../core/config/env-names.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import { containerEnv, terminalEnv } from "../../security/child-env.ts";

@@ -1,5 +1,5 @@
 // Environment variables that the product knows, as data: needed to split joined lines of `.env` and to route secrets.
-import { nearest } from "../lib/nearest.ts";
+import { nearest } from "../../lib/nearest.ts";
 
 /** `<NAME>_API_KEY` and `<NAME>_BASE_URL` exist for each of these. */
 const KEYED_PROVIDERS = [

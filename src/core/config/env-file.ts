@@ -1,5 +1,5 @@
 // The `.env` format as pure functions: bytes to text, text to values, and edits that keep every other line.
-import { knownEnvNames } from "../config/env-names.ts";
+import { knownEnvNames } from "./env-names.ts";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

@@ -2,8 +2,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { cleanSecrets, decodeEnvFile, parseEnvFile } from "../core/config/env-file.ts";
 import type { Home, Host } from "../core/home.ts";
-import { cleanSecrets, decodeEnvFile, parseEnvFile } from "../lib/env-file.ts";
 import { requireHomeFolder } from "./home-folder.ts";
 import { tightenFiles } from "./home-layout.ts";
 import { activeProfile, profileHome, rootHome, takeProfileFlag } from "./profile.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { knownEnvNames } from "../config/env-names.ts";
 import { decodeEnvFile, parseEnvFile, withEnvValue, withoutEnvValue } from "./env-file.ts";
+import { knownEnvNames } from "./env-names.ts";
 
 const parsed = (text: string) => Object.fromEntries(parseEnvFile(text));
 

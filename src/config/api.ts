@@ -1,61 +1,20 @@
-// The settings of a home as surfaces use them: load, look up, change, check, migrate.
+// The settings of a home, read from config.yaml, `.env` and the environment.
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CONFIG_VERSION, findNode } from "../core/config/config.ts";
+import { parseEnvFile } from "../core/config/env-file.ts";
+import { isSecretKey, maskSecret, maskTree } from "../core/config/mask.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
+import type { LoadedConfig, SettingRow, Settings } from "../core/settings.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { parseEnvFile } from "../lib/env-file.ts";
+import { getAt, leaves, splitPath } from "../lib/json/tree-path.ts";
 import { suggestKey } from "./check.ts";
 import { envPath, setEnvValue } from "./env-write.ts";
-import { type ConfigCache, configPath, type LoadedConfig, loadConfig } from "./load.ts";
-import { isSecretKey, maskSecret, maskTree } from "./mask.ts";
-import { getAt, leaves, splitPath } from "./path.ts";
-import { type ChangeOutcome, changeSetting, removeSetting } from "./settings-change.ts";
-import { type MigrationReport, migrateHome } from "./settings-migrate.ts";
-import type { ConfigWarning } from "./warning.ts";
+import { type ConfigCache, configPath, loadConfig } from "./load.ts";
+import { changeSetting, removeSetting } from "./settings-change.ts";
+import { migrateHome } from "./settings-migrate.ts";
 import { readText, refuseWhenManaged } from "./write.ts";
-
-export interface SettingRow {
-  readonly path: string;
-  /** The effective value; secrets masked. */
-  readonly value: unknown;
-  /** Who set it. */
-  readonly from: "config.yaml" | "environment" | "default";
-}
-
-export interface SettingsCheck {
-  readonly problems: readonly ConfigWarning[];
-  /** Version of the file's layout, and the newest one. */
-  readonly version: number;
-  readonly newest: number;
-}
-
-export interface Settings {
-  readonly path: string;
-  readonly envPath: string;
-  /**
-   * The effective configuration, for whoever acts on it. Throws UserError when config.yaml or .env cannot be read, or a
-   * setting of security or of the model is wrong: the defaults must not stand in for what the person decided.
-   */
-  load(overrides?: { readonly [key: string]: unknown }): Promise<LoadedConfig>;
-  /** The same for showing and repairing it: never throws, the defaults stand in for what cannot be read. */
-  look(): Promise<LoadedConfig>;
-  /** The value at a dotted path; secrets masked unless `reveal`. Throws UserError for a path that does not exist. */
-  get(path: string, options?: { reveal?: boolean | undefined }): Promise<unknown>;
-  /** Sets one key from text, checked first; secrets go to `.env`. Throws UserError and changes nothing when it is wrong. */
-  set(path: string, text: string, options?: { force?: boolean | undefined }): Promise<ChangeOutcome>;
-  /** Takes one key out of config.yaml or `.env`; no change when it is not there. */
-  unset(path: string): Promise<void>;
-  /** Every effective value with its origin, secrets masked. */
-  rows(): Promise<readonly SettingRow[]>;
-  /** Names of secrets that `.env` sets, with masked values. */
-  secrets(): Promise<readonly { readonly name: string; readonly value: string }[]>;
-  check(): Promise<SettingsCheck>;
-  /** Makes sure that config.yaml may be edited and exists, readable by its owner only. */
-  prepareEdit(): Promise<void>;
-  migrate(): Promise<MigrationReport>;
-}
 
 function lookUp(home: Home, loaded: LoadedConfig, path: string, reveal: boolean): unknown {
   const keys = splitPath(path);
@@ -119,7 +78,7 @@ export function requireUsable(home: Home, { blocking }: LoadedConfig): void {
 
 export function openSettings(home: Home): Settings {
   const cache: ConfigCache = {};
-  const look: Settings["look"] = () => loadConfig({ home, cache });
+  const inspect: Settings["inspect"] = () => loadConfig({ home, cache });
   const load: Settings["load"] = async (overrides) => {
     const loaded = await loadConfig({ home, cache, ...(overrides ? { overrides } : {}) });
     requireUsable(home, loaded);
@@ -129,14 +88,15 @@ export function openSettings(home: Home): Settings {
     path: configPath(home),
     envPath: envPath(home),
     load,
-    look,
-    get: async (path, options) => lookUp(home, await look(), path, options?.reveal ?? false),
-    set: async (path, text, options) => changeSetting(home, (await look()).raw, { path, text, ...options }),
-    unset: async (path) => removeSetting(home, (await look()).raw, path),
-    rows: async () => listRows(await look()),
+    inspect,
+    get: async (path, options) => lookUp(home, await inspect(), path, options?.reveal ?? false),
+    set: async (path, text, options) => changeSetting(home, (await inspect()).raw, { path, text, ...options }),
+    setEnv: (name, value) => setEnvValue(home, name, value),
+    unset: async (path) => removeSetting(home, (await inspect()).raw, path),
+    rows: async () => listRows(await inspect()),
     secrets: () => listSecrets(home),
     check: async () => {
-      const { warnings, config } = await look();
+      const { warnings, config } = await inspect();
       return { problems: warnings, version: config._config_version, newest: CONFIG_VERSION };
     },
     prepareEdit: async () => {
