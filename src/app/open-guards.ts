@@ -80,7 +80,7 @@ async function openGate(home: Home, config: Config, options: GateRequest): Promi
   return createGate({
     userHome,
     hermesHome: home.path,
-    pathGuard: createPathGuard({ hermesHome: home.path, userHome, ...(safeRoot ? { safeRoot } : {}) }),
+    pathGuard: createPathGuard({ hermesHome: home.path, userHome, safeRoot: safeRoot || undefined }),
     policy: () => policy,
     urlPolicy: () => options.urls,
     allowlist: config.command_allowlist as readonly string[],
@@ -90,7 +90,7 @@ async function openGate(home: Home, config: Config, options: GateRequest): Promi
       await settings.set("command_allowlist", JSON.stringify([...current.command_allowlist, entry]));
     },
     hooks: options.hooks,
-    ...(options.judge ? { judge: options.judge } : {}),
+    judge: options.judge,
   });
 }
 

@@ -142,7 +142,7 @@ export function openSkills(services: Services): SkillService {
     system: process.platform,
     gate,
     bundled: shippedFolder(home, "skills"),
-    ...(build === undefined ? {} : { bundledBuild: build }),
+    bundledBuild: build,
     settings: () => settingsOf(services, expand),
     pluginSkills: () => services.plugins?.skills ?? [],
     expand,

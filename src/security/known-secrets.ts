@@ -5,7 +5,7 @@ import type { Config } from "../core/config/config.ts";
 import { isSecretKey } from "../core/config/mask.ts";
 import type { Home } from "../core/home.ts";
 import { parseJson } from "../lib/parse-json.ts";
-import { isSecretValue, secretValuesOf } from "./secret-names.ts";
+import { collectSecretValues, isSecretValue } from "./secret-names.ts";
 
 /** The strings in a tree whose key is secret; `name` is the key of `value`. */
 function* secretsIn(value: unknown, name = ""): Generator<string> {
@@ -28,5 +28,5 @@ function readAuthFile(path: string): unknown {
 
 export function knownSecrets(home: Home, config: Config): string[] {
   const stores = [...new Set([home.path, home.root])].map(readAuthFile);
-  return [...secretValuesOf(home.env), ...stores.flatMap((store) => [...secretsIn(store)]), ...secretsIn(config)];
+  return [...collectSecretValues(home.env), ...stores.flatMap((store) => [...secretsIn(store)]), ...secretsIn(config)];
 }

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "./redact.ts";
-import { formsOf } from "./redact-values.ts";
-import { isSecretName, secretValuesOf } from "./secret-names.ts";
+import { encodings } from "./redact-values.ts";
+import { collectSecretValues, isSecretName } from "./secret-names.ts";
 
 // Made-up keys, put together here so that no scanner mistakes this file for a leak.
 const make = (prefix: string, body = "Zq8Lw2Xv9Bn4Mc7Kd1Jf6Hs3") => `${prefix}${body}`;
@@ -116,7 +116,7 @@ describe("by shape", () => {
     const mask = "[REDACTED PRIVATE KEY]";
     expect(redactor.redact(`${first}-- and so on --\n${second} done`)).toBe(`${mask}-- and so on --\n${mask} done`);
     const stream = redactor.stream();
-    const out = [...`${first}\n${second}`].map((email) => stream.push(email)).join("");
+    const out = [...`${first}\n${second}`].map((char) => stream.push(char)).join("");
     expect(out + stream.end()).toBe(redactor.redact(`${first}\n${second}`));
   });
 
@@ -124,7 +124,7 @@ describe("by shape", () => {
     const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq8\nabcdefgh\n-----END RSA PRIVATE KEY-----";
     const text = `${key}${make("sk-proj-")}${key}`;
     const stream = redactor.stream();
-    const out = [...text].map((email) => stream.push(email)).join("");
+    const out = [...text].map((char) => stream.push(char)).join("");
     expect(out + stream.end()).toBe(redactor.redact(text));
   });
 
@@ -150,7 +150,7 @@ describe("by value", () => {
   const redactor = createRedactor({ values: [value, "plain-value-abcdef"] });
 
   it("masks every encoding", () => {
-    for (const form of formsOf(value)) expect(redactor.redact(`<${form}>`)).not.toContain(form);
+    for (const form of encodings(value)) expect(redactor.redact(`<${form}>`)).not.toContain(form);
     const wrapped = Buffer.from(`user:${value}:tail`).toString("base64");
     const inner = Buffer.from(value).toString("base64").slice(3, 12);
     expect(redactor.redact(wrapped)).not.toContain(inner);
@@ -179,7 +179,7 @@ describe("by value", () => {
       DB_PASSWORD: "12",
       SSH_AUTH_SOCK: "/tmp/x",
     };
-    expect(secretValuesOf(env)).toEqual(["abc-def-ghi"]);
+    expect(collectSecretValues(env)).toEqual(["abc-def-ghi"]);
     expect(["apiKey", "client_secret", "X-Auth-Token", "PASSWORD", "OPENROUTER_KEY"].every(isSecretName)).toBe(true);
     expect(["key", "tokens", "token_count", "KEY_FILE", "keyboard", "author"].some(isSecretName)).toBe(false);
   });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reachOf } from "./addresses.ts";
+import { classifyAddress } from "./addresses.ts";
 import { guardedFetch } from "./guarded-fetch.ts";
 import { createRedactor } from "./redact.ts";
 import { checkUrl, resolveUrl } from "./url-guard.ts";
@@ -94,7 +94,7 @@ describe("the text of a URL", () => {
 
   it("calls public addresses public", () => {
     for (const address of ["1.1.1.1", "8.8.8.8", "2606:4700::1111", "93.184.216.34"])
-      expect(reachOf(address)).toBe("public");
+      expect(classifyAddress(address)).toBe("public");
   });
 });
 

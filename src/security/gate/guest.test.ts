@@ -118,7 +118,7 @@ describe("a guest's command", () => {
     symlinkSync(hermesHome, join(work, "link"));
   });
 
-  it("is judged as before for an owner", async () => {
+  it("applies the usual rules for an owner", async () => {
     expect(await judge(command("cat ~/.hermes/state.db"), { role: "owner" })).toBe("runs");
     expect(await judge(command("python3 x.py"), { role: "owner" })).toBe("runs");
   });

@@ -98,7 +98,7 @@ export async function trustOf(
   const [realRoot, realPath] = parts.remote ? [root, path] : [await real(root), await real(path)];
   if (below(realRoot, realPath)) return { trust: "own" };
   if (parts.spillDir !== undefined && below(await real(parts.spillDir), realPath)) return { trust: "own" };
-  return { trust: "untrusted", origin: `${path}, which lies outside the workspace` };
+  return { trust: "untrusted", origin: `${path}, which is outside the workspace` };
 }
 
 /** The refusal to return, or undefined when the gate lets the call pass. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { analyseCommand, analyseProgram } from "../analyse.ts";
-import { worstOf } from "../effects.ts";
+import { worstLevel } from "../effects.ts";
 import { loadShellParser, type ParseShell } from "../shell/shell-parser.ts";
 
 const userHome = realpathSync(mkdtempSync(join(tmpdir(), "places-")));
@@ -116,7 +116,9 @@ dd of=$HOME/.hermes/SOUL.md if=notes.txt
       expect(analyseProgram("python", code, environment, parse).effects.map((effect) => effect.rule)).toContain(
         "hermes_home",
       );
-    expect(worstOf(analyseProgram("python", "print(open('notes.txt').read())", environment, parse).effects)).toBeNull();
+    expect(
+      worstLevel(analyseProgram("python", "print(open('notes.txt').read())", environment, parse).effects),
+    ).toBeNull();
   });
 });
 
@@ -246,6 +248,6 @@ it("a guest's command reads nothing of the home, in no form", () => {
     "cat < ~/.hermes/config.yaml",
     `python3 -c "print(open('${hermesHome}/state.db').read())"`,
   ])
-    expect(worstOf(analyseCommand(command, { ...environment, guest: true }, parse).effects)).toBe("hardline");
+    expect(worstLevel(analyseCommand(command, { ...environment, guest: true }, parse).effects)).toBe("hardline");
   expect(rules("cat notes.txt && ls ~", { guest: true })).toEqual([]);
 });
