@@ -4,7 +4,7 @@ import { UserError } from "../core/failure.ts";
 import type { ContentPart, Message, UserMessage } from "../core/message.ts";
 import type { Provider, ToolSchema } from "../core/provider.ts";
 import { wellFormed } from "../core/well-formed.ts";
-import { joinSignals } from "../lib/joined-signal.ts";
+import { joinSignals } from "../lib/async/joined-signal.ts";
 import { type CompactionReport, compact } from "./compaction.ts";
 import { ConversationState } from "./conversation-state.ts";
 import { abandonedAnswer } from "./delegation/delegation-record.ts";

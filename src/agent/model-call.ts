@@ -4,7 +4,7 @@ import type { Failure } from "../core/failure.ts";
 import type { AssistantMessage } from "../core/message.ts";
 import type { ModelEvent, ModelRequest, ModelResponse } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
-import { SignalRace } from "../lib/signal-race.ts";
+import { SignalRace } from "../lib/async/signal-race.ts";
 import type { ConversationParts } from "./parts.ts";
 import { ABORTED } from "./until-aborted.ts";
 

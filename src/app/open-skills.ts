@@ -58,7 +58,7 @@ async function runSnippet(
   command: string,
   options: { readonly cwd: string; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<ShellOutcome> {
-  const { endGroup, spawnGroup, sweepGroup } = await import("../tools/terminal/process-group.ts");
+  const { endGroup, spawnGroup, sweepGroup } = await import("../lib/process/spawn-group.ts");
   const env = commandEnvironment(services.home, services.config);
   const child = spawnGroup(command, { cwd: options.cwd, env, stdin: "ignore", separateErrors: true });
   const output = { stdout: "", stderr: "" };

@@ -97,14 +97,14 @@ export function textToSpeech(app: App): Found<Speaking> {
 export async function listen(app: App, path: string): Promise<Transcript & { readonly unset?: boolean | undefined }> {
   const found = speechToText(app);
   if (!found.ok) return { ...found, unset: true };
-  const [{ transcribe }, { runProgram }, { commandEnvironment }] = await Promise.all([
+  const [{ transcribe }, { runToEnd }, { commandEnvironment }] = await Promise.all([
     import("../tools/media/transcribe.ts"),
-    import("../lib/process/run-program.ts"),
+    import("../lib/process/run-to-end.ts"),
     import("../tools/terminal/open-backend.ts"),
   ]);
   const env = commandEnvironment(app.home, app.config);
   const result = await transcribe(path, found.by, (argv, timeoutMs) =>
-    runProgram(argv, { cwd: app.home.path, env, timeoutMs }),
+    runToEnd(argv, { cwd: app.home.path, env, timeoutMs }),
   );
   return result.ok ? result : { ok: false, reason: app.redact(result.reason) };
 }

@@ -8,7 +8,7 @@ import type { AgentEvent } from "../core/event.ts";
 import { UserError } from "../core/failure.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { ContentPart } from "../core/message.ts";
-import { showControlCharacters } from "../lib/visible-text.ts";
+import { showControlCharacters } from "../lib/text/visible-text.ts";
 import { EventPrinter } from "../terminal/event-printer.ts";
 import { type ChatArgs, chatOptions, joinNames, parseChatArgs, parseSkills, parseToolsets } from "./chat-options.ts";
 import { type CliCommand, type CliContext, textOption } from "./command.ts";

@@ -1,6 +1,6 @@
 // Tables that fit the terminal: fixed columns keep their width, flexible ones share what is left.
-import { oneLine } from "../lib/one-line.ts";
-import { displayWidth, fitToWidth, padToWidth } from "../lib/text-width.ts";
+import { oneLine } from "../lib/text/one-line.ts";
+import { displayWidth, fitToWidth, padToWidth } from "../lib/text/text-width.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Column<Row> {

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import { nearest } from "../lib/nearest.ts";
-import { wrapWords } from "../lib/wrap-words.ts";
+import { wrapWords } from "../lib/text/wrap-words.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface CliOption {

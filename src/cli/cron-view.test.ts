@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import type { Job, JobRun } from "../core/job.ts";
 import { readJob } from "../cron/job-record.ts";
-import { paintedWidth } from "../lib/wrap-words.ts";
+import { paintedWidth } from "../lib/text/wrap-words.ts";
 import { historyTable, jobDetails, jobTable } from "./cron-view.ts";
 import { Terminal } from "./terminal.ts";
 

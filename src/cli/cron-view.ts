@@ -2,8 +2,8 @@
 
 import type { Job, JobRun } from "../core/job.ts";
 import type { CronStatus, UpcomingRun } from "../cron/api.ts";
-import { oneLine } from "../lib/one-line.ts";
-import { paintedWidth } from "../lib/wrap-words.ts";
+import { oneLine } from "../lib/text/one-line.ts";
+import { paintedWidth } from "../lib/text/wrap-words.ts";
 import { type Column, renderTable } from "./columns.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,7 +1,7 @@
 // A picker for the terminal: arrows move, typing filters, Enter chooses, Esc leaves. Draws only its own lines.
 import { emitKeypressEvents, type Key } from "node:readline";
 import type { ReadStream } from "node:tty";
-import { fitToWidth } from "../lib/text-width.ts";
+import { fitToWidth } from "../lib/text/text-width.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Choice<T> {

@@ -1,7 +1,7 @@
 // The terminal as the commands see it: two streams, a width, colours, and questions to the person.
 import type { Readable, Writable } from "node:stream";
-import { showTerminalControls } from "../lib/visible-text.ts";
-import { wrapWords } from "../lib/wrap-words.ts";
+import { showTerminalControls } from "../lib/text/visible-text.ts";
+import { wrapWords } from "../lib/text/wrap-words.ts";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { CatchUp, Deliverer, Job, JobOrigin, Schedule } from "../core/job.ts";
 import type { JobInput } from "../core/job-service.ts";
-import { oneLine } from "../lib/one-line.ts";
+import { oneLine } from "../lib/text/one-line.ts";
 import { checkTargets, isLocalOnly, splitTargets } from "./delivery-target.ts";
 import { MAX_CATCH_UP_LIMIT } from "./plan.ts";
 import { parseSchedule } from "./schedule.ts";

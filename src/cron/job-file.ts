@@ -5,7 +5,7 @@ import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { LockTimeout, withFileLock } from "../lib/file-lock.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { readJob } from "./job-record.ts";
 import { takeTickLock } from "./tick-lock.ts";
 import { isoIn } from "./zone.ts";

@@ -1,7 +1,7 @@
 // One entry of jobs.json as a Job: older forms are brought up to date, unknown fields stay where they are.
 
 import type { CatchUp, Job, JobOrigin, JobState, Schedule } from "../core/job.ts";
-import { oneLine } from "../lib/one-line.ts";
+import { oneLine } from "../lib/text/one-line.ts";
 
 type Raw = { readonly [key: string]: unknown };
 

@@ -6,7 +6,7 @@ import type { Job } from "../core/job.ts";
 import type { JobInput } from "../core/job-service.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 
 const KEEP_MS = 180 * 86_400_000;
 const MOST = 500;

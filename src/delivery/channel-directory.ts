@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DeliveryTarget, KnownChat } from "../core/job.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 
 /** A chat as on disk; `id` is `chat` or `chat:thread`. */
 interface Entry {

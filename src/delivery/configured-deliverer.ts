@@ -30,7 +30,7 @@ async function remember(app: App, target: DeliveryTarget, message: DeliveryMessa
   const [{ entryOfChat, mirror }, { readFile }, { parseJson }] = await Promise.all([
     import("./mirror.ts"),
     import("node:fs/promises"),
-    import("../lib/parse-json.ts"),
+    import("../lib/json/parse-json.ts"),
   ]);
   const text = await readFile(join(app.home.path, "sessions", "sessions.json"), "utf8").catch(() => "{}");
   const entries = Object.values((parseJson(text) ?? {}) as { readonly [key: string]: ChatEntry });

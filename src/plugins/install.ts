@@ -5,8 +5,8 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
-import { parseJson } from "../lib/parse-json.ts";
-import { type ProgramRun, runProgram } from "../lib/process/run-program.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
+import { type ProgramRun, runToEnd } from "../lib/process/run-to-end.ts";
 import { discoverPlugins, type FoundPlugin, readPluginFolder } from "./discovery.ts";
 import { PluginCache } from "./plugin-cache.ts";
 import { manifestProblem } from "./plugin-status.ts";
@@ -157,7 +157,7 @@ async function fetchInto(draft: string, source: InstallSource, options: InstallO
     draft,
   ];
   const env = { ...options.env, GIT_TERMINAL_PROMPT: "0" };
-  const run = await runProgram(argv, { cwd: dirname(draft), env, timeoutMs: GIT_MS });
+  const run = await runToEnd(argv, { cwd: dirname(draft), env, timeoutMs: GIT_MS });
   if (run.code !== 0) throw failed(`git clone ${source.url}`, run);
 }
 
@@ -167,7 +167,7 @@ async function npm(words: readonly string[], home: Home, env: InstallOptions["en
   const own = join(root, "package.json");
   if (!existsSync(own)) await writeFile(own, `${JSON.stringify({ private: true, type: "module" }, null, 2)}\n`);
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--install-links", "--prefix", root];
-  const run = await runProgram(["npm", ...words, ...flags], { cwd: root, env, timeoutMs: NPM_MS });
+  const run = await runToEnd(["npm", ...words, ...flags], { cwd: root, env, timeoutMs: NPM_MS });
   if (run.code !== 0) throw failed(`npm ${words.join(" ")}`, run);
 }
 
@@ -248,7 +248,7 @@ async function copyAgain(plugin: FoundPlugin, home: Home, env: InstallOptions["e
 
 async function pull(plugin: FoundPlugin, env: InstallOptions["env"]): Promise<void> {
   const argv = ["git", ...GIT_SAFE, "-C", plugin.dir, "pull", "--ff-only", "--quiet", "--no-recurse-submodules"];
-  const run = await runProgram(argv, { cwd: plugin.dir, env: { ...env, GIT_TERMINAL_PROMPT: "0" }, timeoutMs: GIT_MS });
+  const run = await runToEnd(argv, { cwd: plugin.dir, env: { ...env, GIT_TERMINAL_PROMPT: "0" }, timeoutMs: GIT_MS });
   if (run.code !== 0) throw failed("git pull", run);
   refuseEscapes(plugin.dir);
 }

@@ -2,8 +2,8 @@
 import { UserError } from "../core/failure.ts";
 import { type Json, type JsonObject, type Message, textOf } from "../core/message.ts";
 import type { PluginLlm, PluginLlmAnswer, PluginLlmRequest } from "../core/plugin.ts";
-import { underSignals } from "../lib/joined-signal.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { underSignals } from "../lib/async/joined-signal.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import type { Models } from "../providers/connect.ts";
 
 const DEFAULT_MS = 60_000;

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { PluginManifest } from "../core/plugin.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { fileStamp, modifiedTime } from "./file-stamp.ts";
 import { readManifest } from "./manifest.ts";
 import type { CachedPlugin, CachedRoot } from "./plugin-cache.ts";

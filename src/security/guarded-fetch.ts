@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { type JoinedSignal, joinSignals } from "../lib/joined-signal.ts";
+import { type JoinedSignal, joinSignals } from "../lib/async/joined-signal.ts";
 import { type ResolvedVerdict, resolveUrl, type UrlPolicy } from "./url-guard.ts";
 
 export interface GuardedFetchOptions {

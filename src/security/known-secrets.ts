@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import { isSecretKey } from "../core/config/mask.ts";
 import type { Home } from "../core/home.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { collectSecretValues, isSecretValue } from "./secret-names.ts";
 
 /** The strings in a tree whose key is secret; `name` is the key of `value`. */

@@ -1,6 +1,6 @@
 // Sudo without a terminal: rewrites sudo calls to read the password from standard input.
 import type { Human } from "../core/human.ts";
-import { underSignals } from "../lib/joined-signal.ts";
+import { underSignals } from "../lib/async/joined-signal.ts";
 import { loadShellParser, type ShellNode } from "./gate/shell/shell-parser.ts";
 
 export interface SudoRewrite {

@@ -13,7 +13,7 @@ import {
   skillCommandName,
 } from "../core/skill.ts";
 import { gateContext, type ToolContext } from "../core/tool.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import { rememberNewest } from "../lib/remember-newest.ts";
 import { activationText } from "./activation.ts";
 import { syncWhenChanged } from "./bundled-stamp.ts";

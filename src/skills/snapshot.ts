@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { NO_CONDITIONS, type SkillConditions } from "../core/skill.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import type { IndexFile } from "./find.ts";
 
 export const SNAPSHOT_FILE = ".skills_prompt_snapshot.json";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 
 export interface UsageRecord {
   created_by: string | null;

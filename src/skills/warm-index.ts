@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { atomicWrite } from "../lib/atomic-write.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 import type { Survey } from "./find.ts";
 
 const FILE = "skills-index.json";

@@ -1,7 +1,7 @@
 // How an approval question shows the action: nothing in it can move the cursor, and a long one hides nothing.
 import type { ApprovalRequest } from "../core/human.ts";
-import { splitToWidth } from "../lib/text-width.ts";
-import { showControlCharacters } from "../lib/visible-text.ts";
+import { splitToWidth } from "../lib/text/text-width.ts";
+import { showControlCharacters } from "../lib/text/visible-text.ts";
 
 /** Begins each line of the action. */
 const LINE = "  │ ";

@@ -2,7 +2,7 @@
 
 import type { Style, Terminal } from "../cli/terminal.ts";
 import type { AgentEvent } from "../core/event.ts";
-import { fitToWidth } from "../lib/text-width.ts";
+import { fitToWidth } from "../lib/text/text-width.ts";
 
 export interface PrintOptions {
   /** Only the final text, on standard output. */

@@ -6,7 +6,7 @@ import { pick } from "../cli/picker.ts";
 import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { Human } from "../core/human.ts";
-import { fitToWidth } from "../lib/text-width.ts";
+import { fitToWidth } from "../lib/text/text-width.ts";
 import { EventPrinter } from "./event-printer.ts";
 import { plainLine, type TypedLine, withPastes } from "./line-editor.ts";
 import { LineReader } from "./line-reader.ts";

@@ -2,10 +2,10 @@
 
 import type { Terminal } from "../cli/terminal.ts";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
-import { underSignals } from "../lib/joined-signal.ts";
-import { oneLine } from "../lib/one-line.ts";
-import { fitToWidth } from "../lib/text-width.ts";
-import { showControlCharacters } from "../lib/visible-text.ts";
+import { underSignals } from "../lib/async/joined-signal.ts";
+import { oneLine } from "../lib/text/one-line.ts";
+import { fitToWidth } from "../lib/text/text-width.ts";
+import { showControlCharacters } from "../lib/text/visible-text.ts";
 import { actionText } from "./approval-question.ts";
 import type { Answer, AnswerReader, LineReader } from "./line-reader.ts";
 

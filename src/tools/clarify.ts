@@ -1,7 +1,7 @@
 // Asks the person a question and waits for the answer.
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
-import { underSignals } from "../lib/joined-signal.ts";
+import { underSignals } from "../lib/async/joined-signal.ts";
 
 const MAX_CHOICES = 4;
 

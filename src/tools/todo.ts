@@ -3,7 +3,7 @@
 import { type Message, textOf } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
-import { parseJson } from "../lib/parse-json.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
 
 export interface Todo {
   readonly id: string;

@@ -1,8 +1,8 @@
 // Asks a model for a summary, at most three times, and falls back on the extract: an answer always comes back.
 import type { SideAnswer, SideModel } from "../../core/provider.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
-import { SignalRace } from "../../lib/signal-race.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
+import { SignalRace } from "../../lib/async/signal-race.ts";
 import { clip, clipLines } from "../clip.ts";
 import { extract, extractOver, mergeNotes, shrinkNotes } from "./extract.ts";
 import type { Turn } from "./outline.ts";

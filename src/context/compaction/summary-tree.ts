@@ -3,7 +3,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import { mergeNotes, shrinkNotes } from "./extract.ts";
 import type { TurnRange } from "./summary-message.ts";
 

@@ -1,6 +1,6 @@
 // The words of an approval question: everything that decides is visible, however long or strange the command is.
 import type { ApprovalRequest } from "../../core/human.ts";
-import { showControlCharacters } from "../../lib/visible-text.ts";
+import { showControlCharacters } from "../../lib/text/visible-text.ts";
 
 /** A question, and the whole of what it is about where that does not fit into it. */
 export interface QuestionText {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../../core/human.ts";
 import type { Button } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
-import { joinSignals } from "../../lib/joined-signal.ts";
+import { joinSignals } from "../../lib/async/joined-signal.ts";
 import { approvalText, type QuestionText, visibleLine } from "./approval-text.ts";
 import { type Answerer, NOT_YOURS_TO_ANSWER, type OpenQuestions } from "./open-questions.ts";
 

@@ -6,7 +6,7 @@ import { UserError } from "../../core/failure.ts";
 import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
 import { type AssistantMessage, textOf } from "../../core/message.ts";
 import type { Destination, Platform } from "../../core/platform.ts";
-import { joinSignals } from "../../lib/joined-signal.ts";
+import { joinSignals } from "../../lib/async/joined-signal.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { HookContext } from "../control/hooks.ts";
 import { contentOf, readIncoming } from "../inbound/incoming.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DeliveryTarget } from "../../core/job.ts";
 import type { Source } from "../../core/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 
 function pathOf(homePath: string): string {
   return join(homePath, ".restart_notify.json");

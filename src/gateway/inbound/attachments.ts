@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pictures } from "../../core/conversation.ts";
 import type { Attachment, PlatformConnection } from "../../core/platform.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
 
 const CONNECT_MS = 60_000;
 const DOWNLOAD_MS = 120_000;

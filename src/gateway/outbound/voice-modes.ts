@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Source } from "../../core/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 
 /** Never, only in answer to a voice note, always. */
 export type VoiceMode = "off" | "voice_only" | "all";

@@ -1,7 +1,7 @@
 // POST /v1/chat/completions: the agent as a chat model, whole or streamed with the progress of its tools.
 import type { Context } from "hono";
 import type { AgentEvent } from "../../core/event.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import { AbsentHuman } from "./absent-human.ts";
 import {
   type ApiContext,

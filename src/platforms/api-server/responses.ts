@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { StoredResponse } from "../../core/response-store.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import { AbsentHuman } from "./absent-human.ts";
 import {
   type ApiContext,

@@ -2,7 +2,7 @@
 import type { AgentEvent } from "../../core/event.ts";
 import type { ApprovalChoice } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import { type ApiContext, type Body, newId } from "./api-context.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";

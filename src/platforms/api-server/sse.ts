@@ -1,6 +1,6 @@
 // Server-sent events as a response body: keeps the line alive, notices when the reader has gone.
 import type { Context } from "hono";
-import { joinSignals } from "../../lib/joined-signal.ts";
+import { joinSignals } from "../../lib/async/joined-signal.ts";
 import { bodyOf } from "./api-error.ts";
 
 const KEEP_ALIVE_MS = 30_000;

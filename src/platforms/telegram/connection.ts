@@ -17,7 +17,7 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import { describeApiError, type Failure, loadGrammy, sendFailure, type TelegramClient } from "./client.ts";
 import { findSentMessage, placeholderFor } from "./find-sent.ts";
 import { toTelegramHtml } from "./format.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import type { PlatformContext } from "../../core/platform.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import { type ApiProblem, describeApiError, type TelegramClient } from "./client.ts";
 import type { HealthMonitor } from "./health-monitor.ts";
 import type { TelegramSettings } from "./settings.ts";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import type { Home } from "../../core/home.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import { type ShellHook, splitCommand } from "./shell-hook.ts";
 
 export interface Approval {

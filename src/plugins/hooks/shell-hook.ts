@@ -1,9 +1,9 @@
 // Shell hooks: programs from config.yaml that get an event as JSON on standard input and may answer with JSON.
 import { HOOK_NAMES, type HookName } from "../../core/hook.ts";
 import type { Json, JsonObject } from "../../core/message.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import { nearest } from "../../lib/nearest.ts";
-import { parseJson } from "../../lib/parse-json.ts";
-import { type ProgramRun, runProgram } from "../../lib/process/run-program.ts";
+import { type ProgramRun, runToEnd } from "../../lib/process/run-to-end.ts";
 
 const DEFAULT_SECONDS = 60;
 const MAX_SECONDS = 300;
@@ -105,7 +105,7 @@ export function hookPayload(event: HookName, args: JsonObject, cwd: string): Jso
 
 /** Runs the program once, in its own process group, which ends with it or with its time. */
 export function runShellHook(hook: ShellHook, payload: JsonObject, where: HookEnvironment): Promise<ProgramRun> {
-  return runProgram(splitCommand(hook.command, where.env.HOME), {
+  return runToEnd(splitCommand(hook.command, where.env.HOME), {
     ...where,
     timeoutMs: hook.timeoutMs,
     stdin: `${JSON.stringify(payload)}\n`,

@@ -1,5 +1,5 @@
 // Asks a model server what it knows about a model: its window, what is loaded, its price. Each dialect in a few lines.
-import { underSignals } from "../../lib/joined-signal.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Prices } from "../settings.ts";
 

@@ -1,7 +1,7 @@
 // The Anthropic Messages dialect, on the official SDK.
 import type Anthropic from "@anthropic-ai/sdk";
 import type { Json, JsonObject } from "../../core/message.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import { Answer } from "./answer.ts";
 import { encodeAnthropic } from "./anthropic-encode.ts";
 import { sseMessages } from "./sse.ts";

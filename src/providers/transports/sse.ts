@@ -1,6 +1,6 @@
 // Server-sent events, read piece by piece as they come from the socket.
 
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 
 export interface SseMessage {
   /** The event's name; empty where the server gives none. */

@@ -1,9 +1,9 @@
 // One HTTP exchange under an SDK: its headers, its limits, its end. Keys go to one host; nothing comes from the environment.
 import type { AssistantMessage, JsonObject } from "../../core/message.ts";
 import type { Usage } from "../../core/usage.ts";
+import { SignalRace } from "../../lib/async/signal-race.ts";
 import { HttpAnswer, httpFetch } from "../../lib/http-fetch.ts";
 import type { LightHeaders } from "../../lib/light-headers.ts";
-import { SignalRace } from "../../lib/signal-race.ts";
 import type { TransportCall, TransportErrorData, TransportErrorKind, TransportEvent } from "./transport.ts";
 import { TransportError } from "./transport.ts";
 

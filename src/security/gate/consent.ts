@@ -2,8 +2,8 @@
 import type { GateContext, Judge } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
 import type { ApprovalAnswer, ApprovalRequest } from "../../core/human.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
-import { SignalRace } from "../../lib/signal-race.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
+import { SignalRace } from "../../lib/async/signal-race.ts";
 
 const NO_ANSWER: ApprovalAnswer = { choice: "deny", unattended: true };
 

@@ -1,7 +1,7 @@
 // One file from the network: whole or an error that says why.
 import { UserError } from "../../core/failure.ts";
 import type { WebFetch, WebResponse } from "../../core/web.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 
 export type Answer = Extract<WebResponse, { ok: true }>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 
 export interface LockEntry {
   readonly source: string;

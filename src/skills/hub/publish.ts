@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import type { GuardReport } from "../guard/finding.ts";
 import { scanSkill } from "../guard/scan-skill.ts";
 import { nameMistake } from "../manage/rules.ts";

@@ -1,6 +1,6 @@
 // A list of the installed skills with their pins, to have the same ones elsewhere.
 import { UserError } from "../../core/failure.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import type { Hub } from "./hub.ts";
 import { type Tap, Taps } from "./taps.ts";
 

@@ -5,7 +5,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { QuarantinedSkill } from "../../core/skill.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 import type { GuardReport } from "../guard/finding.ts";
 import { insideSkill } from "../skill-files.ts";
 import { applyPlan } from "./apply.ts";

@@ -1,7 +1,7 @@
 // When checkpoints are taken: before a file or a command changes a project, once per project and turn, never in the way.
 import { dirname } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
-import { underSignals } from "../../lib/joined-signal.ts";
+import { underSignals } from "../../lib/async/joined-signal.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 import { projectHash, projectRoot, rootProblem } from "./project-root.ts";
 import { keepNewest, type PruneRules, prune, pruneIsDue } from "./prune.ts";

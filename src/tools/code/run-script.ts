@@ -2,8 +2,8 @@
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { endGroup, spawnGroup, sweepGroup } from "../../lib/process/spawn-group.ts";
 import type { OutputCapture } from "../terminal/output-capture.ts";
-import { endGroup, spawnGroup, sweepGroup } from "../terminal/process-group.ts";
 import type { PausableClock } from "./pausable-clock.ts";
 
 /** Output may trickle in after the end; this is how long we listen. */

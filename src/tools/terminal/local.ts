@@ -2,9 +2,9 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Availability } from "../../core/tool.ts";
+import { endGroup, pollingLifeline, signalGroup, spawnGroup, sweepGroup } from "../../lib/process/spawn-group.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
 import { loginEnvironment } from "./login-environment.ts";
-import { endGroup, pollingLifeline, signalGroup, spawnGroup, sweepGroup } from "./process-group.ts";
 import { ShellState } from "./shell-state.ts";
 
 /** Output may trickle in from a grandchild after the command ended; this is how long we listen. */

@@ -231,7 +231,7 @@ const child = spawn("bash", ["-c", script], { detached: true, stdio: ["pipe", "p
 child.stdout.on("data", (chunk) => process.stdout.write(chunk));
 setInterval(() => undefined, 1000);`,
   );
-  const { lifelineScript } = await import("./process-group.ts");
+  const { lifelineScript } = await import("../../lib/process/spawn-group.ts");
   const program = spawn(
     process.execPath,
     [join(folder.path, "program.mjs"), `${lifelineScript} sleep 64 & echo $!; wait`],

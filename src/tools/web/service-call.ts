@@ -1,7 +1,7 @@
 // One call to a web service's API: sends it, and turns every way it can go wrong into a Failure that names the hint.
 import type { Failure, FailureKind } from "../../core/failure.ts";
 import type { WebFetch, WebHit, WebRequest, WebSearchAnswer } from "../../core/web.ts";
-import { parseJson } from "../../lib/parse-json.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 20_000_000;

@@ -1,6 +1,6 @@
 // xAI: a model that searches the web by itself, asked for nothing but the list of what it found.
 import type { WebHit, WebProvider } from "../../../core/web.ts";
-import { parseJson } from "../../../lib/parse-json.ts";
+import { parseJson } from "../../../lib/json/parse-json.ts";
 import {
   baseOf,
   callForJson,

@@ -1,13 +1,13 @@
-// A child in its own process group that cannot outlive this program: when our end of a pipe closes, the group ends itself.
+// Child processes in their own process group, which end with this program however it ends.
 import { type ChildProcess, spawn } from "node:child_process";
 
 const KILL_AFTER_MS = 1_000;
-/** The pipe that stays open for as long as we live. */
+/** A pipe that stays open while this program runs. */
 const LIFELINE_FD = 3;
 
 /**
- * Runs before every command: a watcher waits on the lifeline. Its read returns when the program ends, however it ends,
- * and then the whole group is killed. The watcher holds none of the command's own descriptors.
+ * Runs before every command: a watcher reads from the lifeline. Its read returns when this program ends, and then it
+ * kills the whole group. The watcher holds none of the command's own descriptors.
  */
 export const lifelineScript = `{ exec </dev/null >/dev/null 2>&1; read -r -u ${LIFELINE_FD} _; trap '' TERM; kill -KILL -$$; } & exec ${LIFELINE_FD}<&-;`;
 
@@ -15,15 +15,15 @@ export interface GroupOptions {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
   readonly stdin: "pipe" | "ignore";
-  /** More arguments after the script, as $1, $2 … */
+  /** Arguments of the script: $1, $2 … */
   readonly args?: readonly string[] | undefined;
-  /** Put before bash, for sandboxes: `bwrap …`. */
+  /** A command to run bash with, for sandboxes: `bwrap …`. */
   readonly wrapper?: readonly string[] | undefined;
   /** Standard error on its own pipe instead of merged into standard output. */
   readonly separateErrors?: boolean | undefined;
 }
 
-/** Starts `bash -c script` as the leader of a new group, standard error merged into standard output unless asked otherwise. */
+/** Starts `bash -c script` as the leader of a new group. Standard error goes to standard output unless `separateErrors`. */
 export function spawnGroup(script: string, options: GroupOptions): ChildProcess {
   const merge = options.separateErrors ? "" : "exec 2>&1;";
   const bash = ["bash", "-c", `${lifelineScript} ${merge} ${script}`, "hermes", ...(options.args ?? [])];
@@ -32,20 +32,20 @@ export function spawnGroup(script: string, options: GroupOptions): ChildProcess 
     cwd: options.cwd,
     env: options.env,
     detached: true,
-    // A wrapper speaks before bash merges the streams: what it complains about must be seen.
+    // A wrapper may report errors before bash merges the streams.
     stdio: [options.stdin, "pipe", options.separateErrors || options.wrapper ? "pipe" : "ignore", "pipe"],
   });
 }
 
 /**
- * The same for a pseudo-terminal, to which no descriptor can be handed: the watcher looks whether we live. A hang-up
- * alone would spare what ignores it.
+ * The lifeline for a pseudo-terminal, which cannot inherit a descriptor: the watcher polls whether this program runs. A
+ * hang-up alone would not end processes that ignore it.
  */
 export function pollingLifeline(): string {
   return `{ trap '' HUP TERM; while kill -0 ${process.pid}; do sleep 1; done; kill -KILL -$$; } </dev/null >/dev/null 2>&1 &`;
 }
 
-/** Whether the signal reached anybody. */
+/** False when the group no longer exists. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-pid, signal);
@@ -54,22 +54,22 @@ export function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Ends the group: TERM, and KILL for what is left after a second. Resolves when the leader is gone. */
+/** Sends TERM to the group, and KILL a second later to what is left. Resolves when the leader has ended. */
 export async function endGroup(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid === undefined) return;
-  const gone =
+  const ended =
     child.exitCode !== null || child.signalCode !== null
       ? Promise.resolve()
       : new Promise<void>((resolve) => child.once("exit", () => resolve()));
   signalGroup(pid, "SIGTERM");
   const timer = setTimeout(() => signalGroup(pid, "SIGKILL"), KILL_AFTER_MS);
-  await gone;
+  await ended;
   clearTimeout(timer);
   signalGroup(pid, "SIGKILL");
 }
 
-/** After a normal end: whatever the command left running in its group goes too. */
+/** After a normal end: kills what the command left running in its group. */
 export function sweepGroup(child: ChildProcess): void {
   if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
 }

@@ -1,5 +1,6 @@
-// JSON text as data: undefined where it does not parse.
+// JSON text that may be malformed.
 
+/** Undefined when the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,0 +1,5 @@
+// The text of a thrown value.
+
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
