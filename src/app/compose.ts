@@ -6,18 +6,19 @@ import { Registry } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { ensureHomeLayout } from "../home/home-layout.ts";
 import { startSpillSweeper } from "../home/spill-sweep.ts";
+import { lazy } from "../lib/async/lazy.ts";
 import type { Models } from "../providers/connect.ts";
 import { openModels } from "../providers/open-models.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
+import type { SkillService } from "../skills/skill-service.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
 import { LazyCron } from "./lazy-cron.ts";
-import { LazySkills } from "./lazy-skills.ts";
 import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, readyPlugins, withModelProviders } from "./open-plugins.ts";
-import type { Services } from "./services.ts";
+import type { LazySkills, Services } from "./services.ts";
 import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
@@ -83,6 +84,18 @@ function lazyServices(deps: ConversationDeps): LazyServices {
   };
 }
 
+function lazySkills(load: () => Promise<SkillService>): LazySkills {
+  let opened: SkillService | undefined;
+  return {
+    open: lazy(async () => {
+      opened = await load();
+      return opened;
+    }),
+    passthrough: (conversationId) => opened?.passthrough(conversationId) ?? {},
+    credentialFiles: (conversationId) => opened?.credentialFiles(conversationId) ?? [],
+  };
+}
+
 /** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
 function lazyCron(late: () => { readonly app: App; readonly services: Services }): LazyCron {
   const channel: LazyCron = new LazyCron({
@@ -145,7 +158,7 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
   const spending = ledgerByConversation(ledger, store);
   const models = openModels(home, await withModelProviders(config, plugins), spending, { onError });
   opened.models = models;
-  const skills = new LazySkills(async () => (await import("./open-skills.ts")).openSkills(services));
+  const skills = lazySkills(async () => (await import("./open-skills.ts")).openSkills(services));
   const guards = await openGuards(home, config, {
     skills,
     yolo: options.yolo ?? false,

@@ -1,13 +1,8 @@
 // Skills from outside on the screen: what they are, what the guard found, what would change. Their text cannot draw.
 import { stripVTControlCharacters } from "node:util";
 import { UserError } from "../core/failure.ts";
-<<<<<<< HEAD
 import type { InstallPlan } from "../core/skill-hub.ts";
-import { displayWidth } from "../lib/text-width.ts";
-=======
 import { displayWidth } from "../lib/text/text-width.ts";
-import type { InstallPlan } from "../skills/hub/api.ts";
->>>>>>> main
 import { formatBytes } from "./columns.ts";
 import type { CliCommand } from "./command.ts";
 import type { Terminal } from "./terminal.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Scan } from "../core/scan.ts";
-import { rememberClean } from "./clean-texts.ts";
+import { cacheCleanTexts } from "./clean-texts.ts";
 
 const PLAIN = "Use tabs, run the tests. ".repeat(60);
 const HOSTILE = `${PLAIN} evil`;
@@ -27,7 +27,8 @@ const scan: Scan = (text, source) => {
 };
 
 /** As a new run of the program opens it. */
-const opened = (build = "1") => rememberClean(scan, { path, build, isPassing: (source) => source.startsWith("web:") });
+const opened = (build = "1") =>
+  cacheCleanTexts(scan, { path, build, isTransient: (source) => source.startsWith("web:") });
 
 async function firstRun(): Promise<void> {
   opened()(PLAIN, "AGENTS.md");

@@ -13,7 +13,7 @@ export interface CleanTextsOptions {
   readonly path: string;
   readonly build: string;
   /** Texts from these sources are not cached, because they rarely repeat. */
-  isPassing(source: string): boolean;
+  isTransient(source: string): boolean;
 }
 
 function read(path: string, build: string): string[] {
@@ -27,11 +27,11 @@ function read(path: string, build: string): string[] {
 }
 
 /** Wraps a scan so that texts that an earlier run found clean are not scanned again. */
-export function rememberClean(scan: Scan, options: CleanTextsOptions): Scan {
+export function cacheCleanTexts(scan: Scan, options: CleanTextsOptions): Scan {
   const { path, build } = options;
   let clean: string[] | undefined;
   return (text, source) => {
-    if (text.length < MIN_LENGTH || options.isPassing(source)) return scan(text, source);
+    if (text.length < MIN_LENGTH || options.isTransient(source)) return scan(text, source);
     clean ??= read(path, build);
     const hash = createHash("sha256").update(text).digest("hex");
     if (clean.includes(hash)) return { text, findings: [] };

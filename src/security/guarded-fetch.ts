@@ -5,6 +5,7 @@ import { isIP, type LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { type JoinedSignal, joinSignals } from "../lib/async/joined-signal.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { type ResolvedVerdict, resolveUrl, type UrlPolicy } from "./url-guard.ts";
 
 export interface GuardedFetchOptions {
@@ -165,5 +166,5 @@ function describeFailure(
 ): { rule: string; reason: string } {
   if (caller?.aborted) return { rule: "interrupted", reason: "the fetch was interrupted" };
   if (late) return { rule: "timeout", reason: "the server took too long" };
-  return { rule: "network", reason: error instanceof Error ? error.message : String(error) };
+  return { rule: "network", reason: errorMessage(error) };
 }
