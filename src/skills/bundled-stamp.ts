@@ -1,4 +1,4 @@
-// Whether the bundled skills changed since they were last brought in: by the build they came with, else by times and sizes.
+// Detects whether the bundled skills changed since the last sync: by build id, otherwise by times and sizes.
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -19,8 +19,8 @@ function stampOf(home: string, source: string): string {
 }
 
 /**
- * Does nothing when the program brings the same skills as last time. `build` names the program's version and build: then
- * one small file is compared and the skills are not looked at.
+ * Does nothing when the bundled skills are the same as at the last sync. With `build`, the id of the build,
+ * only one small file is compared and the skills are not read.
  */
 export async function syncWhenChanged(home: string, source: string, build?: string): Promise<void> {
   const path = join(home, "cache", STAMP_FILE);

@@ -1,4 +1,4 @@
-// Loads one skill: reads it whole, sets it up, fills it in. The same for the tool, the slash command and the preload.
+// Loads one skill: reads it, runs its setup, fills in placeholders. Used by the tool, slash commands and preloading.
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { SkillHeader, SkillRequest } from "../core/skill.ts";

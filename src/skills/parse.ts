@@ -1,4 +1,4 @@
-// SKILL.md → one shape: every field of the format, in each way that it may be written.
+// Parses SKILL.md: every field of the format, in each of its notations.
 import type { JsonObject } from "../core/message.ts";
 import type { SkillConditions, SkillCredentialFile, SkillHeader, SkillSetting, SkillVariable } from "../core/skill.ts";
 import { parseFrontMatter } from "./front-matter.ts";
@@ -62,7 +62,7 @@ function variableFrom(entry: unknown): SkillVariable | undefined {
   };
 }
 
-/** Explicit entries first, then secrets that the setup collects, then names of the older field; each name once. */
+/** Explicit entries, then secrets that the setup collects, then names of the older field; each name once. */
 function variables(fields: Fields): SkillVariable[] {
   const found = new Map<string, SkillVariable>();
   const sources = [
@@ -131,7 +131,7 @@ function optionalTexts(fields: Fields): { [key in OptionalText]?: string } {
   return found;
 }
 
-/** The line on which a top-level field stands, for messages. */
+/** The line of a top-level field, for messages. */
 function lineOf(source: string, field: string): number {
   const at = source.split("\n").findIndex((line) => line.startsWith(`${field}:`));
   return at < 0 ? 1 : at + 1;
@@ -173,7 +173,7 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
   return found;
 }
 
-/** Never throws. A file with mistakes still gives a skill, as good as it can be read. */
+/** Never throws: a file with mistakes gives a skill with the fields that could be read. */
 export async function parseSkill(source: string): Promise<ParsedSkill> {
   const { fields, body, mistakes } = await parseFrontMatter(source);
   const metadata = mapping(fields.metadata);
@@ -187,7 +187,7 @@ export async function parseSkill(source: string): Promise<ParsedSkill> {
     description: (text(fields.description) ?? firstSentence(body)).slice(0, MAX_DESCRIPTION),
     ...optionalTexts(fields),
     dependencies: words(fields.dependencies),
-    // agentskills.io separates them by spaces, other writers by commas.
+    // agentskills.io separates them by spaces, others use commas.
     allowedTools: words(fields["allowed-tools"]).flatMap((item) => item.split(/\s+(?![^(]*\))/)),
     platforms: words(fields.platforms).map((word) => word.toLowerCase()),
     tags: tags.length > 0 ? tags : words(fields.tags),
@@ -205,7 +205,7 @@ export async function parseSkill(source: string): Promise<ParsedSkill> {
 
 const SYSTEM_NAMES: { readonly [platform: string]: string } = { macos: "darwin", windows: "win32" };
 
-/** Whether a skill is meant for this operating system (`process.platform`). */
+/** True when a skill supports this operating system (`process.platform`). */
 export function runsOn(platforms: readonly string[], system: string): boolean {
   return platforms.length === 0 || platforms.some((name) => system.startsWith(SYSTEM_NAMES[name] ?? name));
 }

@@ -1,4 +1,4 @@
-// A SKILL.md's text before the agent reads it: placeholders filled in, and shell snippets run where that is switched on.
+// Prepares the text of a SKILL.md for the agent: fills in placeholders and, when enabled, runs shell snippets.
 import type { GateContext } from "../core/gate.ts";
 import type { SkillHost } from "./skill-host.ts";
 
@@ -37,7 +37,7 @@ async function runSnippet(host: SkillHost, command: string, place: Place): Promi
   return `[inline-shell error: exit code ${outcome.code}${output === "" ? "" : `: ${cut(output)}`}]`;
 }
 
-/** Snippets run one after the other, each through the gate; a failure leaves a marker and never stops the skill. */
+/** Runs snippets one after the other through the gate; a failure leaves a marker and does not stop the skill. */
 export async function preprocess(host: SkillHost, text: string, place: Place): Promise<string> {
   const settings = host.settings();
   const filled = settings.templateVars ? fillPlaceholders(text, place) : text;

@@ -1,4 +1,4 @@
-// What a skill needs before it works: variables, credential files, programs. Secrets are asked for here and nowhere shown.
+// Checks the requirements of a skill: variables, credential files, programs. Asks for missing secrets.
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { SkillHeader, SkillRequest, SkillVariable } from "../core/skill.ts";
@@ -9,12 +9,12 @@ export interface SetupReport {
   readonly missingFiles: readonly string[];
   readonly presentFiles: readonly string[];
   readonly missingCommands: readonly string[];
-  /** Names that are the program's own secrets: a skill does not get them. */
+  /** Secrets of Hermes itself, which skills do not get. */
   readonly refused: readonly string[];
-  /** The person was asked and gave nothing. */
+  /** The user was asked and entered nothing. */
   readonly skipped: boolean;
   readonly needed: boolean;
-  /** For the model and the person: what is missing and how to supply it. */
+  /** What is missing and how to supply it, for the model and the user. */
   readonly note?: string | undefined;
   readonly gatewayHint?: string | undefined;
 }
@@ -37,7 +37,7 @@ async function askFor(
   return answer;
 }
 
-/** The file's place inside the home; undefined for paths that lead elsewhere. */
+/** The path of the file inside the home; undefined for paths outside it. */
 export function credentialPath(home: string, path: string): string | undefined {
   if (isAbsolute(path) || path.split(/[/\\]/).includes("..")) return undefined;
   const full = resolve(home, path);
@@ -62,7 +62,7 @@ function noteFor(header: SkillHeader, missing: readonly SkillVariable[], files: 
   if (parts.length === 0) return undefined;
   const helps = [...missing.map((variable) => variable.help), header.setupHelp].filter((help) => help !== undefined);
   const help = helps.length > 0 ? ` ${[...new Set(helps)].join(" ")}` : "";
-  return `Setup needed before everything in this skill works: missing ${parts.join(", ")}.${help}`;
+  return `Setup is needed before all of this skill works: missing ${parts.join(", ")}.${help}`;
 }
 
 async function commandsMissing(host: SkillHost, names: readonly string[]): Promise<string[]> {
@@ -70,7 +70,7 @@ async function commandsMissing(host: SkillHost, names: readonly string[]): Promi
   return names.filter((_, index) => !found[index]);
 }
 
-/** Asks at a local terminal, reports everywhere; whatever is available is let through to the conversation's commands. */
+/** Asks for missing secrets in a local terminal only. Available variables are passed to the conversation's commands. */
 export async function setUp(
   host: SkillHost,
   skill: { readonly name: string; readonly header: SkillHeader },
@@ -95,7 +95,7 @@ export async function setUp(
   const note = noteFor(header, missing, files.missing);
   const hint =
     missing.length > 0 && !request.local
-      ? `Secrets are not collected in chats. On the machine itself: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(host.home, ".env")}.`
+      ? `Secrets are not collected in chats. On the machine, run: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(host.home, ".env")}.`
       : undefined;
   return {
     missing,

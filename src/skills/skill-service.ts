@@ -1,4 +1,4 @@
-// The skills of one home, behind the contract that surfaces and tools hold. Bundled skills arrive at the first look.
+// The skills of one home: implements the `Skills` contract. The first use syncs the bundled skills.
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../core/failure.ts";
@@ -32,7 +32,7 @@ import { SkillUsage } from "./usage.ts";
 import { type Answer, type Library, resolveSkill, viewSkill } from "./view.ts";
 import { WarmIndex } from "./warm-index.ts";
 
-/** Whose conversation the tools serve. */
+/** The conversation that the tools belong to. */
 export interface SkillSurface {
   readonly platform?: string | undefined;
   readonly local: boolean;
@@ -40,7 +40,7 @@ export interface SkillSurface {
 
 const MAX_LISTED = 100;
 const MAX_FOUND = 10;
-/** Conversations whose skills brought variables or files; of more, those that loaded one longest ago lose them. */
+/** Limit of conversations with variables or files of skills; beyond it the least recently used lose them. */
 const MOST_CONVERSATIONS = 2_000;
 
 export class SkillService implements Skills {
@@ -81,7 +81,7 @@ export class SkillService implements Skills {
     return true;
   }
 
-  /** Skills that the program or a hub looks after. */
+  /** Bundled skills and skills from a hub. */
   async #foreignNames(): Promise<ReadonlySet<string>> {
     const skillsDir = this.#catalog.homeRoot;
     const lock = parseJson(await readFile(join(skillsDir, ".hub", "lock.json"), "utf8").catch(() => "{}"));
@@ -89,13 +89,13 @@ export class SkillService implements Skills {
     return new Set([...readManifest(skillsDir).keys(), ...Object.keys(installed)]);
   }
 
-  /** Once per process: the bundled skills are brought in. Trouble with them is told, and stops nothing. */
+  /** Syncs the bundled skills once per process. A failure is reported and does not stop anything. */
   ready(): Promise<void> {
     const { bundled, bundledBuild, home } = this.#host;
     this.#ready ??= bundled
       ? syncWhenChanged(home, bundled, bundledBuild).catch((error: unknown) =>
           this.#host.notice(
-            `bundled skills could not be brought up to date: ${error instanceof Error ? error.message : String(error)}`,
+            `bundled skills could not be updated: ${error instanceof Error ? error.message : String(error)}`,
           ),
         )
       : Promise.resolve();
@@ -154,7 +154,7 @@ export class SkillService implements Skills {
     return loaded;
   }
 
-  /** Skills that plugins bring, called `namespace:name`. */
+  /** Skills of plugins, named `namespace:name`. */
   #plugin(namespace: string): ReadonlyMap<string, string> | undefined {
     const prefix = `${namespace}:`;
     const own = this.#host.pluginSkills().filter((skill) => skill.name.startsWith(prefix));
@@ -167,7 +167,7 @@ export class SkillService implements Skills {
     return file ? { file, dir: dirname(file) } : undefined;
   }
 
-  /** Counters are a convenience: a home that cannot be written still loads its skills. */
+  /** A failure to write usage counters is ignored. */
   async #count(name: string, ...kinds: readonly ("use" | "view")[]): Promise<void> {
     await this.#usage.bump(name, ...kinds).catch(() => undefined);
   }
@@ -189,7 +189,7 @@ export class SkillService implements Skills {
     for (const name of names) {
       const loaded = await this.#load(name, request);
       if ("fields" in loaded)
-        throw new UserError(String(loaded.fields.error), { hint: "See the skills you have: hermes skills list" });
+        throw new UserError(String(loaded.fields.error), { hint: "See: hermes skills list" });
       texts.push(activationText(this.#host, loaded, "preload"));
       notes.push(...notesOf(loaded));
     }
@@ -251,7 +251,7 @@ export class SkillService implements Skills {
     return this.#quarantine.reject(id);
   }
 
-  /** What the tools of one conversation call. */
+  /** The functions that the tools of one conversation call. */
   port(surface: SkillSurface): SkillPort {
     const requestFor = (context: ToolContext): SkillRequest => ({
       conversationId: context.conversationId,
@@ -322,6 +322,6 @@ function notesOf(loaded: Loaded): string[] {
   return [
     ...(setup.note ? [`${loaded.name}: ${setup.note}`] : []),
     ...(setup.gatewayHint ? [setup.gatewayHint] : []),
-    ...setup.refused.map((name) => `${loaded.name} does not get ${name}: it is a key of Hermes itself.`),
+    ...setup.refused.map((name) => `${loaded.name} may not use ${name}: it is a key of Hermes itself.`),
   ];
 }

@@ -1,11 +1,11 @@
-// The three tools by which the model finds, reads and writes skills.
+// The three tools with which the model lists, reads and changes skills.
 import type { Static } from "typebox";
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult } from "../core/tool.ts";
 import type { ManageArgs } from "./manage/plan.ts";
 import type { Answer } from "./view.ts";
 
-/** What the tools ask; the skills of the home answer. */
+/** The functions that the tools call. */
 export interface SkillPort {
   listFor(args: { readonly category?: string | undefined; readonly query?: string }): Promise<Answer>;
   view(args: { readonly name: string; readonly filePath?: string | undefined }, context: ToolContext): Promise<Answer>;
@@ -32,7 +32,7 @@ const manageParameters = Type.Object({
   ),
   category: Type.Optional(Type.String({ description: "create: one folder, for example devops" })),
   old_string: Type.Optional(Type.String({ description: "patch: the passage to replace" })),
-  new_string: Type.Optional(Type.String({ description: "patch: what takes its place" })),
+  new_string: Type.Optional(Type.String({ description: "patch: the replacement" })),
   replace_all: Type.Optional(Type.Boolean()),
   file_path: Type.Optional(Type.String({ description: "A file below references/, templates/, scripts/ or assets/" })),
   file_content: Type.Optional(Type.String({ description: "write_file: the file's text" })),

@@ -1,4 +1,4 @@
-// What skill_view answers: a skill with everything around it, or one of its files.
+// The result of skill_view: a skill with its metadata and file list, or one of its files.
 import { readFile } from "node:fs/promises";
 import { dirname, extname, relative } from "node:path";
 import type { JsonObject } from "../core/message.ts";
@@ -14,7 +14,7 @@ import type { SkillHost } from "./skill-host.ts";
 export interface Answer {
   readonly ok: boolean;
   readonly fields: JsonObject;
-  /** The skill that was loaded, for its counters. */
+  /** The loaded skill, for the usage counters. */
   readonly used?: string | undefined;
   readonly credentialFiles?: readonly string[] | undefined;
 }
@@ -99,7 +99,7 @@ function banner(namespace: string, siblings: readonly string[]): string {
   return `[This skill belongs to the plugin "${namespace}".${others}]\n\n`;
 }
 
-/** Undefined when the namespace is no plugin's: the name is then looked up as a path. */
+/** Undefined when no plugin has this namespace: the name is then looked up as a path. */
 async function pluginAnswer(library: Library, name: string, request: SkillRequest): Promise<Answer | undefined> {
   const [namespace = "", bare = ""] = name.split(":", 2);
   if (!/^[A-Za-z0-9_-]+$/.test(namespace)) return failure(`"${namespace}" is not a plugin's name`);
@@ -122,11 +122,11 @@ async function pluginAnswer(library: Library, name: string, request: SkillReques
     };
     return { ok: true, fields };
   } catch {
-    return failure(`the file of "${name}" is gone: ${file}`);
+    return failure(`the file of "${name}" does not exist: ${file}`);
   }
 }
 
-/** Which skill a name means; a failure says which names there are. */
+/** Finds the skill with this name; a failure lists similar names. */
 export async function resolveSkill(
   library: Library,
   name: string,
@@ -134,7 +134,7 @@ export async function resolveSkill(
 ): Promise<{ readonly file: string; readonly dir: string } | Answer> {
   const located = await locate(library.catalog, name.replace(":", "/"));
   if (located.kind === "ambiguous")
-    return failure(`several skills are called "${name}"; name one by its path below the skills folder`, {
+    return failure(`several skills are called "${name}"; specify one by its path below the skills folder`, {
       matches: [...located.matches],
     });
   if (located.kind === "none") {
@@ -148,7 +148,7 @@ export async function resolveSkill(
       readiness_status: "unsupported",
     });
   if (library.host.settings().disabled(platform).has(real))
-    return failure(`the skill "${real}" is switched off; the person can switch it on with: hermes skills config`);
+    return failure(`the skill "${real}" is disabled; the user can enable it with: hermes skills config`);
   return located;
 }
 

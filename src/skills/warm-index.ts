@@ -1,4 +1,4 @@
-// The finished index of skills, kept with the times of everything it was made from. Nothing is opened to see whether it holds.
+// Caches the prompt index with the times of its files and folders, so that it is validated without opening files.
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -10,15 +10,15 @@ import type { Survey } from "./find.ts";
 const FILE = "skills-index.json";
 const VERSION = 1;
 const MAX_TEXTS = 8;
-/** A file that changed so shortly ago could change again without a new time. */
+/** A file that changed this recently could change again without a new time. */
 const SETTLED_MS = 200;
 
 interface Kept {
   readonly version: number;
   readonly roots: readonly string[];
-  /** Folder and time. A new, lost or renamed entry changes it. */
+  /** Folder and time, which changes with an added, removed or renamed entry. */
   readonly folders: readonly (readonly [string, number])[];
-  /** File, time and size. An edit in place changes nothing else. */
+  /** File, time and size, which change with an edit. */
   readonly files: readonly (readonly [string, number, number])[];
   readonly texts: { readonly [key: string]: string };
 }
@@ -42,7 +42,7 @@ export class WarmIndex {
     this.#path = join(home, "cache", FILE);
   }
 
-  /** What was kept for these roots and this view; undefined when anything changed since. */
+  /** The cached index for these roots and this view; undefined when something changed since. */
   async find(roots: readonly string[], view: unknown): Promise<string | undefined> {
     const kept = await this.#read();
     if (!kept || kept.roots.join("\0") !== roots.join("\0")) return undefined;
@@ -50,7 +50,7 @@ export class WarmIndex {
     return text !== undefined && holds(kept) ? text : undefined;
   }
 
-  /** Other views of the same state stay; an unwritable home only costs time. */
+  /** Keeps other views of the same state. A failed write is ignored. */
   async keep(surveys: readonly Survey[], view: unknown, text: string): Promise<void> {
     const now = Date.now();
     const folders = surveys.flatMap((survey) => survey.folders.map(({ path, mtimeMs }) => [path, mtimeMs] as const));
@@ -67,7 +67,7 @@ export class WarmIndex {
     await atomicWrite(this.#path, JSON.stringify(kept)).catch(() => undefined);
   }
 
-  /** Read again only when the file has changed: a process with many conversations asks for it at each of them. */
+  /** Reads the file only when it has changed, because every new conversation needs the index. */
   async #read(): Promise<Kept | undefined> {
     const info = statSync(this.#path, { throwIfNoEntry: false });
     const stamp = info ? `${info.ino} ${info.mtimeMs} ${info.size}` : "";

@@ -1,4 +1,4 @@
-// Rules over what a program does as a whole: private things that leave, strange text that runs, orders that stay.
+// Rules about whole programs: private data that is sent, downloaded text that is run, persistent changes.
 import {
   ASKED_FROM_OUTSIDE,
   type Capability,
@@ -38,54 +38,54 @@ const rule = (id: string, category: Category, severity: Severity, description: s
   description,
 });
 
-const LEAVES = rule("private_data_leaves", "exfiltration", "critical", "takes private data and sends it elsewhere");
-const RUNS_REMOTE = rule("runs_remote_text", "supply_chain", "critical", "runs text that it got from the network");
-const RUNS_DOWNLOAD = rule("runs_download", "supply_chain", "critical", "downloads a program and runs it, unseen");
+const LEAVES = rule("private_data_leaves", "exfiltration", "critical", "reads private data and sends it to another machine");
+const RUNS_REMOTE = rule("runs_remote_text", "supply_chain", "critical", "runs text from the network");
+const RUNS_DOWNLOAD = rule("runs_download", "supply_chain", "critical", "downloads a program and runs it without verification");
 const RUNS_CHECKED = rule("runs_checked_download", "supply_chain", "medium", "downloads a program and runs it");
-const UNPACKS = rule("runs_unpacked_download", "supply_chain", "high", "downloads an archive and runs what is in it");
+const UNPACKS = rule("runs_unpacked_download", "supply_chain", "high", "downloads an archive and runs its content");
 const PIECES = rule(
   "words_in_pieces",
   "obfuscation",
   "critical",
-  "a dangerous word that appears only when pieces are put together",
+  "a dangerous word that is assembled from pieces",
 );
 const STAYS_ONLINE = rule(
   "stays_and_calls_home",
   "persistence",
   "critical",
-  "plants something that runs again and uses the network",
+  "installs code that runs automatically and uses the network",
 );
 const STAYS_NEAR = rule(
   "stays_beside_network",
   "persistence",
   "high",
-  "plants something that runs again, in a program that uses the network",
+  "installs code that runs automatically, in a program that uses the network",
 );
-const SHADOWS = rule("shadows_command", "persistence", "critical", "puts a program in the place of a usual command");
-const REMOTE_SHELL = rule("remote_control", "network", "critical", "lets another machine give commands");
-const RUNS_HIDDEN = rule("runs_hidden_text", "obfuscation", "critical", "decodes hidden text and runs it");
-const OBEYS_CALLERS = rule("obeys_callers", "network", "critical", "runs what a caller from outside says");
-const RUINS_FILES = rule("ruins_files", "destructive", "critical", "goes through the person's files and destroys them");
+const SHADOWS = rule("shadows_command", "persistence", "critical", "replaces a common command");
+const REMOTE_SHELL = rule("remote_control", "network", "critical", "runs commands from another machine");
+const RUNS_HIDDEN = rule("runs_hidden_text", "obfuscation", "critical", "decodes text and runs it");
+const OBEYS_CALLERS = rule("obeys_callers", "network", "critical", "runs commands from network requests");
+const RUINS_FILES = rule("ruins_files", "destructive", "critical", "searches the user's files and deletes or encrypts them");
 const CONSENT_OFF = rule(
   "consent_off",
   "privilege_escalation",
   "critical",
-  "settings that switch the person's consent off",
+  "settings that turn approvals off",
 );
 const TUNNEL_REPORTED = rule(
   "tunnel_reported",
   "network",
   "critical",
-  "opens a tunnel into this machine and tells somebody where it is",
+  "opens a tunnel to this machine and sends its address",
 );
 const PHISHES = rule(
   "asks_password_and_sends",
   "exfiltration",
   "critical",
-  "asks for a password and sends it elsewhere",
+  "asks for a password and sends it to another machine",
 );
 
-/** Words that honest programs write out. */
+/** Words that harmless programs write literally. */
 const TELLING: readonly RegExp[] = [
   /\bcurl\b/i,
   /\bwget\b/i,
@@ -164,7 +164,7 @@ function runsDownload(program: Program): Hit[] {
   return [];
 }
 
-/** Lines that end up in a file which runs again: on the same line, or in the text that follows it. */
+/** Lines that are written to a file that runs automatically: on the same line, or in the text that follows. */
 function plantedText(program: Program, at: number): string {
   const start = program.lines[at]?.text ?? "";
   const end = /<<-?\s*["']?(\w+)["']?/.exec(start)?.[1];
@@ -218,12 +218,12 @@ function remoteControl(program: Program): Hit[] {
   return stream && !program.inText && (obeys || wired) ? [{ ...REMOTE_SHELL, ...stream }] : [];
 }
 
-/** A private place that is read on the line where data leaves, or anywhere in a program file that sends. */
+/** A private path that is read on the line that sends data, or anywhere in a program file that sends. */
 function leaves(program: Program): Hit[] {
   const source = first(program, PRIVATE);
   if (!source) return [];
   if (!program.inText) return first(program, SENDS) ? [{ ...LEAVES, ...source }] : [];
-  // Commands in a text are steps of different purposes: they must be near, and the thing must be read, not named.
+  // Commands in a text may be unrelated steps: they must be close together, and the path must be read, not only named.
   const near = program.lines.filter((line) => Math.abs(line.line - source.line) <= 6);
   const sends = near.find(({ text }) => SENDS.some(({ match, unless }) => match.test(text) && !unless?.test(text)));
   return sends &&
@@ -234,7 +234,7 @@ function leaves(program: Program): Hit[] {
     : [];
 }
 
-/** In JavaScript `exec` starts a program by name; elsewhere it runs text. */
+/** In JavaScript `exec` starts a program by name; in other languages it runs code. */
 function evaluates(program: Program): CodeLine | undefined {
   const commands = /child_process/.test(program.raw);
   const alias = { match: /(?:^|[=,:([]\s*)(?:exec|eval|Function)\s*(?:[;,)\]}]|$)/m };
@@ -270,7 +270,7 @@ const TUNNEL =
 const PASSWORD_PROMPT =
   /\[sudo\]|password for \$|display dialog[^\n]*(?:password|hidden answer)|Get-Credential|\b(?:keychain|system|login|macOS|Windows) password/i;
 
-/** A block of settings that reaches over several lines. */
+/** A block of settings that spans several lines. */
 function consentOff(program: Program): Hit[] {
   const off = /\bapprovals["']?\s*:\s*\{?\s*["']?mode["']?\s*:\s*["']?(?:off|never|none|false)\b/i;
   const found = program.lines.find((line, index) => off.test(`${line.text}\n${program.lines[index + 1]?.text ?? ""}`));

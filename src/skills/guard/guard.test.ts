@@ -37,14 +37,14 @@ test("hostile skills are dangerous, honest ones are not, and the rates are print
 describe("structure", () => {
   const skill: SkillFile = { path: "SKILL.md", content: `${HEADER}Text.` };
   it.each<[string, SkillFile[], string]>([
-    ["a program without source", [skill, { path: "assets/tool.exe", content: "MZ" }], "dangerous"],
+    ["a compiled program", [skill, { path: "assets/tool.exe", content: "MZ" }], "dangerous"],
     [
       "a program under another name",
       [skill, { path: "assets/logo.png", content: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2]) }],
       "dangerous",
     ],
     [
-      "a link that leads outside",
+      "a symbolic link that points outside the skill",
       [skill, { path: "references/x", content: "", link: { target: "/etc", state: "outside" } }],
       "dangerous",
     ],

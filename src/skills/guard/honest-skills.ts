@@ -1,4 +1,4 @@
-// Honest skills for the guard's test: ordinary instructions and scripts, many with words that look alarming.
+// Harmless skills for the guard's tests: ordinary instructions and scripts, many with suspicious words.
 import type { Sample } from "./hostile-skills.ts";
 
 export const HONEST: readonly Sample[] = [

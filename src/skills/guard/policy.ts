@@ -1,4 +1,4 @@
-// From trust and verdict to a decision. A dangerous verdict is never overridden.
+// Decides from trust and verdict. A dangerous verdict cannot be overridden.
 import type { GuardReport, GuardVerdict } from "./finding.ts";
 
 export type TrustLevel = "builtin" | "official" | "trusted" | "community" | "agent-created";
@@ -14,7 +14,7 @@ const POLICY: { readonly [trust in TrustLevel]: { readonly [verdict in GuardVerd
 
 export interface GuardDecision {
   readonly action: GuardAction;
-  /** A block that `--force` would lift. */
+  /** True when `--force` lifts the block. */
   readonly overridable: boolean;
   readonly reason: string;
 }
@@ -40,7 +40,7 @@ export function decide(
 
 const TRUSTED_REPOSITORIES = ["openai/skills", "anthropics/skills", "huggingface/skills"];
 
-/** Trust from a hub identifier. A trusted name counts only as a whole path component. */
+/** The trust level of a hub identifier. A trusted name must match a whole path component. */
 export function trustOf(identifier: string): TrustLevel {
   const id = identifier.replace(/^(?:skills-sh|skills\.sh)\//, "");
   if (id === "builtin") return "builtin";

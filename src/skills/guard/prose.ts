@@ -1,4 +1,4 @@
-// Rules over what a text tells the agent: who gets what, what is kept from the person, whose word counts.
+// Rules about instructions in prose: sending private data, hiding something from the user, false authority.
 import { NAMED_ONLY, SECRET_PLACE } from "./capabilities.ts";
 import type { Hit } from "./flows.ts";
 import { isMentioned } from "./mention.ts";
@@ -16,7 +16,7 @@ import type { Section, Sentence } from "./units.ts";
 
 const NEGATED =
   /\b(?:never|do not|don'?t|must not|may not|should not|cannot|can'?t|refuse|avoid|without (?:printing|sending|showing|reading)|nothing leaves|not (?:in|into|to) (?:logs?|chats?|git)|niemals|nunca|jamais|mai)\b|\bnothing\b[^.]{0,20}\b(?:leaves?|is sent)/i;
-/** An address of the person's own machine or network. */
+/** An address on the user's machine or network. */
 const OWN_PLACE = /https?:\/\/(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/gi;
 const HEADER =
   /\bauthori[sz]ation\b|\bbearer\b|\bheader\b|\bsign in\b|\blog in with\b|\bgitignore\b|\.pub\b|\bpublic (?:key|half|part)\b|\bproxy\b/i;
@@ -26,25 +26,25 @@ const RULE = {
     id: "orders_secrets_out",
     category: "exfiltration",
     severity: "critical",
-    description: "tells the agent to pass on secrets or private text",
+    description: "instructs the agent to send secrets or private text",
   },
   hidden: {
     id: "hidden_order",
     category: "injection",
     severity: "critical",
-    description: "speaks to the agent in a place that the person does not see",
+    description: "instructs the agent in text that the user does not see",
   },
   tag: {
     id: "imitated_tag",
     category: "injection",
     severity: "critical",
-    description: "imitates the frame in which the system speaks",
+    description: "imitates a tag of the system prompt",
   },
   address: {
     id: "address_carries_data",
     category: "exfiltration",
     severity: "critical",
-    description: "a link or image whose address carries private data",
+    description: "a link or image whose URL contains private data",
   },
 } as const;
 
@@ -52,7 +52,7 @@ function names(text: string, pattern: RegExp): RegExpExecArray | undefined {
   return pattern.exec(text) ?? undefined;
 }
 
-/** A secret, a way to pass it on and somebody who gets it, in up to three sentences that belong together. */
+/** A secret, a way to send it and a recipient, within three related sentences. */
 function passesOn(sentences: readonly Sentence[]): Sentence | undefined {
   const counted = sentences.filter(
     ({ text }) => !/^\s*<(?:div|p|table|a|img|sup)\b/i.test(text) && !NEGATED.test(text) && !NAMED_ONLY.test(text),
@@ -124,7 +124,7 @@ function sentenceHits(section: Section, index: number, lines: readonly string[])
   return hits;
 }
 
-/** Several doubtful orders to the agent in one place are one clear order. */
+/** Several suspicious instructions close together count as one clear instruction. */
 function together(hits: readonly Hit[]): Hit[] {
   const doubtful = hits.filter((hit) => hit.severity === "high" && hit.category === "injection");
   const kinds = new Set(doubtful.map((hit) => hit.id));
@@ -133,7 +133,7 @@ function together(hits: readonly Hit[]): Hit[] {
     : hits.map((hit) => (doubtful.includes(hit) ? { ...hit, severity: "critical" } : hit));
 }
 
-/** `lines` are those of the file, to see what is only spoken about. */
+/** `lines` are the lines of the file, used to detect mere mentions. */
 export function proseHits(section: Section, lines: readonly string[]): Hit[] {
   return together(section.sentences.flatMap((_, index) => sentenceHits(section, index, lines)));
 }

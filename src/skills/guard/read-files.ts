@@ -1,4 +1,4 @@
-// A folder as the guard wants it: every file with its mode, links with where they lead.
+// Reads a folder for the guard: every file with its mode, every link with its target.
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { SkillFile } from "./finding.ts";
@@ -12,7 +12,7 @@ function linkState(dir: string, path: string): "inside" | "outside" | "broken" {
   return inside === ".." || inside.startsWith(`..${sep}`) ? "outside" : "inside";
 }
 
-/** Hidden files included; `.git` is left out. Huge files come with their first megabytes. */
+/** Includes hidden files but not `.git`. Only the first megabytes of huge files are read. */
 export function readSkillFiles(dir: string): SkillFile[] {
   const files: SkillFile[] = [];
   const walk = (at: string): void => {

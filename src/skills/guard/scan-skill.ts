@@ -1,4 +1,4 @@
-// The guard: reads a skill as the agent and the machine would, and says how far to trust it. Pure: files in, report out.
+// The guard: scans the files of a skill and returns a report. Pure: no I/O.
 import { type Finding, type GuardReport, type Pattern, type SkillFile, verdictOf } from "./finding.ts";
 import { findingOf, flowHits } from "./flows.ts";
 import { isMentioned, isSpecimen, isWarned } from "./mention.ts";
@@ -14,7 +14,7 @@ import { hasInvisible, type View, viewsOf } from "./views.ts";
 const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS, ...ORDER_PATTERNS, ...SCOPE_PATTERNS];
 const MAX_MATCH = 120;
 const MAX_SCANNED = 1024 * 1024;
-/** Longer lines are read in overlapping windows: an expression's time grows faster than its text. */
+/** Longer lines are scanned in overlapping windows, because matching time grows faster than the length. */
 const WINDOW = 2_000;
 const OVERLAP = 300;
 
@@ -22,7 +22,7 @@ interface Source {
   readonly file: string;
   readonly program: boolean;
   readonly lines: readonly string[];
-  /** Lines inside code fences of a text. */
+  /** The lines inside code fences. */
   readonly code: ReadonlySet<number>;
 }
 
@@ -83,13 +83,13 @@ function invisibleFindings(text: string, file: string): Finding[] {
         .map((char) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase()}`)
         .join(" ")
         .slice(0, MAX_MATCH),
-      description: "characters that a reader cannot see",
+      description: "invisible characters",
     });
   });
   return found;
 }
 
-/** Joiners inside emoji and in scripts that need them. */
+/** Joiners in emoji and in writing systems that need them. */
 function isHonest(line: string, char: string): boolean {
   if (char === "\u200d" || char === "\u200c")
     return /[\p{Extended_Pictographic}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}]/u.test(
@@ -130,7 +130,7 @@ function scanText(text: string, path: string): Finding[] {
     [...findings.values()].map((finding) => `${finding.severity}:${finding.category}:${finding.line}`),
   );
   for (const hit of hits) {
-    // A rule that says the same of the same line adds nothing for the reader.
+    // Skip findings that repeat another one on the same line.
     if (told.has(`${hit.severity}:${hit.category}:${hit.line}`)) continue;
     const key = `${hit.id}:${hit.line}`;
     if (!findings.has(key)) findings.set(key, findingOf(hit, path));
@@ -145,7 +145,7 @@ function textOf(file: SkillFile): string | undefined {
   return new TextDecoder().decode(bytes.subarray(0, MAX_SCANNED));
 }
 
-/** Every file is read whatever its name says; binaries are judged by what they are. */
+/** Scans every file, whatever its extension; binaries are checked by type. */
 export function scanSkill(files: readonly SkillFile[]): GuardReport {
   const findings = structureFindings(files);
   for (const file of files) {

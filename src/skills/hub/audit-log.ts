@@ -1,4 +1,4 @@
-// `skills/.hub/audit.log`: one line for every skill that came, went or was refused.
+// Writes `skills/.hub/audit.log`: one line for every installed, removed or refused skill.
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hubFolders } from "./place.ts";
@@ -12,7 +12,7 @@ export interface AuditLine {
   readonly extra?: string | undefined;
 }
 
-/** Words from outside must not break the line or the columns. */
+/** Untrusted text must not break the line or the columns. */
 function word(text: string): string {
   const plain = text.replaceAll(/[\p{C}\s]+/gu, "_").slice(0, 200);
   return plain === "" ? "-" : plain;

@@ -1,4 +1,4 @@
-// What differs between the files that are here and those that would replace them.
+// Compares the installed files with those that would replace them.
 import type { FileChange } from "../../core/skill-hub.ts";
 import type { Hashed } from "./hash.ts";
 
@@ -17,7 +17,7 @@ async function changeOf(path: string, before?: Uint8Array, after?: Uint8Array): 
   if (from === undefined || to === undefined) return { path, kind, plus: 0, minus: 0, patch: "" };
   const { createTwoFilesPatch } = await import("diff");
   const whole = createTwoFilesPatch(path, path, from, to, "", "", { context: 3, timeout: 2_000 }) ?? "";
-  // Without the first two lines, which only name the file again.
+  // Skip the first two lines, which only repeat the file name.
   const [, , ...shown] = whole.split("\n");
   const lines = shown.slice(2);
   const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;

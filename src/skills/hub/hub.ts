@@ -1,4 +1,4 @@
-// The hub of one home: find, fetch, judge, install, check and remove skills from outside.
+// The hub of one home: searches, fetches, scans, installs, checks and removes skills.
 import { existsSync, readdirSync } from "node:fs";
 import { rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -39,7 +39,7 @@ export interface AuditRow {
   readonly local: LocalState;
   /** Absent when there is nothing to scan. */
   readonly report?: GuardReport | undefined;
-  /** The policy would not let it in today. */
+  /** True when the policy would refuse it now. */
   readonly blocked: boolean;
 }
 
@@ -84,7 +84,7 @@ export class Hub {
     return this.#note({ action: "BLOCKED", name, source, trust, verdict, extra });
   }
 
-  /** Fetches and judges; nothing is installed. The caller hands the result to `install` or `discard`. */
+  /** Fetches and scans without installing. The caller passes the result to `install` or `discard`. */
   async stage(given: string, options: StageOptions = {}): Promise<Staged> {
     const identifier = /[/:]/.test(given) ? given : await resolveName(this.#bounded(), given);
     const source = sourceFor(this.#bounded(), identifier);
@@ -124,7 +124,7 @@ export class Hub {
     return discard(staged);
   }
 
-  /** What a staged skill would change in the installed one. */
+  /** The differences between a staged skill and the installed version. */
   async changes(staged: Staged): Promise<readonly FileChange[]> {
     const entry = (await this.#lock.read()).get(staged.name);
     const local = entry ? localState(this.host.skillsDir, staged.name, entry) : undefined;
@@ -135,7 +135,7 @@ export class Hub {
     return localState(this.host.skillsDir, name, entry);
   }
 
-  /** Asks each source again and compares with what was pinned. */
+  /** Fetches each skill again and compares it with the pinned hash. */
   async check(name?: string): Promise<CheckRow[]> {
     const rows: CheckRow[] = [];
     for (const [key, entry] of await this.#entries(name)) {
@@ -155,11 +155,11 @@ export class Hub {
     return rows;
   }
 
-  /** Reads what is on disk again: hashes against the lock file, files against the guard. Asks no network. */
+  /** Checks the files on disk: hashes against the lock file, content with the guard. Works offline. */
   async audit(name?: string): Promise<AuditRow[]> {
     return (await this.#entries(name)).map(([key, entry]) => {
       const local = this.local(key, entry);
-      // Trust comes from where it is from, not from what the lock file says about it.
+      // The trust level is derived from the identifier, not read from the lock file.
       const trust = trustOf(entry.identifier);
       const row = { name: key, identifier: entry.identifier, trust, recorded: entry.scan_verdict, local };
       if (local.dir === undefined) return { ...row, blocked: false };
@@ -168,7 +168,7 @@ export class Hub {
     });
   }
 
-  /** Takes a skill away. `forget` only takes it off the list. Edited ones need `overwrite`. */
+  /** Removes a skill. `forget` only removes it from the lock file. Edited skills need `overwrite`. */
   async uninstall(
     name: string,
     options: { readonly forget: boolean; readonly overwrite: boolean },
@@ -181,11 +181,11 @@ export class Hub {
       const local = this.local(key, entry);
       if (!options.forget && local.state === "misplaced")
         throw new UserError(`${name}: ${local.reason}; nothing was deleted`, {
-          hint: `Take it off the list with: hermes skills uninstall ${name} --forget`,
+          hint: `Remove it from the list with: hermes skills uninstall ${name} --forget`,
         });
       if (!options.forget && local.state === "edited" && !options.overwrite)
         throw new UserError(`${name} was edited here: ${local.edits.join(", ")}`, {
-          hint: "Delete your edits too with --overwrite, or keep the files with --forget.",
+          hint: "Delete it with your edits: --overwrite. Keep the files: --forget.",
         });
       if (!options.forget && local.dir !== undefined) await this.#remove(local.dir, quarantine);
       await this.#lock.remove(key);
@@ -201,7 +201,7 @@ export class Hub {
     });
   }
 
-  /** Out of sight first, so that no half skill is ever loaded; an empty category goes too. */
+  /** Moves the folder away before deleting it, so that a partial skill is never loaded. Removes an empty category. */
   async #remove(dir: string, quarantine: string): Promise<void> {
     const grave = join(quarantine, `.removed-${process.pid}-${Date.now()}`);
     await rename(dir, grave);

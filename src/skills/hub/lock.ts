@@ -1,4 +1,4 @@
-// `skills/.hub/lock.json`: what was installed from where, in the format of version 0.14. A claim to check, not a truth.
+// `skills/.hub/lock.json`: the installed skills and their sources, in the format of Hermes 0.14. Its content is untrusted.
 import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
@@ -56,7 +56,7 @@ export class HubLock {
     return value === undefined ? undefined : mapping(value);
   }
 
-  /** A file that cannot be read counts as empty. */
+  /** An unreadable file is treated as empty. */
   async read(): Promise<ReadonlyMap<string, LockEntry>> {
     const installed = mapping((await this.#raw())?.installed);
     return new Map(Object.entries(installed).map(([name, value]) => [name, entryFrom(value)]));
@@ -65,7 +65,7 @@ export class HubLock {
   async #change(edit: (installed: Map<string, unknown>) => void): Promise<void> {
     await withFileLock(this.#path, async () => {
       const raw = await this.#raw();
-      // A broken file is set aside: it may be all that is left of somebody's list.
+      // Keep a copy of a broken file, because it may be the only record of the installed skills.
       if (raw === undefined) await rename(this.#path, `${this.#path}.broken-${Date.now()}`);
       const installed = new Map(Object.entries(mapping(raw?.installed)));
       edit(installed);

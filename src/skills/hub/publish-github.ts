@@ -1,4 +1,4 @@
-// A pull request with a skill: one commit on a branch of its own, in a fork where the repository is not ours.
+// Publishes a skill as a pull request: one commit on a new branch, in a fork unless the user can push.
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../core/failure.ts";
 import { inParallel } from "./download.ts";
@@ -15,7 +15,7 @@ interface Where {
   readonly base: string;
 }
 
-/** A fork is made in the background: its branch is there a few seconds later. */
+/** GitHub creates forks in the background: waits until the branch exists. */
 async function headOf({ client, repo, base }: Where): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -45,11 +45,11 @@ async function commit(where: Where, publication: Publication, title: string): Pr
   return String(sha);
 }
 
-/** The address of the pull request. */
+/** Returns the URL of the pull request. */
 export async function publishToGitHub(host: HubHost, repo: string, publication: Publication): Promise<string> {
   if (!host.github.token)
     throw new UserError("publishing to GitHub needs a token", {
-      hint: "Set GITHUB_TOKEN to one that may write contents and pull requests: hermes config set GITHUB_TOKEN VALUE. Or lay the skill out with --to folder --dir DIR and push it yourself.",
+      hint: "Set GITHUB_TOKEN to one that may write contents and pull requests: hermes config set GITHUB_TOKEN VALUE. Or write the skill to a folder with --to folder --dir DIR and push it yourself.",
     });
   const client = new GitHubClient(host);
   const about = await client.get(`/repos/${repo}`, repo);

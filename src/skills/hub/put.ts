@@ -1,4 +1,4 @@
-// Puts a judged skill in its place: whole or not at all, and what was there before comes back when that fails.
+// Installs a scanned skill atomically; restores the previous version when that fails.
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
@@ -15,9 +15,9 @@ import type { Staged } from "./stage.ts";
 import { localState } from "./state.ts";
 
 export interface PutOptions {
-  /** Replace one that is installed. */
+  /** Replace the installed version. */
   readonly replace: boolean;
-  /** Replace it even though the person edited it; the edited copy is kept aside. */
+  /** Replace it even when the user edited it; the edited copy is kept. */
   readonly overwrite: boolean;
 }
 
@@ -26,7 +26,7 @@ async function draftOf(quarantine: string, files: readonly BundleFile[]): Promis
   for (const { path, bytes } of files) {
     const file = join(draft, path);
     await mkdir(dirname(file), { recursive: true, mode: 0o755 });
-    // What an archive says about modes does not count: scripts may run, the rest may be read.
+    // Modes of the archive are ignored: scripts become executable, other files do not.
     const script = bytes[0] === 0x23 && bytes[1] === 0x21;
     await writeFile(file, bytes, { mode: script ? 0o755 : 0o644, flag: "wx" });
   }
@@ -46,8 +46,8 @@ async function targetFor(host: HubHost, staged: Staged, options: PutOptions): Pr
   const local = before ? localState(host.skillsDir, name, before) : undefined;
   if (local?.state === "clean" || local?.state === "edited") {
     if (!options.replace)
-      throw new UserError(`${name} is installed already`, {
-        hint: `Bring it up to date with: hermes skills update ${name}. Install it anew with --force.`,
+      throw new UserError(`${name} is already installed`, {
+        hint: `To update it: hermes skills update ${name}. To reinstall it: --force.`,
       });
     const edited = local.state === "edited";
     if (edited && !options.overwrite)
@@ -57,13 +57,13 @@ async function targetFor(host: HubHost, staged: Staged, options: PutOptions): Pr
   const dir = await newPlace(host.skillsDir, name, category);
   const others = sameNamed(host.skillsDir, name);
   if (others.length > 0 || existsSync(dir))
-    throw new UserError(`there is another skill of this name: ${others[0] ?? dir}`, {
+    throw new UserError(`another skill has this name: ${others[0] ?? dir}`, {
       hint: "Install it under another name with --name.",
     });
   return { dir, before, edited: false };
 }
 
-/** Moves the old one aside, the new one in; undoes the first when the second fails. */
+/** Moves the old folder away and the new one in; moves the old one back when that fails. */
 async function swap(draft: string, target: string, aside: string | undefined): Promise<void> {
   if (aside !== undefined) await rename(target, aside);
   try {
@@ -93,7 +93,7 @@ async function entryFor(host: HubHost, staged: Staged, target: Target): Promise<
   };
 }
 
-/** The bytes that were scanned are the bytes that are written. A skill that is not allowed is never put anywhere. */
+/** Writes exactly the bytes that were scanned. Throws when the decision does not allow the skill. */
 export async function putInPlace(host: HubHost, staged: Staged, options: PutOptions): Promise<InstalledSkill> {
   if (staged.decision.action !== "allow") throw new HubRefusal(`refused: ${staged.decision.reason}`);
   const { hub, quarantine } = await hubFolders(host.skillsDir);

@@ -1,4 +1,4 @@
-// A list of the installed skills with their pins, to have the same ones elsewhere.
+// Exports and parses a list of the installed skills with their hashes, to install the same ones elsewhere.
 import { UserError } from "../../core/failure.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import type { Hub } from "./hub.ts";
@@ -10,7 +10,7 @@ export interface SnapshotSkill {
   readonly identifier: string;
   readonly category: string;
   readonly content_hash?: string | undefined;
-  /** The full pin; other programs leave it out. */
+  /** The full hash; other programs omit it. */
   readonly sha256?: string | undefined;
 }
 
@@ -59,8 +59,8 @@ function skillFrom(value: unknown): SnapshotSkill {
 export function parseSnapshot(text: string): SnapshotFile {
   const raw = parseJson(text) as Raw | null | undefined;
   if (!raw || !Array.isArray(raw.skills))
-    throw new UserError("the file is no snapshot of skills", {
-      hint: "Make one with: hermes skills snapshot export FILE",
+    throw new UserError("the file is not a snapshot of skills", {
+      hint: "Create one with: hermes skills snapshot export FILE",
     });
   const taps = Array.isArray(raw.taps) ? (raw.taps as readonly Tap[]) : [];
   return {

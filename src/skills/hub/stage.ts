@@ -1,4 +1,4 @@
-// A fetched skill on trial: its structure checked, scanned, judged, and laid out in quarantine for the person to read.
+// Stages a fetched skill: checks its structure, scans it, decides, and writes a copy to quarantine for review.
 import { lstat, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SkillHeader } from "../../core/skill.ts";
@@ -18,7 +18,7 @@ const STALE_MS = 3_600_000;
 export interface StageOptions {
   readonly name?: string | undefined;
   readonly category?: string | undefined;
-  /** Lifts blocks that may be lifted; never a dangerous verdict. */
+  /** Overrides blocks, except for a dangerous verdict. */
   readonly force?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Staged {
   readonly report: GuardReport;
   readonly decision: GuardDecision;
   readonly print: Fingerprint;
-  /** The copy in quarantine: readable, never executable, never loaded. */
+  /** The copy in quarantine: not executable and never loaded. */
   readonly folder: string;
 }
 
@@ -58,7 +58,7 @@ function categoryOf(bundle: Bundle, header: SkillHeader): string | undefined {
   return typeof own === "string" && nameMistake(own) === undefined ? own : undefined;
 }
 
-/** What a killed program left behind an hour ago or more. */
+/** Removes copies that a killed process left behind more than an hour ago. */
 async function sweep(quarantine: string): Promise<void> {
   for (const name of await readdir(quarantine)) {
     const path = join(quarantine, name);
@@ -79,11 +79,11 @@ async function layOut(host: HubHost, name: string, bundle: Bundle): Promise<stri
   return folder;
 }
 
-/** Throws HubRefusal for what is no well-formed skill; a blocked one is returned with its decision. */
+/** Throws HubRefusal for an invalid skill; a blocked one is returned with its decision. */
 export async function stage(host: HubHost, bundle: Bundle, options: StageOptions = {}): Promise<Staged> {
   const header = await headerOf(bundle);
   const name = options.name ?? bundle.name;
-  if (name === "") throw new HubRefusal("the skill has no name of its own", "Give it one with --name.");
+  if (name === "") throw new HubRefusal("the skill has no name", "Set one with --name.");
   const category = options.category ?? categoryOf(bundle, header);
   checkNames(name, category);
   const report = scanSkill(

@@ -1,4 +1,4 @@
-// What became of an installed skill on disk: as it came, edited since, gone, or claimed to be where it cannot be.
+// The state of an installed skill on disk: unchanged, edited, missing, or with an invalid path.
 import { fingerprint, readFolder } from "./hash.ts";
 import type { LockEntry } from "./lock.ts";
 import { installedPlace } from "./place.ts";
@@ -6,7 +6,7 @@ import { installedPlace } from "./place.ts";
 export interface LocalState {
   readonly state: "clean" | "edited" | "missing" | "misplaced";
   readonly dir?: string | undefined;
-  /** Files that were changed, added or removed here, where the lock file knows each one's hash. */
+  /** Files that were changed, added or removed, when the lock file has a hash for each file. */
   readonly edits: readonly string[];
   readonly reason?: string | undefined;
 }

@@ -52,7 +52,7 @@ function nameOf(bytes: Buffer): string {
   }
 }
 
-/** Unix archives carry the type of a file in the upper half of its attributes. */
+/** Unix archives store the file type in the upper half of the attributes. */
 function kindOf(
   path: string,
   madeBy: number,
@@ -88,7 +88,7 @@ function memberAt(archive: Buffer, at: number): { member: Member; next: number }
     local: archive.readUInt32LE(at + 42),
   };
   if (member.packed === 0xffffffff || member.size === 0xffffffff || member.local === 0xffffffff)
-    broken("is in the zip64 form, which a skill does not need");
+    broken("is a zip64 archive, which is not supported");
   return { member, next };
 }
 
@@ -97,7 +97,7 @@ function directory(archive: Buffer): { members: Member[]; start: number } {
   const count = archive.readUInt16LE(end + 10);
   const start = archive.readUInt32LE(end + 16);
   if (archive.readUInt16LE(end + 4) !== 0 || archive.readUInt16LE(end + 8) !== count) broken("has several parts");
-  if (count === 0xffff || start > end) broken("is in the zip64 form, which a skill does not need");
+  if (count === 0xffff || start > end) broken("is a zip64 archive, which is not supported");
   if (count > LIMITS.files * 4) broken("has too many entries");
   const members: Member[] = [];
   let at = start;
@@ -109,7 +109,7 @@ function directory(archive: Buffer): { members: Member[]; start: number } {
   return { members, start };
 }
 
-/** Judged by what the directory promises, before anything is unpacked; unpacking then holds it to the promise. */
+/** Checks the declared sizes before unpacking; unpacking then enforces them. */
 function checkPromises(members: readonly Member[]): void {
   const size = members.reduce((sum, member) => sum + member.size, 0);
   const packed = members.reduce((sum, member) => sum + member.packed, 0);
@@ -122,23 +122,23 @@ function rangeOf(archive: Buffer, member: Member, limit: number): { from: number
   const at = member.local;
   if (at + 30 > limit || archive.readUInt32LE(at) !== LOCAL) broken("has a damaged header");
   const nameEnd = at + 30 + archive.readUInt16LE(at + 26);
-  if (!archive.subarray(at + 30, nameEnd).equals(member.name)) broken("names a file differently in two places");
+  if (!archive.subarray(at + 30, nameEnd).equals(member.name)) broken("has inconsistent file names");
   const from = nameEnd + archive.readUInt16LE(at + 28);
   if (from + member.packed > limit) broken("ends too early");
   return { from, to: from + member.packed };
 }
 
 async function unpack(data: Buffer, member: Member): Promise<Uint8Array> {
-  if (member.method !== 0 && member.method !== 8) broken("is packed in a way that is not read here");
+  if (member.method !== 0 && member.method !== 8) broken("uses an unsupported compression method");
   let bytes: Uint8Array = data;
   if (member.method === 8) {
     try {
       bytes = await promisify(inflateRaw)(data, { maxOutputLength: Math.max(1, member.size) });
     } catch {
-      return broken(`does not unpack to what it promises ("${member.path.slice(0, 80)}")`);
+      return broken(`does not match its declared size or checksum ("${member.path.slice(0, 80)}")`);
     }
   }
-  if (bytes.length !== member.size || crc32(bytes) !== member.crc) broken("does not unpack to what it promises");
+  if (bytes.length !== member.size || crc32(bytes) !== member.crc) broken("does not match its declared size or checksum");
   return bytes;
 }
 
@@ -151,7 +151,7 @@ export async function readZip(packed: Uint8Array): Promise<RawEntry[]> {
   const ordered = [...ranges].sort((a, b) => a.member.local - b.member.local);
   ordered.forEach((range, index) => {
     const before = ordered[index - 1];
-    if (before && range.member.local < before.to) broken("has files that share their bytes");
+    if (before && range.member.local < before.to) broken("has overlapping files");
   });
   const entries: RawEntry[] = [];
   for (const { member, from, to } of ranges) {

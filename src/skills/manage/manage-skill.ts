@@ -1,4 +1,4 @@
-// skill_manage: plan, consent, guard, write, and a record of who did it. A flagged change never becomes live.
+// skill_manage: plans a change, asks for approval, scans it, writes it and records it. Flagged changes are quarantined.
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { GateContext } from "../../core/gate.ts";
@@ -40,7 +40,7 @@ function merged(before: readonly SkillFile[], plan: Plan): SkillFile[] {
 
 const keyOf = (finding: Finding): string => `${finding.pattern_id} ${finding.file} ${finding.match}`;
 
-/** Only what the change brings: a person may have accepted what was there before. */
+/** Scans only the new findings of the change: the user may have accepted earlier ones. */
 function newFindings(plan: Plan): GuardReport {
   const before = existsSync(plan.dir) ? readSkillFiles(plan.dir) : [];
   const known = new Set(scanSkill(before).findings.map(keyOf));
@@ -63,7 +63,7 @@ async function setAside(
   const id = await keeping.quarantine.keep(plan, report, origin);
   const findings = report.findings.filter((finding) => finding.severity !== "low").slice(0, 10);
   return failure(
-    `The change was set aside as "${id}" because the guard found something ${report.verdict}. It is not in use; a person can look at it and approve it with: hermes skills approve ${id}. Do not try variants.`,
+    `The change was quarantined as "${id}" because the guard rated it as ${report.verdict}. It is not active; the user can review it with: hermes skills review ${id}, and approve it with: hermes skills approve ${id}. Do not try variants.`,
     {
       quarantined: id,
       findings: findings.map(({ pattern_id, severity, file, line, description }) => ({
@@ -119,7 +119,7 @@ export async function manageSkill(keeping: Keeping, args: ManageArgs, author: Au
   if ("error" in planned) return failure(planned.error, planned.extra);
   const { plan } = planned;
   if (plan.action === "delete" && (await usage.isPinned(plan.name)))
-    return failure(`"${plan.name}" is pinned by the person and cannot be deleted`);
+    return failure(`"${plan.name}" is pinned by the user and cannot be deleted`);
   const verdict = await library.host.gate.check(
     { kind: "durable", what: "skill", summary: summaryOf(plan) },
     author.gate,

@@ -1,9 +1,9 @@
-// What a downloaded file is, by its first bytes and its address: a zip, a tar.gz, or neither.
+// Detects by first bytes and URL whether a download is a zip or tar.gz archive, and unpacks it.
 import { type BundleFile, checkedFiles } from "../bundle.ts";
 import { readTarGz } from "../tar.ts";
 import { readZip } from "../zip.ts";
 
-/** Undefined when the bytes are no archive. */
+/** Undefined when the bytes are not an archive. */
 export async function filesFromArchive(bytes: Uint8Array, url: string): Promise<BundleFile[] | undefined> {
   const path = new URL(url).pathname.toLowerCase();
   const zip = bytes[0] === 0x50 && bytes[1] === 0x4b;

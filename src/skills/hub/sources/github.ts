@@ -1,4 +1,4 @@
-// `owner/repo/path`: a skill in a GitHub repository, and the taps whose skills are listed and searched.
+// Source `owner/repo/path`: a skill in a GitHub repository, and the listed skills of taps.
 import { trustOf } from "../../guard/policy.ts";
 import { parseSkill } from "../../parse.ts";
 import type { Bundle } from "../bundle.ts";
@@ -67,14 +67,14 @@ export function githubSource(host: HubHost): HubSource & { list(tap: Tap): Promi
     },
     fetch: async (identifier): Promise<Bundle> => {
       const where = parseRepoIdentifier(identifier);
-      if (!where) throw new Error(`${identifier} is no repository`);
+      if (!where) throw new Error(`${identifier} is not a repository`);
       const { tree, folder, files } = await fetchRepoSkill(host, where, where.path);
       const found = folder === "" ? where.repo : `${where.repo}/${folder}`;
       return {
         name: (folder.split("/").at(-1) || where.repo.split("/")[1] || "").toLowerCase(),
         source: "github",
         identifier: where.ref === undefined ? found : `${found}#${where.ref}`,
-        // Under a named revision GitHub also serves commits of forks: those are anybody's.
+        // With a ref GitHub also serves commits of forks, which are untrusted.
         trust: where.ref === undefined ? trustOf(found) : "community",
         files,
         origin: { repository: where.repo, path: folder, ref: tree.ref, tree: tree.sha },

@@ -1,4 +1,4 @@
-// `official/<category>/<skill>`: the optional skills that come with the program.
+// Source `official/<category>/<skill>`: the optional skills that come with Hermes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../core/failure.ts";

@@ -1,4 +1,4 @@
-// A skill in a GitHub repository: which folder is meant, and its files.
+// Finds the folder of a skill in a GitHub repository and fetches its files.
 import { UserError } from "../../../core/failure.ts";
 import { parseSkill } from "../../parse.ts";
 import { type BundleFile, checkedFiles, pathMistake, shownPath } from "../bundle.ts";
@@ -19,7 +19,7 @@ export interface RepoSkill {
   readonly files: readonly BundleFile[];
 }
 
-/** Folders with a SKILL.md; hidden ones only where skills are usual. */
+/** Folders with a SKILL.md. */
 export function skillFolders(tree: Tree): string[] {
   return tree.entries
     .filter((entry) => entry.kind === "file" && /(?:^|\/)SKILL\.md$/.test(entry.path))
@@ -38,7 +38,7 @@ async function byHeader(client: GitHubClient, tree: Tree, name: string): Promise
   return named.filter((folder) => folder !== undefined);
 }
 
-/** The exact path, the usual places, the only folder of that name, and last the name in the front matter. */
+/** Tries the exact path, the usual folders, the only folder of that name, and last the name in the front matter. */
 async function findFolder(client: GitHubClient, tree: Tree, wanted: string): Promise<string> {
   if (tree.truncated) return wanted;
   const folders = skillFolders(tree);
@@ -55,7 +55,7 @@ async function findFolder(client: GitHubClient, tree: Tree, wanted: string): Pro
     });
   if (found.length > 1)
     throw new UserError(`${tree.repo} has several skills "${wanted}"`, {
-      hint: `Name one: ${found.map(shownPath).join(", ")}`,
+      hint: `Choose one: ${found.map(shownPath).join(", ")}`,
     });
   return only;
 }
@@ -65,7 +65,7 @@ async function entriesOf(client: GitHubClient, tree: Tree, folder: string): Prom
     ? await client.below(tree, folder)
     : tree.entries.filter((entry) => entry.kind !== "folder" && (folder === "" || entry.path.startsWith(`${folder}/`)));
   const relative = inside.map((entry) => (folder === "" ? entry.path : entry.path.slice(folder.length + 1)));
-  // A repository that is itself a skill also has its own affairs: only what belongs to a skill is taken.
+  // A repository that is itself a skill contains other files too: only those of a skill are used.
   return inside.filter((_, index) => {
     const path = relative[index] ?? "";
     return folder !== "" || path === "SKILL.md" || ROOT_FOLDERS.test(path);
@@ -84,7 +84,7 @@ export async function fetchRepoSkill(host: HubHost, where: RepoRef, wanted: stri
   if (total > LIMITS.total) throw new HubRefusal(`refused: ${total} bytes in all; at most ${LIMITS.total}`);
   const cut = folder === "" ? 0 : folder.length + 1;
   const named = entries.map((entry) => ({ ...entry, full: entry, path: entry.path.slice(cut) }));
-  // Names and kinds are judged before a single file is fetched.
+  // Check names and types before fetching any file.
   checkedFiles(
     named.map(({ path, kind, mode }) => ({ path, kind, bytes: new Uint8Array(0), ...(mode ? { mode } : {}) })),
   );

@@ -1,4 +1,4 @@
-// `skills-sh/owner/repo/skill`: the skills.sh directory, which points into GitHub repositories.
+// Source `skills-sh/owner/repo/skill`: the skills.sh directory, which refers to GitHub repositories.
 import { UserError } from "../../../core/failure.ts";
 import { trustOf } from "../../guard/policy.ts";
 import type { Bundle } from "../bundle.ts";
@@ -42,7 +42,7 @@ export function skillsShSource(host: HubHost): HubSource {
     summary: "the skills.sh directory",
     accepts: (identifier) => PREFIX.test(identifier),
     search: async (query, limit) => {
-      // The directory answers searches only; it has no list of everything.
+      // The directory supports search only; it has no full list.
       if (query.trim().length < 2) return [];
       const parameters = new URLSearchParams({ q: query, limit: String(limit) });
       const answer = await download(host.service, `${host.skillsSh}/api/search?${parameters}`, { maxBytes: 2 * MIB });
@@ -52,7 +52,7 @@ export function skillsShSource(host: HubHost): HubSource {
     fetch: async (identifier): Promise<Bundle> => {
       const wanted = parse(identifier);
       if (!wanted)
-        throw new UserError(`"${identifier}" is no skills.sh identifier`, {
+        throw new UserError(`"${identifier}" is not a skills.sh identifier`, {
           hint: "It has the form skills-sh/OWNER/REPO/SKILL.",
           exitCode: 2,
         });

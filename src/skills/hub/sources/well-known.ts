@@ -1,4 +1,4 @@
-// `https://host/.well-known/skills/`: a site that publishes skills itself, in both forms of the discovery convention.
+// Source `https://host/.well-known/skills/`: a site that publishes skills, in both versions of the convention.
 import { createHash } from "node:crypto";
 import { UserError } from "../../../core/failure.ts";
 import {
@@ -20,7 +20,7 @@ const FOLDERS = ["/.well-known/skills/", "/.well-known/agent-skills/"];
 const WIDTH = 6;
 
 interface Place {
-  /** Address of the folder with index.json, ending in a slash; undefined when only the site is known. */
+  /** URL of the folder with index.json, ending in a slash; undefined when only the site is known. */
   readonly base?: string | undefined;
   readonly site: string;
   readonly name?: string | undefined;
@@ -29,9 +29,9 @@ interface Place {
 interface Published {
   readonly name: string;
   readonly description: string;
-  /** The older form lists the files beside the index. */
+  /** The older version lists the files next to the index. */
   readonly files: readonly string[];
-  /** The newer form names one artefact and its digest. */
+  /** The newer version has one artefact and its digest. */
   readonly url?: string | undefined;
   readonly digest?: string | undefined;
 }
@@ -73,7 +73,7 @@ async function readIndex(host: HubHost, place: Place): Promise<{ base: string; s
     const answer = await ask(host.fetch, `${base}index.json`, { maxBytes: 2 * MIB });
     if (answer.status !== 200) continue;
     const { skills } = jsonOf(answer) as Raw;
-    // After a redirect the files are where the index was found.
+    // After a redirect, files are resolved relative to the final URL of the index.
     const found = new URL(".", answer.url).href;
     return { base: found, skills: Array.isArray(skills) ? skills.flatMap(publishedFrom) : [] };
   }
@@ -103,7 +103,7 @@ async function artefact(host: HubHost, base: string, skill: Published): Promise<
   const { body } = await download(host.fetch, url, { maxBytes: LIMITS.download });
   const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
   if (skill.digest !== undefined && skill.digest.toLowerCase() !== digest)
-    throw new HubRefusal(`refused: ${url} does not have the digest that the index promises`);
+    throw new HubRefusal(`refused: ${url} does not have the digest in the index`);
   const unpacked = await filesFromArchive(body, url);
   return unpacked ? skillFolder(unpacked) : checkedFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
 }
@@ -111,7 +111,7 @@ async function artefact(host: HubHost, base: string, skill: Published): Promise<
 export function wellKnownSource(host: HubHost): HubSource & { list(site: string): Promise<readonly HubListing[]> } {
   const list = async (site: string): Promise<HubListing[]> => {
     const place = parse(site);
-    if (!place) throw new UserError(`"${site}" is no address`, { exitCode: 2 });
+    if (!place) throw new UserError(`"${site}" is not a URL`, { exitCode: 2 });
     const { base, skills } = await readIndex(host, place);
     return skills.map(({ name, description }) => {
       const identifier = `well-known:${base}${name}`;
@@ -125,17 +125,17 @@ export function wellKnownSource(host: HubHost): HubSource & { list(site: string)
     accepts: (identifier) =>
       identifier.startsWith("well-known:") ||
       (/^https?:\/\//.test(identifier) && FOLDERS.some((folder) => identifier.includes(folder))),
-    // Sites are not known beforehand; `--source URL` lists one of them.
+    // There is no list of sites; `--source URL` lists one of them.
     search: async (query, limit) =>
       /^https?:\/\//.test(query) ? (await list(query)).filter((entry) => matches(entry, "")).slice(0, limit) : [],
     fetch: async (identifier): Promise<Bundle> => {
       const place = parse(identifier);
-      if (!place) throw new UserError(`"${identifier}" is no address`, { exitCode: 2 });
+      if (!place) throw new UserError(`"${identifier}" is not a URL`, { exitCode: 2 });
       const { base, skills } = await readIndex(host, place);
       const names = skills.map((skill) => skill.name).join(", ");
       const name = place.name ?? (skills.length === 1 ? skills[0]?.name : undefined);
       if (name === undefined)
-        throw new UserError(`${place.site} publishes several skills`, { hint: `Add #NAME to the address: ${names}` });
+        throw new UserError(`${place.site} publishes several skills`, { hint: `Add #NAME to the URL: ${names}` });
       const skill = skills.find((candidate) => candidate.name === name);
       if (!skill) throw new UserError(`${place.site} has no skill "${name}"`, { hint: `It has: ${names}` });
       const files = skill.url === undefined ? await listedFiles(host, base, skill) : await artefact(host, base, skill);
