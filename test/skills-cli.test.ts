@@ -44,7 +44,7 @@ test("a dangerous skill shows why, exits with 1, and its text cannot draw on the
   const run = await hermes("install", `${place.hub.url}/bad/SKILL.md`, "-y", "--force");
   expect(run.code).toBe(1);
   expect(run.stderr).toMatch(
-    /dangerous SKILL.md:\d+ runs what it downloads, unseen \(supply_chain\/download_to_interpreter\)/,
+    /dangerous SKILL.md:\d+ runs a download without verification \(supply_chain\/download_to_interpreter\)/,
   );
   expect(run.stderr).toContain("with --force neither");
   expect(`${run.stdout}${run.stderr}`).not.toContain("\u001b");

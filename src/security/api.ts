@@ -5,6 +5,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Home } from "../core/home.ts";
 import type { LoadedConfig } from "../core/settings.ts";
+import { shellQuote } from "../lib/text/shell-quote.ts";
 import { createRedactor } from "./redact.ts";
 import { isSecretName, isSecretValue } from "./secret-names.ts";
 
@@ -255,8 +256,8 @@ async function fileFindings(home: string, uid: number | undefined): Promise<Audi
         what: `${path} ${what}`,
         hint:
           info.uid === uid
-            ? `chmod ${mode} ${quoted(path)}`
-            : `chown "$(id -un)" ${quoted(path)} && chmod ${mode} ${quoted(path)}`,
+            ? `chmod ${mode} ${shellQuote(path)}`
+            : `chown "$(id -un)" ${shellQuote(path)} && chmod ${mode} ${shellQuote(path)}`,
       });
   }
   return findings;
@@ -267,10 +268,6 @@ function fileProblem(info: Stats, uid: number): string | null {
   if (info.uid !== uid) return `belongs to another user (mode ${mode})`;
   if ((info.mode & 0o022) !== 0) return `can be changed by other users (mode ${mode})`;
   return (info.mode & 0o077) !== 0 ? `can be read by other users (mode ${mode})` : null;
-}
-
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** Without the grammar the gate cannot parse commands and blocks every unclear one. */

@@ -1,4 +1,5 @@
 // Finds injected instructions in a text and replaces only those spans.
+import { truncate } from "../lib/text/truncate.ts";
 import {
   HIDDEN_INSTRUCTION,
   INJECTION_RULES,
@@ -157,8 +158,7 @@ function lineAround(text: string, start: number, end: number): { start: number; 
 }
 
 function makeExcerpt(text: string, start: number, end: number): string {
-  const excerpt = text.slice(start, end).replace(/\s+/g, " ");
-  return excerpt.length > 120 ? `${excerpt.slice(0, 119)}…` : excerpt;
+  return truncate(text.slice(start, end).replace(/\s+/g, " "), 120);
 }
 
 /** Merges overlapping findings of one rule, keeping the worst severity. */

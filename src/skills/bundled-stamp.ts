@@ -9,7 +9,7 @@ import { filesInOrder } from "./dir-hash.ts";
 
 const STAMP_FILE = "skills-bundled.stamp";
 
-function stampOf(home: string, source: string): string {
+function computeStamp(home: string, source: string): string {
   const hash = createHash("sha256").update(home).update(source);
   for (const rel of filesInOrder(source)) {
     const info = statSync(join(source, rel));
@@ -24,7 +24,7 @@ function stampOf(home: string, source: string): string {
  */
 export async function syncWhenChanged(home: string, source: string, build?: string): Promise<void> {
   const path = join(home, "cache", STAMP_FILE);
-  const stamp = build === undefined ? stampOf(home, source) : JSON.stringify([build, source, home]);
+  const stamp = build === undefined ? computeStamp(home, source) : JSON.stringify([build, source, home]);
   if ((await readFile(path, "utf8").catch(() => "")) === stamp) return;
   await syncBundled(home, source);
   await atomicWrite(path, stamp);

@@ -2,8 +2,10 @@
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SkillEntry, SkillListing, SkillProblem, SkillRoot } from "../core/skill.ts";
-import { findIndexFiles, type IndexFile, placeOf, type Survey, survey } from "./find.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { findIndexFiles, type IndexFile, type Survey, splitSkillPath, survey } from "./find.ts";
 import { parseFrontMatter } from "./front-matter.ts";
+import { inBatches } from "./in-batches.ts";
 import { type ParsedSkill, parseSkill, runsOn } from "./parse.ts";
 import { type IndexedSkill, readSnapshot, SNAPSHOT_FILE, type Snapshot, writeSnapshot } from "./snapshot.ts";
 
@@ -23,7 +25,7 @@ export interface CatalogOptions {
   readonly system: string;
 }
 
-interface Read {
+interface CachedSkill {
   readonly mtimeNs: bigint;
   readonly size: number;
   readonly skill: ParsedSkill;
@@ -40,21 +42,13 @@ async function readHead(path: string): Promise<string> {
   }
 }
 
-async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += PARALLEL)
-    results.push(...(await Promise.all(items.slice(at, at + PARALLEL).map(work))));
-  return results;
-}
-
 /** One line of at most 60 characters. */
 export function shortDescription(description: string): string {
   const line = description.replaceAll(/\s+/g, " ").trim();
   return line.length > MAX_INDEX_DESCRIPTION ? `${line.slice(0, MAX_INDEX_DESCRIPTION - 3)}...` : line;
 }
 
-function unreadable(error: unknown): ParsedSkill {
-  const reason = error instanceof Error ? error.message : String(error);
+function unreadableSkill(error: unknown): ParsedSkill {
   return {
     header: {
       description: "",
@@ -70,13 +64,15 @@ function unreadable(error: unknown): ParsedSkill {
       commands: [],
     },
     body: "",
-    mistakes: [{ line: 1, message: `the file cannot be read (${reason})`, hint: "Check its owner and mode." }],
+    mistakes: [
+      { line: 1, message: `the file cannot be read (${errorMessage(error)})`, hint: "Check its owner and mode." },
+    ],
   };
 }
 
 export class Catalog {
   readonly #options: CatalogOptions;
-  readonly #read = new Map<string, Read>();
+  readonly #read = new Map<string, CachedSkill>();
 
   constructor(options: CatalogOptions) {
     this.#options = options;
@@ -104,7 +100,7 @@ export class Catalog {
   async #parse(file: IndexFile): Promise<ParsedSkill> {
     const known = this.#read.get(file.path);
     if (known && known.mtimeNs === file.mtimeNs && known.size === file.size) return known.skill;
-    const skill = await readHead(file.path).then(parseSkill, unreadable);
+    const skill = await readHead(file.path).then(parseSkill, unreadableSkill);
     this.#read.set(file.path, { mtimeNs: file.mtimeNs, size: file.size, skill });
     return skill;
   }
@@ -117,9 +113,10 @@ export class Catalog {
     const categories = new Map<string, string>();
     const skills = await inBatches(
       files.filter((file) => file.rel.endsWith("SKILL.md")),
+      PARALLEL,
       async (file): Promise<SkillEntry> => {
         const { header, mistakes } = await this.#parse(file);
-        const { category, folder } = placeOf(file.rel);
+        const { category, folder } = splitSkillPath(file.rel);
         for (const mistake of mistakes) problems.push({ file: file.path, ...mistake });
         return {
           name: header.name ?? folder,

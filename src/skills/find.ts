@@ -42,7 +42,7 @@ interface Walk {
   readonly linked: Set<string>;
 }
 
-function entriesOf(dir: string): Dirent[] {
+function readEntries(dir: string): Dirent[] {
   try {
     return readdirSync(dir, { withFileTypes: true });
   } catch {
@@ -61,7 +61,7 @@ function isFolder(entry: Dirent, path: string, walk: Walk): boolean {
   return true;
 }
 
-function note(walk: Walk, path: string, rel: string): void {
+function addIndexFile(walk: Walk, path: string, rel: string): void {
   const info = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (!info?.isFile()) return;
   const { mtimeNs } = info;
@@ -74,11 +74,11 @@ function walkInto(walk: Walk, dir: string, rel: string, depth: number): void {
   // Read the time first, so that a change during the read is noticed by the next check.
   const mtimeMs = walk.folders ? statSync(dir, { throwIfNoEntry: false })?.mtimeMs : undefined;
   if (mtimeMs !== undefined) walk.folders?.push({ path: dir, mtimeMs });
-  const entries = entriesOf(dir);
+  const entries = readEntries(dir);
   const isSkill = entries.some((entry) => entry.name === "SKILL.md");
   for (const entry of entries) {
     const { name } = entry;
-    if (name === "SKILL.md" || name === "DESCRIPTION.md") note(walk, join(dir, name), `${rel}${name}`);
+    if (name === "SKILL.md" || name === "DESCRIPTION.md") addIndexFile(walk, join(dir, name), `${rel}${name}`);
     else if (depth < MAX_DEPTH && !SKIPPED.has(name) && !(isSkill && SUPPORT_FOLDERS.includes(name))) {
       const path = join(dir, name);
       if (isFolder(entry, path, walk)) walkInto(walk, path, `${rel}${name}/`, depth + 1);
@@ -103,7 +103,7 @@ export function survey(root: string): Survey {
 }
 
 /** `a/b/name/SKILL.md` → category `a/b`, folder `name`; a skill directly under the root is its own category. */
-export function placeOf(rel: string): { category: string; folder: string } {
+export function splitSkillPath(rel: string): { category: string; folder: string } {
   const parts = rel.split("/").slice(0, -1);
   const folder = parts.at(-1) ?? "";
   if (parts.length === 0) return { category: "general", folder: "general" };

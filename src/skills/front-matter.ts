@@ -1,5 +1,8 @@
 // Parses the front matter of a SKILL.md and reports mistakes with their line.
 
+import { errorMessage } from "../lib/error-message.ts";
+import { isRecord } from "../lib/json/is-record.ts";
+
 export interface FrontMatter {
   /** The mapping; empty when there is none. */
   readonly fields: { readonly [key: string]: unknown };
@@ -81,14 +84,13 @@ export async function parseFrontMatter(given: string): Promise<FrontMatter> {
     value = document.toJS({ maxAliasCount: 20 });
   } catch (failure) {
     // Undefined aliases and alias bombs are detected only when values are created.
-    return broken(parts, failure instanceof Error ? failure.message : String(failure), 2);
+    return broken(parts, errorMessage(failure), 2);
   }
-  const isMapping = value !== null && typeof value === "object" && !Array.isArray(value);
   return {
-    fields: isMapping ? (value as { [key: string]: unknown }) : {},
+    fields: isRecord(value) ? value : {},
     body: parts.body,
     bodyLine: parts.bodyLine,
-    mistakes: isMapping
+    mistakes: isRecord(value)
       ? []
       : [{ line: 2, message: "the front matter is not a list of fields", hint: "Write one `field: value` per line." }],
   };

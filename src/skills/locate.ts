@@ -33,7 +33,7 @@ function distinct(files: readonly string[]): string[] {
   return [...real.values()];
 }
 
-function answer(files: readonly string[]): Located | undefined {
+function toLocated(files: readonly string[]): Located | undefined {
   const found = distinct(files);
   const only = found[0];
   if (only === undefined) return undefined;
@@ -45,10 +45,10 @@ export async function locate(catalog: Catalog, name: string): Promise<Located> {
   const { skills } = await catalog.all();
   const paths = catalog.roots().flatMap((root) => byPath(root.path, name));
   const folders = skills.filter((skill) => skill.folder === name).map((skill) => skill.file);
-  const direct = answer([...paths, ...folders]);
+  const direct = toLocated([...paths, ...folders]);
   if (direct) return direct;
   const wanted = name.toLowerCase();
-  const named = answer(skills.filter((skill) => skill.name.toLowerCase() === wanted).map((skill) => skill.file));
+  const named = toLocated(skills.filter((skill) => skill.name.toLowerCase() === wanted).map((skill) => skill.file));
   return named ?? { kind: "none", names: nearNames(skills, name) };
 }
 

@@ -1,6 +1,7 @@
 // Parses SKILL.md: every field of the format, in each of its notations.
 import type { JsonObject } from "../core/message.ts";
 import type { SkillConditions, SkillCredentialFile, SkillHeader, SkillSetting, SkillVariable } from "../core/skill.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { parseFrontMatter } from "./front-matter.ts";
 
 export const MAX_NAME = 64;
@@ -22,7 +23,7 @@ export interface ParsedSkill {
 }
 
 function mapping(value: unknown): Fields {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Fields) : {};
+  return isRecord(value) ? value : {};
 }
 
 function text(value: unknown): string | undefined {
@@ -56,8 +57,8 @@ function variableFrom(entry: unknown): SkillVariable | undefined {
   return {
     name,
     prompt: text(fields.prompt) ?? `Enter value for ${name}`,
-    ...(help ? { help } : {}),
-    ...(requiredFor ? { requiredFor } : {}),
+    help,
+    requiredFor,
     optional: fields.optional === true,
   };
 }
@@ -90,7 +91,7 @@ function settings(value: unknown): SkillSetting[] {
       key,
       description,
       prompt: text(fields.prompt) ?? description,
-      ...(plain ? { default: fallback as string | number | boolean } : {}),
+      default: plain ? (fallback as string | number | boolean) : undefined,
     });
   }
   return [...found.values()];
@@ -101,7 +102,7 @@ function credentialFiles(value: unknown): SkillCredentialFile[] {
     const fields = mapping(entry);
     const path = text(entry) ?? text(fields.path) ?? text(fields.name);
     const description = text(fields.description);
-    return path === undefined ? [] : [{ path, ...(description ? { description } : {}) }];
+    return path === undefined ? [] : [{ path, description }];
   });
 }
 
@@ -120,24 +121,13 @@ function firstSentence(body: string): string {
   return line?.trim() ?? "";
 }
 
-type OptionalText = "version" | "author" | "license" | "compatibility";
-
-function optionalTexts(fields: Fields): { [key in OptionalText]?: string } {
-  const found: { [key in OptionalText]?: string } = {};
-  for (const key of ["version", "author", "license", "compatibility"] as const) {
-    const value = text(fields[key]);
-    if (value !== undefined) found[key] = value;
-  }
-  return found;
-}
-
 /** The line of a top-level field, for messages. */
-function lineOf(source: string, field: string): number {
+function findLine(source: string, field: string): number {
   const at = source.split("\n").findIndex((line) => line.startsWith(`${field}:`));
   return at < 0 ? 1 : at + 1;
 }
 
-function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
+function findMistakes(source: string, fields: Fields, body: string): Mistake[] {
   const found: Mistake[] = [];
   const name = text(fields.name);
   const description = text(fields.description);
@@ -145,7 +135,7 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
     found.push({ line: 1, message: "`name` is missing", hint: "Add `name:` with the folder's name." });
   else if (name.length > MAX_NAME)
     found.push({
-      line: lineOf(source, "name"),
+      line: findLine(source, "name"),
       message: `\`name\` has ${name.length} characters`,
       hint: `Use at most ${MAX_NAME}.`,
     });
@@ -157,7 +147,7 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
     });
   else if (description.length > MAX_DESCRIPTION)
     found.push({
-      line: lineOf(source, "description"),
+      line: findLine(source, "description"),
       message: `\`description\` has ${description.length} characters`,
       hint: `Use at most ${MAX_DESCRIPTION}.`,
     });
@@ -166,7 +156,7 @@ function mistakesOf(source: string, fields: Fields, body: string): Mistake[] {
   for (const platform of words(fields.platforms))
     if (!["macos", "linux", "windows", "darwin", "win32"].includes(platform.toLowerCase()))
       found.push({
-        line: lineOf(source, "platforms"),
+        line: findLine(source, "platforms"),
         message: `unknown platform "${platform}"`,
         hint: "Use macos, linux or windows.",
       });
@@ -183,9 +173,12 @@ export async function parseSkill(source: string): Promise<ParsedSkill> {
   const name = text(fields.name);
   const setupHelp = text(mapping(fields.setup).help);
   const header: SkillHeader = {
-    ...(name ? { name: name.slice(0, MAX_NAME) } : {}),
+    name: name?.slice(0, MAX_NAME),
     description: (text(fields.description) ?? firstSentence(body)).slice(0, MAX_DESCRIPTION),
-    ...optionalTexts(fields),
+    version: text(fields.version),
+    author: text(fields.author),
+    license: text(fields.license),
+    compatibility: text(fields.compatibility),
     dependencies: words(fields.dependencies),
     // agentskills.io separates them by spaces, others use commas.
     allowedTools: words(fields["allowed-tools"]).flatMap((item) => item.split(/\s+(?![^(]*\))/)),
@@ -197,10 +190,10 @@ export async function parseSkill(source: string): Promise<ParsedSkill> {
     variables: variables(fields),
     credentialFiles: credentialFiles(fields.required_credential_files),
     commands: words(mapping(fields.prerequisites).commands),
-    ...(setupHelp ? { setupHelp } : {}),
-    ...(Object.keys(metadata).length > 0 ? { metadata: metadata as JsonObject } : {}),
+    setupHelp,
+    metadata: Object.keys(metadata).length > 0 ? (metadata as JsonObject) : undefined,
   };
-  return { header, body, mistakes: mistakes.length > 0 ? mistakes : mistakesOf(source, fields, body) };
+  return { header, body, mistakes: mistakes.length > 0 ? mistakes : findMistakes(source, fields, body) };
 }
 
 const SYSTEM_NAMES: { readonly [platform: string]: string } = { macos: "darwin", windows: "win32" };

@@ -16,14 +16,14 @@ interface LazySkills<T extends Skills = Skills> {
 }
 
 /** Secrets are collected in the local terminal only; chat platforms have their own list of disabled skills. */
-function surfaceOf(options: Pick<ConversationOptions, "platform">): { platform: string; local: boolean } {
+function describeSurface(options: Pick<ConversationOptions, "platform">): { platform: string; local: boolean } {
   const platform = options.platform ?? "cli";
   return { platform, local: platform === "cli" };
 }
 
 export async function skillToolsFor(skills: LazySkills<SkillService>, options: ConversationOptions): Promise<Tool[]> {
   const [{ skillTools }, service] = await Promise.all([import("./skill-tools.ts"), skills.open()]);
-  return skillTools(service.port(surfaceOf(options)));
+  return skillTools(service.port(describeSurface(options)));
 }
 
 /** For the system prompt of a new session; empty when the conversation has no skill tools. */
@@ -36,10 +36,10 @@ export async function skillsIndexFor(
   if (options.ignoreRules === true || !toolNames.some((name) => SKILL_TOOLS.includes(name))) return "";
   const toolsets = [...new Set(toolNames.map((name) => toolbox.find(name)?.toolset ?? ""))];
   const service = await skills.open();
-  return service.index({ toolNames, toolsets, platform: surfaceOf(options).platform });
+  return service.index({ toolNames, toolsets, platform: describeSurface(options).platform });
 }
 
-export interface Opened {
+export interface OpenedSession {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly messages: readonly Message[];
@@ -49,7 +49,7 @@ export interface Opened {
 export async function preloadFor(
   skills: LazySkills,
   options: ConversationOptions,
-  opened: Opened,
+  opened: OpenedSession,
 ): Promise<{ text: string; notes: readonly string[] }> {
   const users = opened.messages.filter((message) => message.role === "user").map((message) => textOf(message.content));
   const loaded = (name: string) => users.some((text) => text.includes(`[The user loaded the skill "${name}"`));
@@ -61,7 +61,7 @@ export async function preloadFor(
     sessionId: opened.sessionId,
     human: options.human,
     signal: new AbortController().signal,
-    ...surfaceOf(options),
+    ...describeSurface(options),
   });
 }
 
@@ -94,7 +94,7 @@ function commandFor({ skills, prepareInput }: CommandDeps, name: string, skill: 
         sessionId: context.conversation.sessionId,
         human: context.human ?? nobody,
         signal: new AbortController().signal,
-        ...surfaceOf(platform),
+        ...describeSurface(platform),
       };
       const service = await skills.open();
       const activation = await service.activate(skill.name, request, input.text);

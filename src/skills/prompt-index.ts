@@ -20,7 +20,7 @@ interface Group {
   readonly skills: readonly IndexedSkill[];
 }
 
-function grouped(snapshot: Snapshot, view: SkillView): Group[] {
+function groupByCategory(snapshot: Snapshot, view: SkillView): Group[] {
   const groups = new Map<string, Map<string, IndexedSkill>>();
   for (const skill of snapshot.skills) {
     if (!skillShows(skill.conditions, view)) continue;
@@ -37,7 +37,7 @@ function grouped(snapshot: Snapshot, view: SkillView): Group[] {
     }));
 }
 
-function full(groups: readonly Group[]): string {
+function fullIndex(groups: readonly Group[]): string {
   const lines = groups.flatMap(({ category, description, skills }) => [
     `  ${category}:${description ? ` ${description}` : ""}`,
     ...skills.map((skill) => `    - ${skill.frontmatter_name}${skill.description ? `: ${skill.description}` : ""}`),
@@ -67,9 +67,9 @@ function categoriesOnly(groups: readonly Group[]): string {
 
 /** At most 1,500 tokens; empty without skills. */
 export function promptIndex(snapshot: Snapshot, view: SkillView): string {
-  const groups = grouped(snapshot, view);
+  const groups = groupByCategory(snapshot, view);
   if (groups.length === 0) return "";
-  const whole = full(groups);
+  const whole = fullIndex(groups);
   if (estimateTextTokens(whole) <= MAX_INDEX_TOKENS) return whole;
   const largest = Math.max(...groups.map((group) => group.skills.length));
   for (let perGroup = largest; perGroup >= 1; perGroup = Math.floor(perGroup * 0.8)) {

@@ -3,7 +3,7 @@ import type { SkillEntry } from "../core/skill.ts";
 
 const STOP = new Set("a an and are for from how i in is it me my of on or please the this to use with you".split(" "));
 
-function wordsOf(text: string): string[] {
+function tokenize(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
@@ -28,12 +28,12 @@ function countIn(words: readonly string[], wanted: string): number {
 
 /** Best match first; skills without a common word are excluded. */
 export function searchSkills(skills: readonly SkillEntry[], query: string): SkillEntry[] {
-  const wanted = [...new Set(wordsOf(query))];
+  const wanted = [...new Set(tokenize(query))];
   const documents = skills.map((skill) => ({
     skill,
-    name: wordsOf(skill.name),
-    category: wordsOf(skill.category),
-    description: wordsOf(skill.description),
+    name: tokenize(skill.name),
+    category: tokenize(skill.category),
+    description: tokenize(skill.description),
   }));
   const rarity = new Map(
     wanted.map((word) => {

@@ -1,7 +1,8 @@
 // Checks the requirements of a skill: variables, credential files, programs. Asks for missing secrets.
 import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { SkillHeader, SkillRequest, SkillVariable } from "../core/skill.ts";
+import { isPathInside } from "../lib/path-inside.ts";
 import type { SkillHost } from "./skill-host.ts";
 
 export interface SetupReport {
@@ -42,8 +43,7 @@ export function credentialPath(home: string, path: string): string | undefined {
   if (isAbsolute(path) || path.split(/[/\\]/).includes("..")) return undefined;
   const full = resolve(home, path);
   if (!existsSync(full)) return full;
-  const inside = relative(realpathSync(home), realpathSync(full));
-  return inside.startsWith("..") || isAbsolute(inside) ? undefined : full;
+  return isPathInside(realpathSync(full), realpathSync(home)) ? full : undefined;
 }
 
 function checkFiles(home: string, header: SkillHeader): { missing: string[]; present: string[] } {
@@ -57,7 +57,11 @@ function checkFiles(home: string, header: SkillHeader): { missing: string[]; pre
   return { missing, present };
 }
 
-function noteFor(header: SkillHeader, missing: readonly SkillVariable[], files: readonly string[]): string | undefined {
+function setupNote(
+  header: SkillHeader,
+  missing: readonly SkillVariable[],
+  files: readonly string[],
+): string | undefined {
   const parts = [...missing.map((variable) => `env $${variable.name}`), ...files.map((file) => `file ${file}`)];
   if (parts.length === 0) return undefined;
   const helps = [...missing.map((variable) => variable.help), header.setupHelp].filter((help) => help !== undefined);
@@ -65,7 +69,7 @@ function noteFor(header: SkillHeader, missing: readonly SkillVariable[], files: 
   return `Setup is needed before all of this skill works: missing ${parts.join(", ")}.${help}`;
 }
 
-async function commandsMissing(host: SkillHost, names: readonly string[]): Promise<string[]> {
+async function findMissingCommands(host: SkillHost, names: readonly string[]): Promise<string[]> {
   const found = await Promise.all(names.map((name) => host.hasCommand(name)));
   return names.filter((_, index) => !found[index]);
 }
@@ -92,7 +96,7 @@ export async function setUp(
     } else if (!variable.optional) missing.push(variable);
   }
   const files = checkFiles(host.home, header);
-  const note = noteFor(header, missing, files.missing);
+  const note = setupNote(header, missing, files.missing);
   const hint =
     missing.length > 0 && !request.local
       ? `Secrets are not collected in chats. On the machine, run: hermes config set ${missing[0]?.name ?? ""} VALUE, or a line in ${join(host.home, ".env")}.`
@@ -101,11 +105,11 @@ export async function setUp(
     missing,
     missingFiles: files.missing,
     presentFiles: files.present,
-    missingCommands: await commandsMissing(host, header.commands),
+    missingCommands: await findMissingCommands(host, header.commands),
     refused,
     skipped,
     needed: note !== undefined,
-    ...(note ? { note } : {}),
-    ...(hint ? { gatewayHint: hint } : {}),
+    note,
+    gatewayHint: hint,
   };
 }

@@ -1,6 +1,7 @@
 // Lists the files of a skill, and resolves paths that must stay inside it.
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isPathInside } from "../lib/path-inside.ts";
 import { SUPPORT_FOLDERS } from "./find.ts";
 
 const LISTED: { readonly [folder: string]: RegExp } = {
@@ -45,9 +46,7 @@ export function insideSkill(dir: string, given: string): Inside {
   if (given === "" || isAbsolute(given) || /^[A-Za-z]:/.test(given) || parts.includes(".."))
     return { ok: false, error: `file_path must be a path inside the skill, without "..": ${given}` };
   const path = resolve(dir, given);
-  const real = realNearest(path);
-  const inside = relative(realpathSync(dir), real);
-  if (inside.startsWith("..") || isAbsolute(inside))
+  if (!isPathInside(realNearest(path), realpathSync(dir)))
     return { ok: false, error: `${given} is outside the skill's folder` };
   return { ok: true, path };
 }

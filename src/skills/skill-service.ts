@@ -13,6 +13,7 @@ import {
   skillCommandName,
 } from "../core/skill.ts";
 import { gateContext, type ToolContext } from "../core/tool.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 import { rememberNewest } from "../lib/remember-newest.ts";
 import { activationText } from "./activation.ts";
@@ -41,7 +42,7 @@ export interface SkillSurface {
 const MAX_LISTED = 100;
 const MAX_FOUND = 10;
 /** Limit of conversations with variables or files of skills; beyond it the least recently used lose them. */
-const MOST_CONVERSATIONS = 2_000;
+const MAX_CONVERSATIONS = 2_000;
 
 export class SkillService implements Skills {
   readonly #host: SkillHost;
@@ -77,7 +78,7 @@ export class SkillService implements Skills {
   #declare(given: SkillHost, conversationId: string, name: string, value: string): boolean {
     if (!given.declare(conversationId, name, value)) return false;
     const names = this.#declared.get(conversationId) ?? new Map<string, string>();
-    rememberNewest(this.#declared, conversationId, names.set(name, value), MOST_CONVERSATIONS);
+    rememberNewest(this.#declared, conversationId, names.set(name, value), MAX_CONVERSATIONS);
     return true;
   }
 
@@ -94,9 +95,7 @@ export class SkillService implements Skills {
     const { bundled, bundledBuild, home } = this.#host;
     this.#ready ??= bundled
       ? syncWhenChanged(home, bundled, bundledBuild).catch((error: unknown) =>
-          this.#host.notice(
-            `bundled skills could not be updated: ${error instanceof Error ? error.message : String(error)}`,
-          ),
+          this.#host.notice(`bundled skills could not be updated: ${errorMessage(error)}`),
         )
       : Promise.resolve();
     return this.#ready;
@@ -139,7 +138,7 @@ export class SkillService implements Skills {
       if (!known.has(file)) this.#host.protect(file);
       known.add(file);
     }
-    rememberNewest(this.#credentials, conversationId, known, MOST_CONVERSATIONS);
+    rememberNewest(this.#credentials, conversationId, known, MAX_CONVERSATIONS);
   }
 
   async #load(name: string, request: SkillRequest): Promise<Loaded | Answer> {
@@ -179,7 +178,7 @@ export class SkillService implements Skills {
       ok: true,
       name: loaded.name,
       text: activationText(this.#host, loaded, "command", instruction),
-      notes: notesOf(loaded),
+      notes: setupNotes(loaded),
     };
   }
 
@@ -188,10 +187,9 @@ export class SkillService implements Skills {
     const notes: string[] = [];
     for (const name of names) {
       const loaded = await this.#load(name, request);
-      if ("fields" in loaded)
-        throw new UserError(String(loaded.fields.error), { hint: "See: hermes skills list" });
+      if ("fields" in loaded) throw new UserError(String(loaded.fields.error), { hint: "See: hermes skills list" });
       texts.push(activationText(this.#host, loaded, "preload"));
-      notes.push(...notesOf(loaded));
+      notes.push(...setupNotes(loaded));
     }
     return { text: texts.join("\n\n"), notes };
   }
@@ -260,7 +258,7 @@ export class SkillService implements Skills {
       signal: context.signal,
       tainted: context.tainted,
       local: surface.local,
-      ...(surface.platform ? { platform: surface.platform } : {}),
+      platform: surface.platform || undefined,
     });
     return {
       listFor: (args) => this.#listFor(args, surface.platform),
@@ -289,7 +287,7 @@ export class SkillService implements Skills {
     args: { readonly category?: string | undefined; readonly query?: string },
     platform: string | undefined,
   ): Promise<Answer> {
-    const { skills, problems } = await this.list(platform ? { platform } : {});
+    const { skills, problems } = await this.list({ platform: platform || undefined });
     const top = (skill: SkillEntry) => skill.category.split("/")[0] ?? skill.category;
     const inCategory = args.category
       ? skills.filter((skill) => skill.category === args.category || top(skill) === args.category)
@@ -317,7 +315,7 @@ export class SkillService implements Skills {
   }
 }
 
-function notesOf(loaded: Loaded): string[] {
+function setupNotes(loaded: Loaded): string[] {
   const { setup } = loaded;
   return [
     ...(setup.note ? [`${loaded.name}: ${setup.note}`] : []),

@@ -39,11 +39,11 @@ const manageParameters = Type.Object({
   absorbed_into: Type.Optional(Type.String({ description: "delete: the skill that now covers it" })),
 });
 
-function resultOf(answer: Answer): ToolResult {
+function toToolResult(answer: Answer): ToolResult {
   return jsonResult(answer.fields, { failed: !answer.ok });
 }
 
-function given<T extends object>(args: T): T {
+function withoutUndefined<T extends object>(args: T): T {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined)) as T;
 }
 
@@ -55,7 +55,7 @@ export function skillTools(port: SkillPort): Tool[] {
       description: "List skills with what they are for. With a query, the best matches first.",
       parameters: listParameters,
       overlap: "parallel",
-      run: async (args) => resultOf(await port.listFor(given(args))),
+      run: async (args) => toToolResult(await port.listFor(withoutUndefined(args))),
     }),
     defineTool({
       name: "skill_view",
@@ -65,9 +65,7 @@ export function skillTools(port: SkillPort): Tool[] {
       overlap: "parallel",
       preview: (args) => (args.file_path ? `${args.name} ${args.file_path}` : args.name),
       run: async (args, context) =>
-        resultOf(
-          await port.view({ name: args.name, ...(args.file_path ? { filePath: args.file_path } : {}) }, context),
-        ),
+        toToolResult(await port.view({ name: args.name, filePath: args.file_path }, context)),
     }),
     defineTool({
       name: "skill_manage",
@@ -79,7 +77,9 @@ export function skillTools(port: SkillPort): Tool[] {
       mutates: true,
       preview: (args) => `${args.action} ${args.name}`,
       run: async (args, context) =>
-        resultOf(await port.manage(given(args as Static<typeof manageParameters>) as ManageArgs, context)),
+        toToolResult(
+          await port.manage(withoutUndefined(args as Static<typeof manageParameters>) as ManageArgs, context),
+        ),
     }),
   ];
 }

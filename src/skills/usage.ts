@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { atomicWrite } from "../lib/atomic-write.ts";
 import { withFileLock } from "../lib/file-lock.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 
 export interface UsageRecord {
@@ -73,7 +74,7 @@ export class SkillUsage {
   /** An unreadable file is treated as empty. */
   async read(): Promise<UsageFile> {
     const value = parseJson(await readFile(this.#path, "utf8").catch(() => "{}"));
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as UsageFile) : {};
+    return isRecord(value) ? (value as UsageFile) : {};
   }
 
   async #change(edit: (file: UsageFile) => UsageFile): Promise<void> {

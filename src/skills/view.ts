@@ -5,7 +5,7 @@ import type { JsonObject } from "../core/message.ts";
 import type { SkillRequest } from "../core/skill.ts";
 import { settingsBlock } from "./activation.ts";
 import type { Catalog } from "./catalog.ts";
-import { type Loaded, loadSkill, nameOf, readHeader } from "./load.ts";
+import { type Loaded, loadSkill, readHeader, skillName } from "./load.ts";
 import { locate } from "./locate.ts";
 import { runsOn } from "./parse.ts";
 import { insideSkill, isText, linkedFiles } from "./skill-files.ts";
@@ -31,7 +31,7 @@ const failure = (error: string, extra: JsonObject = {}): Answer => ({
   fields: { success: false, error, ...extra },
 });
 
-async function fileAnswer(name: string, dir: string, filePath: string): Promise<Answer> {
+async function viewFile(name: string, dir: string, filePath: string): Promise<Answer> {
   const inside = insideSkill(dir, filePath);
   if (!inside.ok) return failure(inside.error);
   let bytes: Buffer;
@@ -100,7 +100,7 @@ function banner(namespace: string, siblings: readonly string[]): string {
 }
 
 /** Undefined when no plugin has this namespace: the name is then looked up as a path. */
-async function pluginAnswer(library: Library, name: string, request: SkillRequest): Promise<Answer | undefined> {
+async function viewPluginSkill(library: Library, name: string, request: SkillRequest): Promise<Answer | undefined> {
   const [namespace = "", bare = ""] = name.split(":", 2);
   if (!/^[A-Za-z0-9_-]+$/.test(namespace)) return failure(`"${namespace}" is not a plugin's name`);
   const skills = library.plugin(namespace);
@@ -142,7 +142,7 @@ export async function resolveSkill(
     return failure(`there is no skill "${name}"`, { available_skills: [...located.names], hint });
   }
   const { header } = await readHeader(located.file);
-  const real = nameOf(header, located);
+  const real = skillName(header, located);
   if (!runsOn(header.platforms, library.host.system))
     return failure(`the skill "${real}" is for ${header.platforms.join(", ")}, not for this system`, {
       readiness_status: "unsupported",
@@ -158,12 +158,12 @@ export async function viewSkill(
   request: SkillRequest,
 ): Promise<Answer> {
   if (args.name.includes(":")) {
-    const answer = await pluginAnswer(library, args.name, request);
+    const answer = await viewPluginSkill(library, args.name, request);
     if (answer) return answer;
   }
   const skill = await resolveSkill(library, args.name, request.platform);
   if ("fields" in skill) return skill;
-  if (args.filePath !== undefined && args.filePath !== "") return fileAnswer(args.name, skill.dir, args.filePath);
+  if (args.filePath !== undefined && args.filePath !== "") return viewFile(args.name, skill.dir, args.filePath);
   const loaded = await loadSkill(library.host, skill, request, "skill_view");
   return {
     ok: true,

@@ -8,7 +8,7 @@ export interface Capability {
 }
 
 /** Paths of the user's keys, passwords and sessions. */
-export const SECRET_PLACE =
+export const SECRET_PATH =
   /~\/\.hermes\/?(?=[\s"';&|)]|$)|~\/\.(?:ssh|aws|gnupg|kube|azure|password-store)\b(?!\/(?:config\b|known_hosts|authorized_keys|[\w.*-]*\.pub))|(?:^|[^\w.])\.ssh\/(?!config\b|known_hosts|authorized_keys|[\w.*-]*\.pub\b)|\bid_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|\.aws\/(?:credentials|sso|cli\/cache)?|\.netrc\b|\.npmrc\b|\.pypirc\b|\.pgpass\b|\.my\.cnf\b|\.git-credentials\b|\.gnupg\b|\.kube\/config|\.docker\/config\.json|\.config\/(?:gh\/hosts|gcloud|op\/|rclone\/rclone\.conf|hub\b|solana)|\.azure\/|application_default_credentials|\.terraform\.d\/credentials|\.cargo\/credentials|\.hermes\/(?:\.env|auth\.json|state\.db)|(?:^|[\s"'`/@(=])\.env(?:\.(?:local|production|prod))?(?=["'`\s)|;,]|$)|\bwallet\.dat\b|\.electrum\b|\.ethereum\/keystore|\.password-store|\.kdbx\b|\.bitcoin\b|\.claude(?:\/\.credentials|\.json)|\.codex\/auth|\/var\/run\/secrets\/kubernetes|\/etc\/shadow|\/proc\/(?:self|\d+|\*)\/environ/i;
 
 /** A path that is only named, or passed to a program that is meant to use it. */
@@ -17,7 +17,7 @@ export const NAMED_ONLY =
 
 /** Data that identifies a user or allows acting on their behalf. */
 export const PRIVATE: readonly Capability[] = [
-  { match: SECRET_PLACE, unless: NAMED_ONLY },
+  { match: SECRET_PATH, unless: NAMED_ONLY },
   {
     match:
       /(?:^|[^\w.])(?:dict\(\s*)?os\.environ\b(?!\s*(?:\[|\.(?:get|setdefault|pop|update)))|\bprocess\.env\b(?!\s*(?:\.|\?\.|\[))|%ENV\b|\bENV\.(?:to_h|each|map|inspect|to_a)|\b(?:Get-ChildItem|gci|dir|ls)\s+env:|(?:^|[;&|(`]\s*|\bsudo\s+)(?:env|printenv)\s*(?:\||>|\)|`|;|$)|(?:^|[;&|(]\s*)set\s*\||\bexport\s+-p\b|\bgetenv\(\s*\)/i,
@@ -59,7 +59,7 @@ export const DECODES: readonly Capability[] = [
 ];
 
 /** Runs commands from network requests. */
-export const ASKED_FROM_OUTSIDE: readonly Capability[] = [
+export const REQUEST_INPUT: readonly Capability[] = [
   {
     match:
       /\$_(?:GET|POST|REQUEST|COOKIE|SERVER)\b|\brequest\.(?:args|form|query|json|params|values|body)\b|\breq\.(?:query|body|params)|\bparams\[/i,

@@ -64,7 +64,7 @@ export interface Pattern {
 }
 
 /** A critical finding makes a skill dangerous; high and medium ones require caution; low ones are remarks. */
-export function verdictOf(findings: readonly Finding[]): GuardVerdict {
+export function computeVerdict(findings: readonly Finding[]): GuardVerdict {
   if (findings.some((finding) => finding.severity === "critical")) return "dangerous";
   return findings.some((finding) => finding.severity !== "low") ? "caution" : "safe";
 }

@@ -1,12 +1,12 @@
 // Rules about whole programs: private data that is sent, downloaded text that is run, persistent changes.
 import {
-  ASKED_FROM_OUTSIDE,
   type Capability,
   DECODES,
   EVALUATES,
   FETCHES,
   PRIVATE,
-  SECRET_PLACE,
+  REQUEST_INPUT,
+  SECRET_PATH,
   SENDS,
   SHADOWED,
   STAYS,
@@ -38,17 +38,22 @@ const rule = (id: string, category: Category, severity: Severity, description: s
   description,
 });
 
-const LEAVES = rule("private_data_leaves", "exfiltration", "critical", "reads private data and sends it to another machine");
+const LEAVES = rule(
+  "private_data_leaves",
+  "exfiltration",
+  "critical",
+  "reads private data and sends it to another machine",
+);
 const RUNS_REMOTE = rule("runs_remote_text", "supply_chain", "critical", "runs text from the network");
-const RUNS_DOWNLOAD = rule("runs_download", "supply_chain", "critical", "downloads a program and runs it without verification");
+const RUNS_DOWNLOAD = rule(
+  "runs_download",
+  "supply_chain",
+  "critical",
+  "downloads a program and runs it without verification",
+);
 const RUNS_CHECKED = rule("runs_checked_download", "supply_chain", "medium", "downloads a program and runs it");
 const UNPACKS = rule("runs_unpacked_download", "supply_chain", "high", "downloads an archive and runs its content");
-const PIECES = rule(
-  "words_in_pieces",
-  "obfuscation",
-  "critical",
-  "a dangerous word that is assembled from pieces",
-);
+const PIECES = rule("words_in_pieces", "obfuscation", "critical", "a dangerous word that is assembled from pieces");
 const STAYS_ONLINE = rule(
   "stays_and_calls_home",
   "persistence",
@@ -65,13 +70,13 @@ const SHADOWS = rule("shadows_command", "persistence", "critical", "replaces a c
 const REMOTE_SHELL = rule("remote_control", "network", "critical", "runs commands from another machine");
 const RUNS_HIDDEN = rule("runs_hidden_text", "obfuscation", "critical", "decodes text and runs it");
 const OBEYS_CALLERS = rule("obeys_callers", "network", "critical", "runs commands from network requests");
-const RUINS_FILES = rule("ruins_files", "destructive", "critical", "searches the user's files and deletes or encrypts them");
-const CONSENT_OFF = rule(
-  "consent_off",
-  "privilege_escalation",
+const RUINS_FILES = rule(
+  "ruins_files",
+  "destructive",
   "critical",
-  "settings that turn approvals off",
+  "searches the user's files and deletes or encrypts them",
 );
+const CONSENT_OFF = rule("consent_off", "privilege_escalation", "critical", "settings that turn approvals off");
 const TUNNEL_REPORTED = rule(
   "tunnel_reported",
   "network",
@@ -86,7 +91,7 @@ const PHISHES = rule(
 );
 
 /** Words that harmless programs write literally. */
-const TELLING: readonly RegExp[] = [
+const TELLTALES: readonly RegExp[] = [
   /\bcurl\b/i,
   /\bwget\b/i,
   /\b(?:bash|zsh|\/bin\/sh)\b/i,
@@ -105,8 +110,8 @@ const TELLING: readonly RegExp[] = [
   /\bbase64\b/i,
 ];
 
-function inPieces(program: Program): Hit[] {
-  const hidden = TELLING.filter((word) => !word.test(program.raw));
+function assembledWords(program: Program): Hit[] {
+  const hidden = TELLTALES.filter((word) => !word.test(program.raw));
   const found = program.lines.find(({ text }) => hidden.some((word) => word.test(text)));
   return found ? [{ ...PIECES, ...found }] : [];
 }
@@ -130,7 +135,7 @@ function downloadedTo(text: string): string | undefined {
 const CHECKED =
   /\b(?:sha\d+sum|shasum)\b[^\n]*(?:-c\b|--check)|\bgpg2?\b[^\n]*--verify|\bcosign\s+verify|\bminisign\b|Get-FileHash|hashlib\.sha|\b(?:less|more|bat|view|cat|vim?|nano|Get-Content)\s/i;
 
-function runsIt(path: string): RegExp {
+function runsPattern(path: string): RegExp {
   const place = `["']?(?:\\./)?${escaped(path.replace(/^\.\//, ""))}["']?(?=[\\s;&|)"'\`,\\]]|$)`;
   const bare = /\//.test(path) ? `(?:^|[;&|(\`]\\s*|\\bsudo\\s+|["'(\\[]\\s*)${place}|` : "";
   return new RegExp(
@@ -145,7 +150,7 @@ function runsDownload(program: Program): Hit[] {
     const path = downloadedTo(line.text);
     if (path === undefined || path.length < 2) continue;
     const after = [...line.text.split(/&&|;/).slice(1), ...lines.slice(index + 1).map((next) => next.text)];
-    const runs = runsIt(path);
+    const runs = runsPattern(path);
     const at = after.findIndex((text) => runs.test(text));
     if (at >= 0) {
       const checked = after.slice(0, at).some((text) => CHECKED.test(text));
@@ -228,7 +233,7 @@ function leaves(program: Program): Hit[] {
   const sends = near.find(({ text }) => SENDS.some(({ match, unless }) => match.test(text) && !unless?.test(text)));
   return sends &&
     (sends === source ||
-      !SECRET_PLACE.test(source.text) ||
+      !SECRET_PATH.test(source.text) ||
       /\b(?:cat|tar|zip|base64|xxd|cp|gzip|openssl|head|tail|grep|read|open)\b|=\$?\(/i.test(source.text))
     ? [{ ...LEAVES, ...source }]
     : [];
@@ -253,7 +258,7 @@ function ruins(program: Program): Hit[] {
 }
 
 function obeysCallers(program: Program): Hit[] {
-  const asked = first(program, ASKED_FROM_OUTSIDE);
+  const asked = first(program, REQUEST_INPUT);
   const runs =
     asked &&
     first(program, [
@@ -291,7 +296,7 @@ export function flowHits(program: Program): Hit[] {
     ...ruins(program),
     ...obeysCallers(program),
     ...runsDownload(program),
-    ...inPieces(program),
+    ...assembledWords(program),
     ...stays(program),
     ...remoteControl(program),
     ...(tunnel && first(program, SENDS) ? [{ ...TUNNEL_REPORTED, ...tunnel }] : []),
@@ -299,7 +304,7 @@ export function flowHits(program: Program): Hit[] {
   ];
 }
 
-export function findingOf(hit: Hit, file: string): Finding {
+export function toFinding(hit: Hit, file: string): Finding {
   const { id, category, severity, description, line, text } = hit;
   return { pattern_id: id, category, severity, description, file, line, match: text.trim().slice(0, 120) };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import type { GuardReport, SkillFile } from "./finding.ts";
 import { HONEST } from "./honest-skills.ts";
 import { HOSTILE, type Sample } from "./hostile-skills.ts";
-import { decide, trustOf } from "./policy.ts";
+import { decide, trustLevel } from "./policy.ts";
 import { scanSkill } from "./scan-skill.ts";
 
 const HEADER = "---\nname: sample\ndescription: A sample skill\n---\n\n# Sample\n\n";
@@ -135,6 +135,6 @@ describe("policy", () => {
     ["officially/x", "community"],
     ["someone/repo/skill", "community"],
   ])("trust of %s is %s", (identifier, trust) => {
-    expect(trustOf(identifier)).toBe(trust);
+    expect(trustLevel(identifier)).toBe(trust);
   });
 });

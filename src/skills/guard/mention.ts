@@ -63,7 +63,7 @@ function passageAt(lines: readonly string[], line: number): string {
 }
 
 /** True when a fenced block shows an example: it has no programming language, and the paragraph before it says so. */
-export function isSpecimen(lines: readonly string[], line: number): boolean {
+export function isExample(lines: readonly string[], line: number): boolean {
   let fence = line - 2;
   while (fence >= 0 && !/^\s*(?:```|~~~)/.test(lines[fence] ?? "")) fence--;
   if (!/^\s*(?:```|~~~)\s*(?:text|txt|markdown|md|plain)?\s*$/i.test(lines[fence] ?? "")) return false;

@@ -19,7 +19,7 @@ export interface GuardDecision {
   readonly reason: string;
 }
 
-function counted(report: GuardReport): string {
+function summarizeFindings(report: GuardReport): string {
   const serious = report.findings.filter((finding) => finding.severity !== "low");
   if (serious.length === 0) return "nothing found";
   const kinds = [...new Set(serious.map((finding) => finding.pattern_id))];
@@ -33,7 +33,7 @@ export function decide(
 ): GuardDecision {
   const action = POLICY[trust][report.verdict];
   const overridable = action === "block" && report.verdict !== "dangerous";
-  const reason = `${trust} skill, verdict ${report.verdict} (${counted(report)})`;
+  const reason = `${trust} skill, verdict ${report.verdict} (${summarizeFindings(report)})`;
   if (overridable && options.force) return { action: "allow", overridable, reason: `${reason}; allowed by --force` };
   return { action, overridable, reason };
 }
@@ -41,7 +41,7 @@ export function decide(
 const TRUSTED_REPOSITORIES = ["openai/skills", "anthropics/skills", "huggingface/skills"];
 
 /** The trust level of a hub identifier. A trusted name must match a whole path component. */
-export function trustOf(identifier: string): TrustLevel {
+export function trustLevel(identifier: string): TrustLevel {
   const id = identifier.replace(/^(?:skills-sh|skills\.sh)\//, "");
   if (id === "builtin") return "builtin";
   if (id === "agent-created") return "agent-created";

@@ -1,5 +1,5 @@
 // Rules about instructions in prose: sending private data, hiding something from the user, false authority.
-import { NAMED_ONLY, SECRET_PLACE } from "./capabilities.ts";
+import { NAMED_ONLY, SECRET_PATH } from "./capabilities.ts";
 import type { Hit } from "./flows.ts";
 import { isMentioned } from "./mention.ts";
 import {
@@ -17,7 +17,7 @@ import type { Section, Sentence } from "./units.ts";
 const NEGATED =
   /\b(?:never|do not|don'?t|must not|may not|should not|cannot|can'?t|refuse|avoid|without (?:printing|sending|showing|reading)|nothing leaves|not (?:in|into|to) (?:logs?|chats?|git)|niemals|nunca|jamais|mai)\b|\bnothing\b[^.]{0,20}\b(?:leaves?|is sent)/i;
 /** An address on the user's machine or network. */
-const OWN_PLACE = /https?:\/\/(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/gi;
+const LOCAL_URL = /https?:\/\/(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/gi;
 const HEADER =
   /\bauthori[sz]ation\b|\bbearer\b|\bheader\b|\bsign in\b|\blog in with\b|\bgitignore\b|\.pub\b|\bpublic (?:key|half|part)\b|\bproxy\b/i;
 
@@ -53,22 +53,22 @@ function names(text: string, pattern: RegExp): RegExpExecArray | undefined {
 }
 
 /** A secret, a way to send it and a recipient, within three related sentences. */
-function passesOn(sentences: readonly Sentence[]): Sentence | undefined {
+function sendsSecret(sentences: readonly Sentence[]): Sentence | undefined {
   const counted = sentences.filter(
     ({ text }) => !/^\s*<(?:div|p|table|a|img|sup)\b/i.test(text) && !NEGATED.test(text) && !NAMED_ONLY.test(text),
   );
   const whole = counted
     .map(({ text }) => text)
     .join(" ")
-    .replaceAll(OWN_PLACE, "");
+    .replaceAll(LOCAL_URL, "");
   const readable = whole.replaceAll(/\b(?:into|in|to)\s+(?:the |your |its |a )?[`"']?\.env\b/gi, "");
-  const place = names(readable, SECRET_PLACE) ?? names(readable, SECRET_THING);
+  const place = names(readable, SECRET_PATH) ?? names(readable, SECRET_THING);
   if (!place || HEADER.test(whole) || !(TRANSMITS.test(whole) || /\bpublic (?:gist|paste)\b/i.test(whole)))
     return undefined;
   const away =
     DESTINATION.test(whole) ||
     (PUBLIC_PLACE.test(whole) && /\b(?:contents?|lines|text|values?|body|all of it|whole|everything)\b/i.test(whole));
-  return away ? counted.find(({ text }) => SECRET_PLACE.test(text) || SECRET_THING.test(text)) : undefined;
+  return away ? counted.find(({ text }) => SECRET_PATH.test(text) || SECRET_THING.test(text)) : undefined;
 }
 
 function ordersIn(sentence: Sentence, before: string): Order[] {
@@ -86,7 +86,7 @@ const ORDERS =
 const SPEAKS_UP =
   /\b(?:note|message|instruction|order|notice|hint|reminder)s? (?:to|for) (?:the |any )?(?:AI|LLM|assistant|agent|model|bot)\b|\b(?:AI|LLM|assistant|agent|model) ?(?:reader|note)?\s*:|\bsystem (?:note|message|prompt)\b/i;
 
-function hiddenOrder(sentence: Sentence): boolean {
+function isHiddenInstruction(sentence: Sentence): boolean {
   if (!sentence.hidden) return false;
   if (SPEAKS_UP.test(sentence.text) && ORDERS.test(sentence.text)) return true;
   return (
@@ -109,10 +109,10 @@ function sentenceHits(section: Section, index: number, lines: readonly string[])
     const found = order.match.exec(sentence.text)?.[0] ?? "";
     if (!isMentioned(lines, sentence.line, found)) hits.push({ ...order, ...sentence });
   }
-  const leaving = passesOn(section.sentences.slice(index, index + 3));
+  const leaving = sendsSecret(section.sentences.slice(index, index + 3));
   if (leaving && leaving === sentence) hits.push({ ...RULE.leaves, ...leaving });
   else if (leaving && index === 0) hits.push({ ...RULE.leaves, ...leaving });
-  if (hiddenOrder(sentence)) hits.push({ ...RULE.hidden, ...sentence });
+  if (isHiddenInstruction(sentence)) hits.push({ ...RULE.hidden, ...sentence });
   if (PLACEHOLDER.test(sentence.text) && CARRIED.test(sentence.text.slice(sentence.text.search(PLACEHOLDER))))
     hits.push({ ...RULE.address, ...sentence });
   if (
@@ -125,7 +125,7 @@ function sentenceHits(section: Section, index: number, lines: readonly string[])
 }
 
 /** Several suspicious instructions close together count as one clear instruction. */
-function together(hits: readonly Hit[]): Hit[] {
+function escalateCombined(hits: readonly Hit[]): Hit[] {
   const doubtful = hits.filter((hit) => hit.severity === "high" && hit.category === "injection");
   const kinds = new Set(doubtful.map((hit) => hit.id));
   return kinds.size < 2
@@ -135,5 +135,5 @@ function together(hits: readonly Hit[]): Hit[] {
 
 /** `lines` are the lines of the file, used to detect mere mentions. */
 export function proseHits(section: Section, lines: readonly string[]): Hit[] {
-  return together(section.sentences.flatMap((_, index) => sentenceHits(section, index, lines)));
+  return escalateCombined(section.sentences.flatMap((_, index) => sentenceHits(section, index, lines)));
 }

@@ -17,7 +17,7 @@ const MAGICS: readonly (readonly number[])[] = [
   [0x4d, 0x5a, 0x90, 0x00],
 ];
 
-export function bytesOf(file: SkillFile): Uint8Array {
+export function fileBytes(file: SkillFile): Uint8Array {
   return typeof file.content === "string" ? new TextEncoder().encode(file.content) : file.content;
 }
 
@@ -46,13 +46,15 @@ function linkFindings(link: NonNullable<SkillFile["link"]>): Draft[] {
       },
     ];
   if (link.state === "broken")
-    return [{ pattern_id: "broken_link", severity: "medium", match: link.target, description: "a broken symbolic link" }];
+    return [
+      { pattern_id: "broken_link", severity: "medium", match: link.target, description: "a broken symbolic link" },
+    ];
   return [];
 }
 
 function fileFindings(file: SkillFile): Draft[] {
   if (file.link) return linkFindings(file.link);
-  const bytes = bytesOf(file);
+  const bytes = fileBytes(file);
   const found: Draft[] = [];
   if (/(?:^|\/)\.\.(?:\/|$)|^\/|^[A-Za-z]:|\\/.test(file.path))
     found.push({
@@ -101,12 +103,12 @@ function fileFindings(file: SkillFile): Draft[] {
 }
 
 export function structureFindings(files: readonly SkillFile[]): Finding[] {
-  const place = (file: string, draft: Draft): Finding => ({ ...draft, category: "structure", file, line: 0 });
-  const findings = files.flatMap((file) => fileFindings(file).map((draft) => place(file.path, draft)));
-  const total = files.reduce((sum, file) => sum + bytesOf(file).length, 0);
+  const toFinding = (file: string, draft: Draft): Finding => ({ ...draft, category: "structure", file, line: 0 });
+  const findings = files.flatMap((file) => fileFindings(file).map((draft) => toFinding(file.path, draft)));
+  const total = files.reduce((sum, file) => sum + fileBytes(file).length, 0);
   if (files.length > MAX_FILES)
     findings.push(
-      place("", {
+      toFinding("", {
         pattern_id: "many_files",
         severity: "medium",
         match: String(files.length),
@@ -115,7 +117,7 @@ export function structureFindings(files: readonly SkillFile[]): Finding[] {
     );
   if (total > MAX_TOTAL)
     findings.push(
-      place("", {
+      toFinding("", {
         pattern_id: "large_skill",
         severity: "high",
         match: `${total} bytes`,
@@ -124,7 +126,12 @@ export function structureFindings(files: readonly SkillFile[]): Finding[] {
     );
   if (!files.some((file) => file.path === "SKILL.md"))
     findings.push(
-      place("", { pattern_id: "no_skill_file", severity: "medium", match: "", description: "there is no SKILL.md" }),
+      toFinding("", {
+        pattern_id: "no_skill_file",
+        severity: "medium",
+        match: "",
+        description: "there is no SKILL.md",
+      }),
     );
   return findings;
 }

@@ -47,7 +47,7 @@ function logical(lines: readonly CodeLine[]): CodeLine[] {
   return joined;
 }
 
-function programOf(file: string, lines: readonly CodeLine[], inText: boolean): Program {
+function buildProgram(file: string, lines: readonly CodeLine[], inText: boolean): Program {
   const whole = logical(lines);
   const folded = foldLines(whole.map((line) => line.text));
   return {
@@ -135,13 +135,13 @@ function readText(file: string, text: string): { programs: Program[]; sections: 
   closeParagraph(reader);
   const code = [...reader.code].sort((a, b) => a.line - b.line);
   return {
-    programs: code.length > 0 ? [programOf(file, code, true)] : [],
+    programs: code.length > 0 ? [buildProgram(file, code, true)] : [],
     sections: reader.sections.filter((list) => list.length > 0).map((sentences) => ({ file, sentences })),
   };
 }
 
-export function unitsOf(file: string, text: string): { programs: Program[]; sections: Section[] } {
+export function splitUnits(file: string, text: string): { programs: Program[]; sections: Section[] } {
   if (!isProgram(file, text)) return readText(file, text);
   const lines = text.split("\n").map((line, index) => ({ line: index + 1, text: line }));
-  return { programs: [programOf(file, lines, false)], sections: [] };
+  return { programs: [buildProgram(file, lines, false)], sections: [] };
 }

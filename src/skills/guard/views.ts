@@ -62,7 +62,7 @@ const LEET: Readonly<Record<string, string>> = { "0": "o", "1": "i", "3": "e", "
 const COMMON = /\b(?:the|and|your|of|to|all|this|that|file|send|instructions?|ignore|user|run|with|https?)\b/gi;
 
 /** Decoded ROT13 or reversed text that looks like language; ordinary text does not after this transformation. */
-export function turned(text: string): string | undefined {
+export function decipher(text: string): string | undefined {
   if (text.length < 16) return undefined;
   const words = (candidate: string): number => candidate.match(COMMON)?.length ?? 0;
   const own = words(text);
@@ -70,7 +70,7 @@ export function turned(text: string): string | undefined {
 }
 
 /** Joins wrapped prose, and lines that end in `\`, `|` or `&&`. */
-export function viewsOf(text: string, program: boolean): View[] {
+export function textViews(text: string, program: boolean): View[] {
   const lines = text.split("\n");
   const views: View[] = [];
   let start = 0;
@@ -86,7 +86,7 @@ export function viewsOf(text: string, program: boolean): View[] {
     views.push({ line: index + 1, text: line, how: "" });
     const plain = program ? unmasked(line) : respelled(unmasked(unescaped(line)));
     if (plain !== line) views.push({ line: index + 1, text: plain, how: "unmasked" });
-    const turnedLine = turned(line);
+    const turnedLine = decipher(line);
     for (const decoded of [...decodedIn(line), ...(turnedLine ? [turnedLine] : [])])
       views.push({ line: index + 1, text: decoded, how: "decoded" });
     if (/(?:\\|\||&&)\s*$/.test(line) && !line.startsWith("|")) {

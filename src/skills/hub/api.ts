@@ -4,7 +4,7 @@ import { UserError } from "../../core/failure.ts";
 import type { InstallConsent, InstallOptions, InstallOutcome, InstallPlan, SkillHub } from "../../core/skill-hub.ts";
 import type { AuditRow, CheckRow, Hub } from "./hub.ts";
 import { HubRefusal } from "./refusal.ts";
-import type { Found } from "./router.ts";
+import type { SearchResult } from "./router.ts";
 import { exportSnapshot, parseSnapshot, type SnapshotFile } from "./snapshot-file.ts";
 import { githubSource } from "./sources/github.ts";
 import type { Staged } from "./stage.ts";
@@ -18,7 +18,10 @@ export interface ImportRow {
 }
 
 export interface HubActions extends SkillHub {
-  search(query: string, options: { readonly source?: string | undefined; readonly limit: number }): Promise<Found>;
+  search(
+    query: string,
+    options: { readonly source?: string | undefined; readonly limit: number },
+  ): Promise<SearchResult>;
   check(name?: string): Promise<readonly CheckRow[]>;
   audit(name?: string): Promise<readonly AuditRow[]>;
   /** Fetches and scans the current version, then installs it with consent. */

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { makeTar, makeTarGz, makeZip } from "../../../test/archive-makers.ts";
-import { checkedFiles } from "./bundle.ts";
+import { checkFiles } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 import { readTar, readTarGz } from "./tar.ts";
 import { readZip } from "./zip.ts";
@@ -16,8 +16,8 @@ const honest = [
   { path: "notes/scripts/run.sh", content: "#!/bin/sh\necho hi\n", mode: 0o100755 },
 ];
 
-const unpackZip = async (bytes: Uint8Array) => checkedFiles(await readZip(bytes));
-const unpackTar = async (bytes: Uint8Array) => checkedFiles(await readTarGz(bytes));
+const unpackZip = async (bytes: Uint8Array) => checkFiles(await readZip(bytes));
+const unpackTar = async (bytes: Uint8Array) => checkFiles(await readTarGz(bytes));
 
 describe("archives that programs of the system make", () => {
   test("tar.gz with folders, long names and scripts", async () => {
@@ -117,7 +117,7 @@ test("damaged archives end in a refusal or in files, never in another error", as
         const bytes = Buffer.from(source);
         for (const [at, value] of hits) bytes[at % bytes.length] = value;
         const outcome = await read(bytes)
-          .then(checkedFiles)
+          .then(checkFiles)
           .catch((error: unknown) => error);
         expect(Array.isArray(outcome) || outcome instanceof HubRefusal).toBe(true);
       }

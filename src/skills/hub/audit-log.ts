@@ -1,7 +1,7 @@
 // Writes `skills/.hub/audit.log`: one line for every installed, removed or refused skill.
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hubFolders } from "./place.ts";
+import { hubFolders } from "./hub-folders.ts";
 
 export interface AuditLine {
   readonly action: "INSTALL" | "UPDATE" | "UNINSTALL" | "BLOCKED" | "FORGET";
@@ -18,7 +18,7 @@ function word(text: string): string {
   return plain === "" ? "-" : plain;
 }
 
-export async function noteAudit(skillsDir: string, now: Date, line: AuditLine): Promise<void> {
+export async function appendAudit(skillsDir: string, now: Date, line: AuditLine): Promise<void> {
   const { hub } = await hubFolders(skillsDir);
   const time = now.toISOString().replace(/\.\d+Z$/, "Z");
   const extra = line.extra

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkedFiles, pathMistake, type RawEntry, skillFolder } from "./bundle.ts";
+import { checkFiles, pathMistake, type RawEntry, skillFolder } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 
 const file = (path: string, text = "x"): RawEntry => ({ path, kind: "file", bytes: Buffer.from(text) });
@@ -31,7 +31,7 @@ describe("paths from outside", () => {
     "a/".repeat(20).concat("b"),
     "x".repeat(300),
   ])("%j is refused", (path) => {
-    expect(() => checkedFiles([file(path)])).toThrow(HubRefusal);
+    expect(() => checkFiles([file(path)])).toThrow(HubRefusal);
   });
 
   test.each([
@@ -42,7 +42,7 @@ describe("paths from outside", () => {
     "assets/café.png",
     "références/日本語.md",
   ])("%j is taken", (path) => {
-    expect(checkedFiles([file(path)])).toHaveLength(1);
+    expect(checkFiles([file(path)])).toHaveLength(1);
   });
 
   test("a path that is taken stays below any folder it is joined to", () => {
@@ -69,13 +69,13 @@ describe("a set of files", () => {
     ["a huge file", [file("a", "x".repeat(LIMITS.file + 1))]],
     ["too much in all", Array.from({ length: 5 }, (_, index) => file(`f${index}`, "x".repeat(LIMITS.file)))],
   ])("%s are refused", (_, entries) => {
-    expect(() => checkedFiles(entries)).toThrow(HubRefusal);
+    expect(() => checkFiles(entries)).toThrow(HubRefusal);
   });
 
   test("the skill is the folder nearest the top; of several one must be named", () => {
-    const one = checkedFiles([file("pack-1.0/SKILL.md"), file("pack-1.0/scripts/a.sh"), file("other.txt")]);
+    const one = checkFiles([file("pack-1.0/SKILL.md"), file("pack-1.0/scripts/a.sh"), file("other.txt")]);
     expect(skillFolder(one).map(({ path }) => path)).toEqual(["SKILL.md", "scripts/a.sh"]);
-    const two = checkedFiles([file("p/a/SKILL.md"), file("p/b/SKILL.md")]);
+    const two = checkFiles([file("p/a/SKILL.md"), file("p/b/SKILL.md")]);
     expect(() => skillFolder(two)).toThrow(/several skills in it: p\/a, p\/b/);
     expect(skillFolder(two, "p/b")).toHaveLength(1);
     expect(() => skillFolder(two, "p/c")).toThrow(HubRefusal);

@@ -1,5 +1,6 @@
 // The files of a fetched skill, and the rules for their paths.
 import type { JsonObject } from "../../core/message.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 import type { TrustLevel } from "../guard/policy.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 
@@ -62,13 +63,13 @@ export function pathMistake(path: string): string | undefined {
 }
 
 /** A path for messages, with invisible characters escaped. */
-export function shownPath(path: string): string {
+export function visiblePath(path: string): string {
   const visible = path.replaceAll(new RegExp(HIDDEN, "gu"), (char) => `<U+${(char.codePointAt(0) ?? 0).toString(16)}>`);
-  return visible.length > 120 ? `${visible.slice(0, 120)}…` : visible;
+  return truncate(visible, 120);
 }
 
 /** `./a\b` → `a/b`; folders lose their trailing slash. */
-export function plainPath(path: string): string {
+export function normalizePath(path: string): string {
   return path
     .replaceAll("\\", "/")
     .replace(/^(?:\.\/)+/, "")
@@ -76,16 +77,16 @@ export function plainPath(path: string): string {
 }
 
 /** Decodes the percent encoding of a URL. */
-export function decoded(text: string): string {
+export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new HubRefusal(`refused: "${shownPath(text)}" is not a valid URL`);
+    throw new HubRefusal(`refused: "${visiblePath(text)}" is not a valid URL`);
   }
 }
 
 function refuse(path: string, why: string): never {
-  throw new HubRefusal(`refused: the path "${shownPath(path)}" ${why}`);
+  throw new HubRefusal(`refused: the path "${visiblePath(path)}" ${why}`);
 }
 
 function checkSizes(files: readonly BundleFile[]): void {
@@ -119,17 +120,16 @@ function checkCollisions(files: readonly BundleFile[]): void {
 }
 
 /** Checks that paths are safe and unique, without links and devices, and within the limits; throws HubRefusal otherwise. */
-export function checkedFiles(entries: readonly RawEntry[]): BundleFile[] {
+export function checkFiles(entries: readonly RawEntry[]): BundleFile[] {
   const files: BundleFile[] = [];
   for (const entry of entries) {
-    const path = plainPath(entry.path);
+    const path = normalizePath(entry.path);
     if (entry.kind === "folder" && path === "") continue;
     const mistake = pathMistake(path);
     if (mistake) refuse(entry.path, mistake);
     if (entry.kind === "link") refuse(entry.path, "is a link");
     if (entry.kind === "special") refuse(entry.path, "is not a regular file");
-    if (entry.kind === "file")
-      files.push({ path, bytes: entry.bytes, ...(entry.mode === undefined ? {} : { mode: entry.mode }) });
+    if (entry.kind === "file") files.push({ path, bytes: entry.bytes, mode: entry.mode });
   }
   checkSizes(files);
   checkCollisions(files);
@@ -143,12 +143,13 @@ export function skillFolder(files: readonly BundleFile[], wanted?: string): Bund
     .map((file) => file.path.slice(0, -"SKILL.md".length));
   const depth = (folder: string) => folder.split("/").length;
   const nearest = Math.min(...folders.map(depth));
-  const options = wanted?.replaceAll(/^\/+|\/+$/g, "");
-  const matching = options
-    ? folders.filter((folder) => folder === `${options}/` || folder.endsWith(`/${options}/`))
+  const folderName = wanted?.replaceAll(/^\/+|\/+$/g, "");
+  const matching = folderName
+    ? folders.filter((folder) => folder === `${folderName}/` || folder.endsWith(`/${folderName}/`))
     : folders.filter((folder) => depth(folder) === nearest);
   const [folder] = matching;
-  if (folder === undefined) throw new HubRefusal(`there is no SKILL.md in it${options ? ` below "${options}"` : ""}`);
+  if (folder === undefined)
+    throw new HubRefusal(`there is no SKILL.md in it${folderName ? ` below "${folderName}"` : ""}`);
   if (matching.length > 1)
     throw new HubRefusal(
       `there are several skills in it: ${matching.map((name) => name.slice(0, -1)).join(", ")}`,

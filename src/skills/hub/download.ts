@@ -39,20 +39,8 @@ export async function download(fetch: WebFetch, url: string, options: DownloadOp
   });
 }
 
-export function jsonOf(answer: Answer): unknown {
+export function parseJsonBody(answer: Answer): unknown {
   const value = parseJson(new TextDecoder().decode(answer.body));
   if (value === undefined) throw new UserError(`${answer.url} did not return JSON`);
   return value;
-}
-
-/** Runs at most `width` at a time; results are in order. */
-export async function inParallel<T, R>(
-  items: readonly T[],
-  width: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += width)
-    results.push(...(await Promise.all(items.slice(at, at + width).map(work))));
-  return results;
 }

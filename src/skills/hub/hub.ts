@@ -7,19 +7,19 @@ import type { FileChange, InstalledSkill } from "../../core/skill-hub.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import { nearest } from "../../lib/nearest.ts";
 import type { GuardReport } from "../guard/finding.ts";
-import { decide, trustOf } from "../guard/policy.ts";
+import { decide, trustLevel } from "../guard/policy.ts";
 import { readSkillFiles } from "../guard/read-files.ts";
 import { scanSkill } from "../guard/scan-skill.ts";
-import { type AuditLine, noteAudit } from "./audit-log.ts";
+import { type AuditLine, appendAudit } from "./audit-log.ts";
 import type { Bundle } from "./bundle.ts";
-import { changesBetween } from "./changes.ts";
+import { diffFiles } from "./changes.ts";
 import { fingerprint, readFolder } from "./hash.ts";
+import { hubFolders, realSkillsDir } from "./hub-folders.ts";
 import { type HubHost, withDeadline } from "./hub-host.ts";
+import { installSkill, type ReplaceOptions } from "./install.ts";
 import { HubLock, type LockEntry } from "./lock.ts";
-import { hubFolders, realSkillsDir } from "./place.ts";
-import { type PutOptions, putInPlace } from "./put.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
-import { type Found, resolveName, searchHub, sourceFor } from "./router.ts";
+import { resolveName, type SearchResult, searchHub, sourceFor } from "./router.ts";
 import { discard, type Staged, type StageOptions, stage } from "./stage.ts";
 import { type LocalState, localState } from "./state.ts";
 
@@ -52,7 +52,10 @@ export class Hub {
     this.#lock = new HubLock(host.skillsDir);
   }
 
-  search(query: string, options: { readonly source?: string | undefined; readonly limit: number }): Promise<Found> {
+  search(
+    query: string,
+    options: { readonly source?: string | undefined; readonly limit: number },
+  ): Promise<SearchResult> {
     return searchHub(this.#bounded(), query, options);
   }
 
@@ -76,7 +79,7 @@ export class Hub {
   }
 
   #note(line: AuditLine): Promise<void> {
-    return noteAudit(this.host.skillsDir, this.host.now(), line);
+    return appendAudit(this.host.skillsDir, this.host.now(), line);
   }
 
   #noteBlocked(bundle: Pick<Bundle, "name" | "source" | "trust">, verdict: string, extra: string): Promise<void> {
@@ -98,7 +101,7 @@ export class Hub {
     } catch (error) {
       if (error instanceof HubRefusal)
         await this.#noteBlocked(
-          bundle ?? { name: options.name ?? identifier, source: source.id, trust: trustOf(identifier) },
+          bundle ?? { name: options.name ?? identifier, source: source.id, trust: trustLevel(identifier) },
           "refused",
           error.message,
         );
@@ -106,8 +109,8 @@ export class Hub {
     }
   }
 
-  async install(staged: Staged, options: PutOptions): Promise<InstalledSkill> {
-    const put = await putInPlace(this.host, staged, options);
+  async install(staged: Staged, options: ReplaceOptions): Promise<InstalledSkill> {
+    const put = await installSkill(this.host, staged, options);
     await this.#note({
       action: put.updated ? "UPDATE" : "INSTALL",
       name: put.name,
@@ -128,7 +131,7 @@ export class Hub {
   async changes(staged: Staged): Promise<readonly FileChange[]> {
     const entry = (await this.#lock.read()).get(staged.name);
     const local = entry ? localState(this.host.skillsDir, staged.name, entry) : undefined;
-    return changesBetween(local?.dir ? readFolder(local.dir) : [], staged.bundle.files);
+    return diffFiles(local?.dir ? readFolder(local.dir) : [], staged.bundle.files);
   }
 
   local(name: string, entry: LockEntry): LocalState {
@@ -160,7 +163,7 @@ export class Hub {
     return (await this.#entries(name)).map(([key, entry]) => {
       const local = this.local(key, entry);
       // The trust level is derived from the identifier, not read from the lock file.
-      const trust = trustOf(entry.identifier);
+      const trust = trustLevel(entry.identifier);
       const row = { name: key, identifier: entry.identifier, trust, recorded: entry.scan_verdict, local };
       if (local.dir === undefined) return { ...row, blocked: false };
       const report = scanSkill(readSkillFiles(local.dir));
@@ -194,7 +197,7 @@ export class Hub {
         action,
         name: key,
         source: entry.source,
-        trust: trustOf(entry.identifier),
+        trust: trustLevel(entry.identifier),
         verdict: entry.scan_verdict,
       });
       return local;
@@ -203,9 +206,9 @@ export class Hub {
 
   /** Moves the folder away before deleting it, so that a partial skill is never loaded. Removes an empty category. */
   async #remove(dir: string, quarantine: string): Promise<void> {
-    const grave = join(quarantine, `.removed-${process.pid}-${Date.now()}`);
-    await rename(dir, grave);
-    await rm(grave, { recursive: true, force: true });
+    const trash = join(quarantine, `.removed-${process.pid}-${Date.now()}`);
+    await rename(dir, trash);
+    await rm(trash, { recursive: true, force: true });
     const category = dirname(dir);
     const root = await realSkillsDir(this.host.skillsDir);
     if (category !== root && existsSync(category) && readdirSync(category).length === 0) await rmdir(category);

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseJson } from "../../lib/json/parse-json.ts";
+import { hubFolders } from "./hub-folders.ts";
 import type { HubListing } from "./hub-host.ts";
-import { hubFolders } from "./place.ts";
 
 const KEPT_MS = 3_600_000;
 

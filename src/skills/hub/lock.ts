@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 
 export interface LockEntry {
@@ -23,7 +24,7 @@ export interface LockEntry {
 type Raw = { readonly [key: string]: unknown };
 
 function mapping(value: unknown): Raw {
-  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Raw) : {};
+  return isRecord(value) ? value : {};
 }
 
 function entryFrom(value: unknown): LockEntry {

@@ -9,7 +9,7 @@ import type { GuardReport } from "../guard/finding.ts";
 import { scanSkill } from "../guard/scan-skill.ts";
 import { nameMistake } from "../manage/rules.ts";
 import { parseSkill } from "../parse.ts";
-import { type BundleFile, checkedFiles } from "./bundle.ts";
+import { type BundleFile, checkFiles } from "./bundle.ts";
 import { entriesBelow } from "./folder-entries.ts";
 import { HubRefusal } from "./refusal.ts";
 
@@ -25,7 +25,7 @@ export async function preparePublication(path: string, options: { readonly force
   const dir = resolve(path.replace(/\/SKILL\.md$/, ""));
   if (!statSync(join(dir, "SKILL.md"), { throwIfNoEntry: false })?.isFile())
     throw new UserError(`${dir} has no SKILL.md`, { hint: "Specify the folder of a skill." });
-  const files = checkedFiles(entriesBelow(dir));
+  const files = checkFiles(entriesBelow(dir));
   const { header, mistakes } = await parseSkill(await readFile(join(dir, "SKILL.md"), "utf8"));
   const [mistake] = mistakes;
   if (mistake) throw new UserError(`SKILL.md line ${mistake.line}: ${mistake.message}`, { hint: mistake.hint });

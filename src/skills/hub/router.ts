@@ -16,7 +16,7 @@ const RANK: { readonly [trust in TrustLevel]: number } = {
   "agent-created": 3,
 };
 
-export interface Found {
+export interface SearchResult {
   readonly listings: readonly HubListing[];
   /** Sources that failed, and why. */
   readonly notes: readonly string[];
@@ -75,7 +75,7 @@ export async function searchHub(
   host: HubHost,
   query: string,
   options: { readonly source?: string | undefined; readonly limit: number },
-): Promise<Found> {
+): Promise<SearchResult> {
   const { source, limit } = options;
   if (source !== undefined && /^https?:\/\//.test(source)) {
     const listed = await wellKnownSource(host).list(source);

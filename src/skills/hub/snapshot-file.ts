@@ -32,7 +32,7 @@ export async function exportSnapshot(hub: Hub): Promise<SnapshotFile> {
       identifier: entry.identifier,
       category: parts.length === 2 ? (parts[0] ?? "") : "",
       content_hash: entry.content_hash,
-      ...(typeof sha256 === "string" ? { sha256 } : {}),
+      sha256: typeof sha256 === "string" ? sha256 : undefined,
     };
   });
   const taps = await new Taps(host.skillsDir).own();
@@ -51,8 +51,8 @@ function skillFrom(value: unknown): SnapshotSkill {
     source: text("source"),
     identifier: text("identifier"),
     category: text("category"),
-    ...(text("content_hash") ? { content_hash: text("content_hash") } : {}),
-    ...(text("sha256") ? { sha256: text("sha256") } : {}),
+    content_hash: text("content_hash") || undefined,
+    sha256: text("sha256") || undefined,
   };
 }
 

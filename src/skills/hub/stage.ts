@@ -9,8 +9,8 @@ import { nameMistake } from "../manage/rules.ts";
 import { parseSkill } from "../parse.ts";
 import type { Bundle } from "./bundle.ts";
 import { type Fingerprint, fingerprint } from "./hash.ts";
+import { checkNames, hubFolders } from "./hub-folders.ts";
 import type { HubHost } from "./hub-host.ts";
-import { checkNames, hubFolders } from "./place.ts";
 import { HubRefusal } from "./refusal.ts";
 
 const STALE_MS = 3_600_000;
@@ -44,7 +44,7 @@ function mainText(bundle: Bundle): string {
   }
 }
 
-async function headerOf(bundle: Bundle): Promise<SkillHeader> {
+async function parseHeader(bundle: Bundle): Promise<SkillHeader> {
   const { header, mistakes } = await parseSkill(mainText(bundle));
   const [mistake] = mistakes;
   if (mistake && !mistake.message.startsWith("unknown platform"))
@@ -52,7 +52,7 @@ async function headerOf(bundle: Bundle): Promise<SkillHeader> {
   return header;
 }
 
-function categoryOf(bundle: Bundle, header: SkillHeader): string | undefined {
+function readCategory(bundle: Bundle, header: SkillHeader): string | undefined {
   const { hermes } = (header.metadata ?? {}) as { hermes?: { category?: unknown } };
   const own = bundle.category ?? hermes?.category;
   return typeof own === "string" && nameMistake(own) === undefined ? own : undefined;
@@ -67,7 +67,7 @@ async function sweep(quarantine: string): Promise<void> {
   }
 }
 
-async function layOut(host: HubHost, name: string, bundle: Bundle): Promise<string> {
+async function writeToQuarantine(host: HubHost, name: string, bundle: Bundle): Promise<string> {
   const { quarantine } = await hubFolders(host.skillsDir);
   await sweep(quarantine);
   const folder = await mkdtemp(join(quarantine, `${name}-`));
@@ -81,16 +81,14 @@ async function layOut(host: HubHost, name: string, bundle: Bundle): Promise<stri
 
 /** Throws HubRefusal for an invalid skill; a blocked one is returned with its decision. */
 export async function stage(host: HubHost, bundle: Bundle, options: StageOptions = {}): Promise<Staged> {
-  const header = await headerOf(bundle);
+  const header = await parseHeader(bundle);
   const name = options.name ?? bundle.name;
   if (name === "") throw new HubRefusal("the skill has no name", "Set one with --name.");
-  const category = options.category ?? categoryOf(bundle, header);
+  const category = options.category ?? readCategory(bundle, header);
   checkNames(name, category);
-  const report = scanSkill(
-    bundle.files.map(({ path, bytes, mode }) => ({ path, content: bytes, ...(mode === undefined ? {} : { mode }) })),
-  );
+  const report = scanSkill(bundle.files.map(({ path, bytes, mode }) => ({ path, content: bytes, mode })));
   const decision = decide(report, bundle.trust, { force: options.force ?? false });
-  const folder = await layOut(host, name, bundle);
+  const folder = await writeToQuarantine(host, name, bundle);
   return { bundle, name, category, header, report, decision, print: fingerprint(bundle.files), folder };
 }
 

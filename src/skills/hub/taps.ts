@@ -69,7 +69,8 @@ export class Taps {
   /** Returns false when it already exists. */
   add(tap: Tap): Promise<boolean> {
     const [checked] = tapFrom(tap);
-    if (!checked) throw new UserError(`"${tap.repo}" with the folder "${tap.path}" is not a valid tap`, { exitCode: 2 });
+    if (!checked)
+      throw new UserError(`"${tap.repo}" with the folder "${tap.path}" is not a valid tap`, { exitCode: 2 });
     return withFileLock(this.#path, async () => {
       const taps = await this.own();
       if (taps.some((known) => known.repo === checked.repo && known.path === checked.path)) return false;

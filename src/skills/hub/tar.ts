@@ -59,7 +59,7 @@ function paxPath(body: Buffer): string | undefined {
   return path;
 }
 
-function kindOf(type: string): RawEntry["kind"] {
+function entryKind(type: string): RawEntry["kind"] {
   if (type === "0" || type === "\0" || type === "7") return "file";
   if (type === "5") return "folder";
   return type === "1" || type === "2" ? "link" : "special";
@@ -92,7 +92,7 @@ export function readTar(archive: Buffer): RawEntry[] {
     if (type === "x") longName = paxPath(body) ?? longName;
     else if (type === "L") longName = textAt(body, 0, body.length);
     else {
-      const kind = kindOf(type);
+      const kind = entryKind(type);
       const path = longName ?? headerName(header);
       longName = undefined;
       entries.push({ path, kind, bytes: kind === "file" ? body : NO_BYTES, mode: octalAt(header, 100, 8) & 0o7777 });

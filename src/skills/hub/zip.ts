@@ -44,7 +44,7 @@ function findEnd(archive: Buffer): number {
   return broken("has no directory; it may be damaged");
 }
 
-function nameOf(bytes: Buffer): string {
+function decodeName(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -53,7 +53,7 @@ function nameOf(bytes: Buffer): string {
 }
 
 /** Unix archives store the file type in the upper half of the attributes. */
-function kindOf(
+function entryKind(
   path: string,
   madeBy: number,
   attributes: number,
@@ -74,8 +74,8 @@ function memberAt(archive: Buffer, at: number): { member: Member; next: number }
   if (next > archive.length) broken("has a damaged directory");
   if ((flags & 0x41) !== 0) broken("is encrypted");
   const name = archive.subarray(at + 46, nameEnd);
-  const path = nameOf(name);
-  const { kind, mode } = kindOf(path, archive.readUInt16LE(at + 4), archive.readUInt32LE(at + 38));
+  const path = decodeName(name);
+  const { kind, mode } = entryKind(path, archive.readUInt16LE(at + 4), archive.readUInt32LE(at + 38));
   const member: Member = {
     path,
     kind,
@@ -110,7 +110,7 @@ function directory(archive: Buffer): { members: Member[]; start: number } {
 }
 
 /** Checks the declared sizes before unpacking; unpacking then enforces them. */
-function checkPromises(members: readonly Member[]): void {
+function checkDeclaredSizes(members: readonly Member[]): void {
   const size = members.reduce((sum, member) => sum + member.size, 0);
   const packed = members.reduce((sum, member) => sum + member.packed, 0);
   if (size > LIMITS.total) broken(`unpacks to ${size} bytes; at most ${LIMITS.total}`);
@@ -118,7 +118,7 @@ function checkPromises(members: readonly Member[]): void {
     broken(`unpacks to ${Math.round(size / Math.max(packed, 1))} times its size`);
 }
 
-function rangeOf(archive: Buffer, member: Member, limit: number): { from: number; to: number } {
+function dataRange(archive: Buffer, member: Member, limit: number): { from: number; to: number } {
   const at = member.local;
   if (at + 30 > limit || archive.readUInt32LE(at) !== LOCAL) broken("has a damaged header");
   const nameEnd = at + 30 + archive.readUInt16LE(at + 26);
@@ -138,7 +138,8 @@ async function unpack(data: Buffer, member: Member): Promise<Uint8Array> {
       return broken(`does not match its declared size or checksum ("${member.path.slice(0, 80)}")`);
     }
   }
-  if (bytes.length !== member.size || crc32(bytes) !== member.crc) broken("does not match its declared size or checksum");
+  if (bytes.length !== member.size || crc32(bytes) !== member.crc)
+    broken("does not match its declared size or checksum");
   return bytes;
 }
 
@@ -146,8 +147,8 @@ export async function readZip(packed: Uint8Array): Promise<RawEntry[]> {
   const archive = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   if (archive.length < 22) broken("is too short");
   const { members, start } = directory(archive);
-  checkPromises(members);
-  const ranges = members.map((member) => ({ member, ...rangeOf(archive, member, start) }));
+  checkDeclaredSizes(members);
+  const ranges = members.map((member) => ({ member, ...dataRange(archive, member, start) }));
   const ordered = [...ranges].sort((a, b) => a.member.local - b.member.local);
   ordered.forEach((range, index) => {
     const before = ordered[index - 1];
@@ -157,7 +158,7 @@ export async function readZip(packed: Uint8Array): Promise<RawEntry[]> {
   for (const { member, from, to } of ranges) {
     const bytes = member.kind === "file" ? await unpack(archive.subarray(from, to), member) : NO_BYTES;
     const { path, kind, mode } = member;
-    entries.push({ path, kind, bytes, ...(mode === undefined ? {} : { mode }) });
+    entries.push({ path, kind, bytes, mode });
   }
   return entries;
 }

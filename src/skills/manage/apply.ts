@@ -48,9 +48,9 @@ async function remove(plan: Plan, root: string): Promise<void> {
     throw new Error(`${plan.dir} is not a skill's folder`);
   if (lstatSync(plan.dir).isSymbolicLink()) await unlink(plan.dir);
   else {
-    const grave = join(dirname(plan.dir), `.deleted-${process.pid}-${Date.now()}`);
-    await rename(plan.dir, grave);
-    await rm(grave, { recursive: true, force: true });
+    const trash = join(dirname(plan.dir), `.deleted-${process.pid}-${Date.now()}`);
+    await rename(plan.dir, trash);
+    await rm(trash, { recursive: true, force: true });
   }
   const category = dirname(plan.dir);
   if (category !== root && existsSync(category)) {

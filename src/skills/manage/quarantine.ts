@@ -2,10 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, isAbsolute, join, relative } from "node:path";
+import { basename, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { QuarantinedSkill } from "../../core/skill.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { GuardReport } from "../guard/finding.ts";
 import { insideSkill } from "../skill-files.ts";
 import { applyPlan } from "./apply.ts";
@@ -20,7 +21,7 @@ interface Stored extends QuarantinedSkill {
 }
 
 /** The skill folders according to the current settings. */
-export interface SkillPlaces {
+export interface SkillFolders {
   readonly homeRoot: string;
   readonly roots: readonly string[];
   /** The folder of an existing skill. */
@@ -52,27 +53,27 @@ function checkRecord(stored: Stored): void {
 function rootAbove(dir: string, roots: readonly string[]): string | undefined {
   return roots.find((root) => {
     if (!existsSync(root)) return false;
-    const inside = relative(realpathSync(root), dir);
-    return inside !== "" && !inside.startsWith("..") && !isAbsolute(inside);
+    const real = realpathSync(root);
+    return dir !== real && isPathInside(dir, real);
   });
 }
 
-async function placeOf(stored: Stored, places: SkillPlaces): Promise<{ dir: string; root: string }> {
+async function resolveFolder(stored: Stored, folders: SkillFolders): Promise<{ dir: string; root: string }> {
   if (stored.action === "create") {
     const { name, category } = stored;
     if (nameMistake(name) || (category !== undefined && nameMistake(category))) throw tampered("its path");
-    const parent = join(places.homeRoot, ...(category === undefined ? [] : [category]));
-    if (existsSync(parent) && parent !== places.homeRoot && !rootAbove(realpathSync(parent), [places.homeRoot]))
+    const parent = join(folders.homeRoot, ...(category === undefined ? [] : [category]));
+    if (existsSync(parent) && parent !== folders.homeRoot && !rootAbove(realpathSync(parent), [folders.homeRoot]))
       throw tampered(`${parent} is outside the skills folder`);
     const dir = join(parent, name);
     if (existsSync(dir))
       throw new UserError(`${dir} already exists`, { hint: "Delete one of the two, then approve again." });
-    return { dir, root: places.homeRoot };
+    return { dir, root: folders.homeRoot };
   }
-  const dir = await places.find(stored.name);
+  const dir = await folders.find(stored.name);
   if (dir === undefined)
     throw new UserError(`the skill "${stored.name}" no longer exists`, { hint: "Reject the change." });
-  const root = rootAbove(realpathSync(dir), places.roots);
+  const root = rootAbove(realpathSync(dir), folders.roots);
   if (root === undefined) throw tampered(`${dir} is not in a skills folder`);
   return { dir, root };
 }
@@ -102,7 +103,7 @@ export class Quarantine {
           (finding) =>
             `${finding.severity} ${finding.category}/${finding.pattern_id} ${finding.file}:${finding.line} ${finding.description}`,
         ),
-      ...(typeof plan.extra.category === "string" ? { category: plan.extra.category } : {}),
+      category: typeof plan.extra.category === "string" ? plan.extra.category : undefined,
       files: Object.fromEntries(plan.files),
     };
     await mkdir(this.#dir, { recursive: true, mode: 0o700 });
@@ -130,10 +131,10 @@ export class Quarantine {
   }
 
   /** Computes the folder again; a record for another folder is refused and kept. */
-  async approve(id: string, places: SkillPlaces): Promise<{ name: string; dir: string }> {
+  async approve(id: string, folders: SkillFolders): Promise<{ name: string; dir: string }> {
     const stored = await this.#read(id);
     checkRecord(stored);
-    const { dir, root } = await placeOf(stored, places);
+    const { dir, root } = await resolveFolder(stored, folders);
     if (stored.action !== "create")
       for (const file of Object.keys(stored.files)) if (!insideSkill(dir, file).ok) throw tampered(`the path ${file}`);
     const plan: Plan = {

@@ -1,5 +1,6 @@
 // Detects commands whose output may contain text from outside the workspace. Unknown programs are assumed to do so.
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { truncate } from "../../../lib/text/truncate.ts";
 import { isBelow } from "../../real-path.ts";
 import {
   argTexts,
@@ -39,7 +40,7 @@ export interface OutsideContext {
 
 function commandLabel(invocation: Invocation): string {
   const text = [invocation.name, ...invocation.args].map((word) => word.text.replaceAll(UNKNOWN, "…")).join(" ");
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return truncate(text, 80);
 }
 
 /** The first existing path among the words that is outside the workspace. */

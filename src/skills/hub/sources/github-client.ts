@@ -1,7 +1,7 @@
 // GitHub API client: trees, folder listings and raw files. Every file is verified by its git hash.
 import { createHash } from "node:crypto";
 import { UserError } from "../../../core/failure.ts";
-import { type Answer, ask, jsonOf } from "../download.ts";
+import { type Answer, ask, parseJsonBody } from "../download.ts";
 import type { HubHost } from "../hub-host.ts";
 import { HubRefusal, LIMITS, MIB } from "../refusal.ts";
 
@@ -79,7 +79,7 @@ export class GitHubClient {
     const { api } = this.#host.github;
     const headers = { ...this.#headers, ...(json === undefined ? {} : { "content-type": "application/json" }) };
     const answer = await ask(this.#host.service, `${api}${path}`, { headers, maxBytes: 16 * MIB, json });
-    if (answer.status >= 200 && answer.status < 300) return jsonOf(answer);
+    if (answer.status >= 200 && answer.status < 300) return parseJsonBody(answer);
     throw this.#lastError(answer, what);
   }
 

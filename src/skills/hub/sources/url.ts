@@ -1,7 +1,7 @@
 // Source for plain URLs: a SKILL.md, or a zip or tar.gz archive of a skill.
 import { UserError } from "../../../core/failure.ts";
 import { parseSkill } from "../../parse.ts";
-import { type Bundle, checkedFiles, decoded, skillFolder } from "../bundle.ts";
+import { type Bundle, checkFiles, decodePercent, skillFolder } from "../bundle.ts";
 import { download } from "../download.ts";
 import type { HubHost, HubSource } from "../hub-host.ts";
 import { LIMITS } from "../refusal.ts";
@@ -26,7 +26,7 @@ export function urlSource(host: HubHost): HubSource {
     search: async () => [],
     fetch: async (identifier): Promise<Bundle> => {
       const url = new URL(identifier);
-      const folder = decoded(url.hash.slice(1));
+      const folder = decodePercent(url.hash.slice(1));
       url.hash = "";
       if (url.username !== "" || url.password !== "")
         throw new UserError("the URL contains a user name or password", {
@@ -38,7 +38,7 @@ export function urlSource(host: HubHost): HubSource {
         throw new UserError(`${url.href} is not a SKILL.md, zip or tar.gz`, { exitCode: 2 });
       const files = unpacked
         ? skillFolder(unpacked, folder)
-        : checkedFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
+        : checkFiles([{ path: "SKILL.md", kind: "file", bytes: body }]);
       const main = files.find((file) => file.path === "SKILL.md")?.bytes ?? new Uint8Array(0);
       return {
         name: await nameFor(new TextDecoder().decode(main), url),

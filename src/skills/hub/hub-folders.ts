@@ -12,9 +12,9 @@ function isRealFolder(path: string): boolean {
 }
 
 /** Creates a folder below an existing one; refuses a symbolic link at its path. */
-async function ownFolder(parent: string, name: string, mode?: number): Promise<string> {
+async function ensureFolder(parent: string, name: string, mode?: number): Promise<string> {
   const path = join(parent, name);
-  await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) }).catch((error: unknown) => {
+  await mkdir(path, { recursive: true, mode: mode ?? 0o777 }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   });
   if (isRealFolder(path)) return path;
@@ -29,8 +29,8 @@ export async function realSkillsDir(skillsDir: string): Promise<string> {
 
 /** `.hub` and its quarantine, readable by their owner only. */
 export async function hubFolders(skillsDir: string): Promise<{ hub: string; quarantine: string }> {
-  const hub = await ownFolder(await realSkillsDir(skillsDir), ".hub", 0o700);
-  return { hub, quarantine: await ownFolder(hub, "quarantine", 0o700) };
+  const hub = await ensureFolder(await realSkillsDir(skillsDir), ".hub", 0o700);
+  return { hub, quarantine: await ensureFolder(hub, "quarantine", 0o700) };
 }
 
 export function checkNames(name: string, category: string | undefined): void {
@@ -39,14 +39,14 @@ export function checkNames(name: string, category: string | undefined): void {
 }
 
 /** The folder for a new skill; creates the category. Throws when the folder exists. */
-export async function newPlace(skillsDir: string, name: string, category: string | undefined): Promise<string> {
+export async function newSkillFolder(skillsDir: string, name: string, category: string | undefined): Promise<string> {
   checkNames(name, category);
   const root = await realSkillsDir(skillsDir);
-  const parent = category === undefined ? root : await ownFolder(root, category);
+  const parent = category === undefined ? root : await ensureFolder(root, category);
   return join(parent, name);
 }
 
-export type InstalledPlace =
+export type InstalledFolder =
   | { readonly state: "found"; readonly dir: string }
   | { readonly state: "missing" }
   | { readonly state: "misplaced"; readonly reason: string };
@@ -55,8 +55,8 @@ export type InstalledPlace =
  * The folder of an installed skill. The lock file may only name a category; anything else in its path is refused,
  * because the file is untrusted.
  */
-export function installedPlace(skillsDir: string, name: string, installPath: string): InstalledPlace {
-  const misplaced = (reason: string): InstalledPlace => ({ state: "misplaced", reason });
+export function findInstalledFolder(skillsDir: string, name: string, installPath: string): InstalledFolder {
+  const misplaced = (reason: string): InstalledFolder => ({ state: "misplaced", reason });
   if (nameMistake(name)) return misplaced("the lock file has an invalid skill name");
   const parts = installPath.split("/");
   if (parts.length > 2 || parts.at(-1) !== name || parts.some((part) => nameMistake(part) !== undefined))
@@ -70,7 +70,7 @@ export function installedPlace(skillsDir: string, name: string, installPath: str
 }
 
 /** Other skills of the home with this folder name, relative to the skills folder. */
-export function sameNamed(skillsDir: string, name: string): string[] {
+export function skillsNamed(skillsDir: string, name: string): string[] {
   return findIndexFiles(skillsDir)
     .filter((file) => file.rel.endsWith(`/${name}/SKILL.md`) || file.rel === `${name}/SKILL.md`)
     .map((file) => file.rel.slice(0, -"/SKILL.md".length).split(sep).join("/"));
