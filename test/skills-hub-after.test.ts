@@ -1,4 +1,4 @@
-// What becomes of installed skills: updates, edits, hostile lock files, snapshots, publishing.
+// Installed skills: updates, edits, malicious lock files, snapshots, publishing.
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -12,11 +12,11 @@ beforeEach(async () => {
 
 afterEach(() => place.close());
 
-describe("afterwards", () => {
+describe("installed skills", () => {
   const serve = (body: string) => place.hub.site.set("/notes/SKILL.md", skill("notes", body));
   const identifier = () => `${place.hub.url}/notes/SKILL.md`;
 
-  test("an update shows what changed, is scanned again, and never takes edits away unasked", async () => {
+  test("an update shows changes, is scanned again, and never discards edits without approval", async () => {
     serve("First.");
     await place.actions.install(identifier(), {}, yes);
     await expect(place.actions.install(identifier(), {}, yes)).rejects.toThrow(/already installed/);
@@ -43,7 +43,7 @@ describe("afterwards", () => {
     );
     expect(readFileSync(join(place.skills, "notes", "SKILL.md"), "utf8")).toContain("My own words.");
     const outcome = await place.actions.update("notes", {}, async (plan) => (plan.edited ? "overwrite" : "no"));
-    expect(outcome).toMatchObject({ done: true, put: { updated: true } });
+    expect(outcome).toMatchObject({ done: true, installed: { updated: true } });
     const kept = outcome.done ? (outcome.installed.kept ?? "") : "";
     expect(readFileSync(join(kept, "SKILL.md"), "utf8")).toContain("My own words.");
     serve(HOSTILE);
@@ -52,7 +52,7 @@ describe("afterwards", () => {
     place.expectUntouched();
   });
 
-  test("a hostile lock file cannot make uninstall, update or audit reach outside", async () => {
+  test("a malicious lock file cannot make uninstall, update or audit access other folders", async () => {
     serve("First.");
     await place.actions.install(identifier(), {}, yes);
     const path = join(place.skills, ".hub", "lock.json");
@@ -110,7 +110,7 @@ describe("afterwards", () => {
     place.expectUntouched();
   });
 
-  test("a snapshot brings the same skills to another home, and notices when one is no longer the same", async () => {
+  test("a snapshot installs the same skills in another home, and reports changed ones", async () => {
     serve("First.");
     await place.actions.install(identifier(), { category: "office" }, yes);
     await place.actions.install("official/writing/neat", {}, yes);
@@ -134,7 +134,7 @@ describe("afterwards", () => {
   });
 });
 
-test("GitHub's limits and missing repositories are told with a hint; the token goes to GitHub only", async () => {
+test("GitHub's limits and missing repositories are reported with a hint; the token is sent to GitHub only", async () => {
   place.hub.repos.set("a/b", { files: { "s/SKILL.md": skill("s") } });
   const withToken = await place.open({ GITHUB_TOKEN: "token-of-the-test" });
   await withToken.inspect("a/b/s");
@@ -147,12 +147,12 @@ test("GitHub's limits and missing repositories are told with a hint; the token g
   await expect(place.actions.inspect("no/where/s")).rejects.toThrow(/not on GitHub, or it is private/);
   await expect(place.actions.inspect("a/b/nothing")).rejects.toThrow(/has no skill "nothing"/);
   place.hub.rateLimited = true;
-  await expect(place.actions.inspect("a/b/s")).rejects.toThrow(/allows no more requests/);
+  await expect(place.actions.inspect("a/b/s")).rejects.toThrow(/rate limit/);
   const { notes } = await place.actions.search("neat", { limit: 5 });
-  expect(notes.join()).toMatch(/github: GitHub allows no more requests/);
+  expect(notes.join()).toMatch(/github: GitHub rate limit/);
 });
 
-test("a skill is published to a folder, a site and a pull request; what the guard refuses is not", async () => {
+test("a skill is published to a folder, a site and a pull request, unless the guard refuses it", async () => {
   const own = join(place.root, "mine");
   mkdirSync(join(own, "scripts"), { recursive: true });
   writeFileSync(join(own, "SKILL.md"), skill("mine"));

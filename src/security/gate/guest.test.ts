@@ -1,4 +1,4 @@
-// What guests' commands reach: the home is refused, what cannot be read is asked of the owner, plain commands run.
+// Commands of guests: the home is off limits, unclear commands need the owner's approval, simple ones run.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ describe("a guest's command", () => {
     "echo $HERMES_HOME",
     "ls ~/.hermes/cache/documents",
     "cat ~/.hermes/cache/documents/*",
-  ])("that reaches the home is refused: %s", async (text) => {
+  ])("that accesses the home is refused: %s", async (text) => {
     expect(await judge(command(text))).toBe("blocked");
     expect(await judge(command(text), { policy: { yolo: true, mode: "off" } })).toBe("blocked");
   });
@@ -98,7 +98,7 @@ describe("a guest's command", () => {
     "cat() { sh; }; cat",
     "ls | xargs cat",
     "echo 'unclosed",
-  ])("that cannot be read to the end is asked: %s", async (text) => {
+  ])("that cannot be fully analysed needs approval: %s", async (text) => {
     expect(await judge(command(text))).toMatch(/^(?:asked|blocked)$/);
   });
 
@@ -112,7 +112,7 @@ describe("a guest's command", () => {
     "cat ~/.hermes/cache/documents/doc_ab12_list.csv",
     "date",
     "mkdir -p reports",
-  ])("that is plain runs: %s", async (text) => {
+  ])("that is simple runs: %s", async (text) => {
     rmSync(join(work, "link"));
     expect(await judge(command(text))).toBe("runs");
     symlinkSync(hermesHome, join(work, "link"));
@@ -123,21 +123,21 @@ describe("a guest's command", () => {
     expect(await judge(command("python3 x.py"), { role: "owner" })).toBe("runs");
   });
 
-  it("runs where approvals are off, but not when it changes how Hermes runs or reads keys", async () => {
+  it("runs with approvals off, unless it controls Hermes or reads keys", async () => {
     const policy = { mode: "off" as const };
     expect(await judge(command("make"), { policy })).toBe("runs");
     expect(await judge(command("hermes config set gateway.owners telegram:2"), { policy })).toBe("asked");
     expect(await judge(command("cat ~/.ssh/id_rsa"), { policy })).toBe("blocked");
   });
 
-  it("is not held up in a container", async () => {
+  it("runs in a container without approval", async () => {
     expect(await judge({ kind: "command", command: "make", cwd: work, backend: "docker" })).toBe("runs");
   });
 });
 
 describe("a guest's files and changes", () => {
   const read = (path: string): Intent => ({ kind: "read", path, cwd: work });
-  it("are not in the home, also not through links", async () => {
+  it("are not in the home, not even through links", async () => {
     expect(await judge(read(join(hermesHome, "state.db")))).toBe("blocked");
     expect(await judge(read("~/.hermes/memories"))).toBe("blocked");
     expect(await judge(read("link/state.db"))).toBe("blocked");
@@ -147,7 +147,7 @@ describe("a guest's files and changes", () => {
     expect(await judge(read("list.txt"))).toBe("runs");
   });
 
-  it("of skills and settings are asked of the owner; notes and jobs are the guest's own", async () => {
+  it("of skills and settings need the owner's approval; memory and jobs do not", async () => {
     const durable = (what: "memory" | "skill" | "cron" | "config"): Intent => ({ kind: "durable", what, summary: "x" });
     expect(await judge(durable("skill"))).toBe("asked");
     expect(await judge(durable("config"))).toBe("asked");
@@ -156,7 +156,7 @@ describe("a guest's files and changes", () => {
     expect(await judge(durable("skill"), { role: "owner" })).toBe("runs");
   });
 
-  it("as programs are asked, and refused when they name the home", async () => {
+  it("as programs need approval, and are refused when they name the home", async () => {
     const code = (text: string): Intent => ({ kind: "code", language: "python", code: text, cwd: work });
     expect(await judge(code("print(1)"))).toBe("asked");
     expect(await judge(code("import os; print(os.environ['HERMES_HOME'])"))).toBe("blocked");

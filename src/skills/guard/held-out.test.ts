@@ -1,11 +1,11 @@
-// The guard against skills that were written before the rules that now find them. The first-run rates are what to expect
-// of a skill that nobody has seen; today's rates only guard against going back.
+// Detection rates of the guard on held-out skills. The first-run rates, measured before any rule was changed, are what to
+// expect for an unknown skill; the current rates only prevent regressions.
 import { expect, test } from "vitest";
 import type { GuardVerdict } from "./finding.ts";
 import { readSamples } from "./samples/samples.ts";
 import { scanSkill } from "./scan-skill.ts";
 
-/** Found on the first run of each set, before any rule was changed because of it. */
+/** Detected on the first run of each set, before any rule was changed because of it. */
 const FIRST_RUN = [
   { set: 1, hostile: "15 of 51 dangerous, 7 doubtful", honest: "5 of 47 dangerous, 3 doubtful", allowMissed: 0 },
   { set: 2, hostile: "21 of 45 dangerous, 1 doubtful", honest: "8 of 45 dangerous, 3 doubtful", allowMissed: 1 },
@@ -20,7 +20,7 @@ function judged(name: string): { id: string; verdict: GuardVerdict }[] {
 const count = (list: readonly { verdict: GuardVerdict }[], verdict: GuardVerdict): number =>
   list.filter((one) => one.verdict === verdict).length;
 
-test.each(FIRST_RUN)("held-out set $set: hostile skills are found, honest ones are not accused", (first) => {
+test.each(FIRST_RUN)("held-out set $set: malicious skills are found, harmless ones are not flagged", (first) => {
   const hostile = judged(`held-out-${first.set}-hostile.txt`);
   const honest = judged(`held-out-${first.set}-honest.txt`);
   process.stdout.write(

@@ -19,7 +19,7 @@ const honest = [
 const unpackZip = async (bytes: Uint8Array) => checkFiles(await readZip(bytes));
 const unpackTar = async (bytes: Uint8Array) => checkFiles(await readTarGz(bytes));
 
-describe("archives that programs of the system make", () => {
+describe("archives made by system programs", () => {
   test("tar.gz with folders, long names and scripts", async () => {
     const dir = mkdtempSync(join(tmpdir(), "hub-tar-"));
     try {
@@ -41,7 +41,7 @@ describe("archives that programs of the system make", () => {
     }
   });
 
-  test("our makers are read back byte for byte", async () => {
+  test("archives of the test helpers are read back unchanged", async () => {
     for (const files of [await unpackZip(makeZip(honest)), await unpackTar(makeTarGz(honest))]) {
       expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual(
         honest.map(({ path, content }) => [path, content]),
@@ -51,13 +51,13 @@ describe("archives that programs of the system make", () => {
   });
 });
 
-describe("hostile zip archives are refused", () => {
+describe("malicious zip archives are refused", () => {
   const bomb = Buffer.alloc(LIMITS.file - 1);
   const shared = makeZip([
     { path: "a", content: "one" },
     { path: "b", content: "two" },
   ]);
-  // The second entry of the directory points at the first one's bytes.
+  // The second directory entry points to the data of the first.
   const second = shared.lastIndexOf(Buffer.from([0x50, 0x4b, 1, 2]));
   shared.writeUInt32LE(0, second + 42);
 
@@ -86,7 +86,7 @@ describe("hostile zip archives are refused", () => {
   });
 });
 
-describe("hostile tar archives are refused", () => {
+describe("malicious tar archives are refused", () => {
   test.each([
     ["a path that climbs", makeTarGz([{ path: "../../evil.md", content: "x" }])],
     ["an absolute path", makeTarGz([{ path: "/etc/cron.d/evil", content: "x" }])],
@@ -104,7 +104,7 @@ describe("hostile tar archives are refused", () => {
   });
 });
 
-test("damaged archives end in a refusal or in files, never in another error", async () => {
+test("damaged archives give a refusal or files, never another error", async () => {
   const zip = makeZip(honest);
   const tar = makeTar(honest);
   const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 12 });

@@ -5,7 +5,7 @@ import { HubRefusal, LIMITS } from "./refusal.ts";
 
 const file = (path: string, text = "x"): RawEntry => ({ path, kind: "file", bytes: Buffer.from(text) });
 
-describe("paths from outside", () => {
+describe("untrusted paths", () => {
   test.each([
     "/etc/passwd",
     "../escape",
@@ -41,11 +41,11 @@ describe("paths from outside", () => {
     "scripts\\run.py",
     "assets/café.png",
     "références/日本語.md",
-  ])("%j is taken", (path) => {
+  ])("%j is accepted", (path) => {
     expect(checkFiles([file(path)])).toHaveLength(1);
   });
 
-  test("a path that is taken stays below any folder it is joined to", () => {
+  test("an accepted path stays below any folder that it is joined to", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (path) => {
         if (pathMistake(path) !== undefined) return;
@@ -72,7 +72,7 @@ describe("a set of files", () => {
     expect(() => checkFiles(entries)).toThrow(HubRefusal);
   });
 
-  test("the skill is the folder nearest the top; of several one must be named", () => {
+  test("the skill is the topmost folder; with several, one must be specified", () => {
     const one = checkFiles([file("pack-1.0/SKILL.md"), file("pack-1.0/scripts/a.sh"), file("other.txt")]);
     expect(skillFolder(one).map(({ path }) => path)).toEqual(["SKILL.md", "scripts/a.sh"]);
     const two = checkFiles([file("p/a/SKILL.md"), file("p/b/SKILL.md")]);
