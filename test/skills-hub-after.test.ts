@@ -149,7 +149,7 @@ test("GitHub's limits and missing repositories are reported with a hint; the tok
   place.hub.rateLimited = true;
   await expect(place.actions.inspect("a/b/s")).rejects.toThrow(/rate limit/);
   const { notes } = await place.actions.search("neat", { limit: 5 });
-  expect(notes.join()).toMatch(/github: GitHub rate limit/);
+  expect(notes.join()).toMatch(/github: GitHub's rate limit/);
 });
 
 test("a skill is published to a folder, a site and a pull request, unless the guard refuses it", async () => {

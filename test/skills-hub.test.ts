@@ -280,7 +280,7 @@ describe("no source may", () => {
     symlinkSync(place.root, join(place.skills, "linked"));
     await expect(
       place.actions.install(`${place.hub.url}/mine/SKILL.md`, { name: "new", category: "linked" }, yes),
-    ).rejects.toThrow(/not a folder of its own/);
+    ).rejects.toThrow(/not a regular folder/);
     place.expectUntouched();
   });
 });
