@@ -1,7 +1,7 @@
 // The library: what `import … from "hermes-ts"` gives.
 
-export { createHermes, type Hermes, type HermesOptions, type LibraryConversationOptions } from "./app/library.ts";
-export type { Conversation, OpenedConversation } from "./core/conversation.ts";
+export { createHermes, type Hermes, type HermesOptions } from "./app/library.ts";
+export type { Conversation, ConversationOptions, OpenedConversation, SendOptions } from "./core/conversation.ts";
 export type { AgentEvent, TurnEnd } from "./core/event.ts";
 export { type Failure, type FailureKind, UserError } from "./core/failure.ts";
 export { type ApprovalAnswer, type ApprovalRequest, type ClarifyRequest, type Human, nobody } from "./core/human.ts";

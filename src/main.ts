@@ -1,25 +1,6 @@
-// argv → one lazily imported surface. --version and --help answer before anything else is loaded.
-import { commands } from "./cli/table.ts";
+// The program: prints the version or the help, or runs the command line with the surfaces it may start.
 
 declare const __HERMES_VERSION__: string;
-
-function topLevelHelp(): string {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const rows = Object.entries(commands).map(([name, entry]) => `  ${name.padEnd(width)}  ${entry.summary}\n`);
-  return `Hermes: a personal AI agent for your terminal and your chats.
-
-Usage: hermes [options] [command]
-
-Commands:
-${rows.join("")}
-Options:
-  -p, --profile NAME  Use this profile (works at any position)
-  -V, --version       Print the version
-  -h, --help          Print this help; \`hermes COMMAND --help\` tells more
-
-Documentation: docs/ in the package, or README.md
-`;
-}
 
 async function main(argv: readonly string[]): Promise<number> {
   const first = argv[0];
@@ -28,24 +9,28 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (first === "--help" || first === "-h") {
-    process.stdout.write(topLevelHelp());
+    const { programHelp } = await import("./cli/program-help.ts");
+    process.stdout.write(programHelp(process.stdout.isTTY ? process.stdout.columns : undefined));
     return 0;
   }
   const { dispatch } = await import("./cli/dispatch.ts");
   return dispatch(argv, {
+    terminal: {
+      interact: async (session) => (await import("./terminal/interactive.ts")).interact(session),
+      ask: async (...args) => (await import("./terminal/ask-once.ts")).askOnce(...args),
+    },
     gateway: async (home, options) => (await import("./gateway/control/run.ts")).runGateway(home, options),
   });
 }
 
-const LEFTOVERS_MS = 1_000;
+/** How long handles that plugins left open may keep the process alive. */
+const EXIT_DELAY_MS = 1_000;
 
-// Packages that we use still call what newer Nodes name outdated. The person at the terminal can do nothing about it;
-// whoever looks for it asks with --trace-deprecation.
+// Dependencies call deprecated Node functions; users cannot act on the warnings. --trace-deprecation shows them.
 process.noDeprecation = !process.traceDeprecation;
-// Ending before `main` has is a fault; the chunks of a build cannot wait at their top level.
+// The exit code when the event loop empties before `main` has finished. (Top-level await is not available in the build.)
 process.exitCode = 13;
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
-  // Everything of ours is closed. The timer keeps nobody waiting; it fires only while a plugin's leftovers run on.
-  setTimeout(() => process.exit(), LEFTOVERS_MS).unref();
+  setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
 });

@@ -32,7 +32,7 @@ const delegate = delegateTool({
       partsFor(store, dir, {
         script: [uses([call("look", { n: 1 })], { text: "Half of the answer is 21." }), hangs()],
         tools: [look],
-        systemPrompt: async () => spec.systemPrompt,
+        systemPrompt: async () => spec.systemPrompt ?? "",
         settings: { depth: spec.depth },
       }),
       { sessionId: spec.sessionId, parentSessionId: spec.parentSessionId },

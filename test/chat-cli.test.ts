@@ -50,7 +50,7 @@ describe("streams and exit codes", () => {
     const run = await ask("chat", "-q", "read a.txt");
     expect(run.stdout).toBe("It says hello.\n");
     expect(run.stderr).toContain("✓ read_file");
-    expect(run.stderr).toContain("go on with: hermes -r");
+    expect(run.stderr).toContain("resume with: hermes -r");
   });
 
   it("--json prints events, the last of them the end", async () => {

@@ -161,6 +161,23 @@ describe("hermes config", () => {
     expect(json).toMatchObject({ ok: false, problems: [{ path: "display.compact" }, { path: "display.skn" }] });
   });
 
+  it("names settings without effect in a note, when they differ from the default", async () => {
+    const set = await run("set", "display.skin", "mono");
+    expect(set).toMatchObject({ code: 0, stdout: "display.skin = mono  (config.yaml)\n" });
+    expect(set.stderr).toBe("note: display.skin is kept for Hermes Agent, no effect here\n");
+    await run("set", "browser.engine", "auto");
+    const note = "Note: kept for Hermes Agent, no effect here: display.skin.\n";
+    expect(await run("check")).toMatchObject({
+      code: 0,
+      stdout: `The configuration is in order.\n${note}`,
+      stderr: "",
+    });
+    expect(JSON.parse((await run("check", "--json")).stdout)).toMatchObject({
+      ok: true,
+      without_effect: ["display.skin"],
+    });
+  });
+
   it("uses the defaults and one warning for broken YAML", async () => {
     writeFileSync(file, "display:\n  compact: [true\n");
     const answer = await run("check");

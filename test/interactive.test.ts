@@ -45,7 +45,7 @@ it("talks, shows tools, answers commands, and says how to go on", async () => {
   await screen.shows("unknown command /titel");
   screen.type("\u0004");
   expect(await screen.exited).toBe(0);
-  expect(screen.screen()).toMatch(/Go on with: hermes -r \d{8}_/);
+  expect(screen.screen()).toMatch(/Resume with: hermes -r \d{8}_/);
   // Nothing is ever wiped: no clear-screen, no clear-scrollback.
   for (const wipe of ["\u001b[2J", "\u001b[3J"]) expect(screen.raw()).not.toContain(wipe);
 });

@@ -38,7 +38,7 @@ it("gives the text of a file again once it left the window", async () => {
     await say("READ it");
     await say("READ it again");
     for (let turn = 0; turn < 30; turn++) await say(`Tell me more. ${"A long question with many words. ".repeat(100)}`);
-    expect(await conversation.compress()).toBe(true);
+    expect((await conversation.compact()).shrunk).toBe(true);
     await say("READ it once more");
     expect(asked).toBe(3);
     expect(results[0]).toContain("marzipan");

@@ -30,10 +30,10 @@ it("stops a conversation whose earlier sessions have used up the cap", async () 
     const say = async () => endOf(await collect(conversation.send("Tell me more, please.", { signal }))).end;
     const first = conversation.sessionId;
     for (let turn = 0; turn < 10; turn++) expect(await say()).toBe("done");
-    expect(await conversation.compress()).toBe(true);
+    expect((await conversation.compact()).shrunk).toBe(true);
     expect(conversation.sessionId).not.toBe(first);
     expect(await say()).toBe("done");
-    expect(await conversation.compress()).toBe(true);
+    expect((await conversation.compact()).shrunk).toBe(true);
     expect(await say()).toBe("done");
     const stopped = endOf(await collect(conversation.send("One more?", { signal })));
     expect(stopped).toMatchObject({ end: "failed", failure: { kind: "budget_exceeded" } });

@@ -186,7 +186,7 @@ describe("the line editor", () => {
     await open.screen.shows(/press Ctrl-C again to leave\n❯$/);
     open.screen.type("\u0003");
     expect(await open.screen.exited).toBe(0);
-    expect(open.screen.screen()).toMatch(/\n❯ ?\nGo on with: hermes -r \d/);
+    expect(open.screen.screen()).toMatch(/\n❯ ?\nResume with: hermes -r \d/);
   });
 
   it("goes on after Ctrl-Z where nobody could wake it up", async () => {
@@ -215,7 +215,7 @@ describe("the line editor", () => {
     await open.screen.shows(/Good\.\n❯$/);
     open.screen.type("\u0004");
     expect(await open.screen.exited).toBe(0);
-    expect(open.screen.screen()).toMatch(/\n❯ ?\nGo on with: hermes -r \d/);
+    expect(open.screen.screen()).toMatch(/\n❯ ?\nResume with: hermes -r \d/);
     expect(readFileSync(join(open.home.path, ".hermes_history"), "utf8")).toBe("hi\n");
   });
 });

@@ -88,7 +88,7 @@ describe("a secret of a skill", () => {
     open.screen.type("use gifs\r");
     await open.screen.shows("Key (empty to skip):");
     open.screen.type(`\u001b[200~${SECRET}\ro\ryes\r\u001b[201~`);
-    await open.screen.shows("more than one line was pasted; nothing was taken");
+    await open.screen.shows("the pasted text has more than one line and was ignored");
     open.screen.type(`\u001b[200~${SECRET}\r\u001b[201~\r`);
     await open.screen.shows(/Ready\.\n❯$/);
     expect(envOf(open)).toContain(`TENOR_KEY=${SECRET}\n`);

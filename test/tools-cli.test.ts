@@ -70,7 +70,7 @@ describe("hermes tools", () => {
     });
     expect(readFileSync(join(home.path, "config.yaml"), "utf8")).toContain("# keep me");
     const web = await hermes(["tools", "disable", "web"]);
-    expect(web.stderr).toContain("web_search stays: browser has it too");
+    expect(web.stderr).toContain("web_search stays on: browser also includes it");
     const other = JSON.parse((await hermes(["tools", "list", "--platform", "telegram", "--json"])).stdout);
     expect(other.toolsets.find((row: { name: string }) => row.name === "terminal").on).toBe("yes");
   });

@@ -216,7 +216,7 @@ describe("an engine or memory with wishes and faults", () => {
     const conversation = await openConversation(bench.parts({ engine, memory, script: [says(LONG)] }));
     await collect(conversation.send("a"));
     await collect(conversation.send("b"));
-    await conversation.compress();
+    await conversation.compact();
     expect(carried).toBe("The user's name is Ada.");
   });
 
@@ -267,7 +267,7 @@ describe("on demand", () => {
     const conversation = await openConversation(bench.parts({ engine, script: [says(LONG), says("b")] }));
     await collect(conversation.send("a"));
     await collect(conversation.send("c"));
-    const report = await conversation.compress("tea");
+    const report = await conversation.compact("tea");
     expect(report).toMatchObject({ shrunk: true, method: "summary" });
     expect(focus).toBe("tea");
     expect(report.afterTokens).toBeLessThan(report.beforeTokens);

@@ -1,16 +1,29 @@
-// Makes a conversation shorter and goes on in a new session, but only when the result is provably smaller.
+// Compaction: replaces the older part of a conversation and continues in a new session, if the result is smaller.
 import type { CompressOutcome } from "../core/context.ts";
+import type { CompactionReport } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
+import type { Failure, FailureKind } from "../core/failure.ts";
 import type { Message } from "../core/message.ts";
 import { estimateMessagesTokens } from "../core/tokens.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { todoNote, withTodoNote } from "./carried-todos.ts";
-import type { ConversationState } from "./conversation-state.ts";
-import { freshSessionId } from "./session-log.ts";
+import { type ConversationState, requestTokens } from "./conversation-state.ts";
+import { createSessionId } from "./message-log.ts";
+import type { Turn } from "./turn-state.ts";
 import { ABORTED, orElse, untilAborted } from "./until-aborted.ts";
 
-/** A pass that saves less is not worth a new session and a cold cache. */
+/** A smaller saving is not worth a new session and a cold prompt cache. */
 const LEAST_SAVING = 0.02;
-const MOST_PREFLIGHT_PASSES = 3;
+const MAX_PASSES_BEFORE_TURN = 3;
+const MAX_OVERFLOWS = 3;
+const OVERFLOW_KINDS: ReadonlySet<FailureKind> = new Set([
+  "context_overflow",
+  "payload_too_large",
+  "long_context_tier",
+]);
+const LONG_CONTEXT_TIER = 200_000;
+/** Usual window sizes, for refusals that name no limit. */
+const WINDOW_SIZES = [256_000, 200_000, 128_000, 64_000, 32_000, 16_000, 8_000];
 
 export interface CompactionRequest {
   readonly signal: AbortSignal;
@@ -18,99 +31,142 @@ export interface CompactionRequest {
   emit(event: AgentEvent): void;
 }
 
-export interface CompactionReport {
-  readonly shrunk: boolean;
-  readonly beforeTokens: number;
-  readonly afterTokens: number;
-  readonly method: string;
-  readonly notice?: string | undefined;
-}
-
-async function squeeze(
-  thread: ConversationState,
+async function runEngine(
+  state: ConversationState,
   request: CompactionRequest,
 ): Promise<CompressOutcome | typeof ABORTED> {
-  const { engine, memory } = thread.parts;
-  const { messages } = thread.log;
+  const { engine, memory, log } = state;
+  const { messages } = log;
   const carry = await orElse(memory.beforeCompress(messages), request.signal, "");
   const options = {
-    currentTokens: thread.requestTokens(),
-    sessionId: thread.log.sessionId,
+    currentTokens: requestTokens(state),
+    sessionId: log.sessionId,
     signal: request.signal,
-    ...(request.focus === undefined ? {} : { focusTopic: request.focus }),
-    ...(carry === "" ? {} : { carry }),
+    focusTopic: request.focus,
+    carry: carry === "" ? undefined : carry,
   };
   try {
     if (engine.hasContentToCompress?.(messages) === false) return { messages, method: "none", modelCalls: 0 };
     return await untilAborted(engine.compress(messages, options), request.signal);
   } catch (error) {
-    // An engine may be a plugin: its bug costs this pass, never the conversation.
-    const notice = `The context engine ${engine.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+    // An engine may come from a plugin: its error must not end the conversation.
+    const notice = `The context engine ${engine.name} failed: ${errorMessage(error)}`;
     return { messages, method: "none", modelCalls: 0, notice };
   }
 }
 
-/** Lifecycle calls to a plugin's engine: trouble there is its own. */
-async function tell(request: CompactionRequest, work: Promise<void> | undefined): Promise<void> {
+/** Reports an error of the engine as a notice. */
+async function notifyEngine(request: CompactionRequest, work: Promise<void> | undefined): Promise<void> {
   try {
     await work;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    request.emit({ type: "notice", level: "warning", text: `The context engine failed: ${why}` });
+    const text = `The context engine failed: ${errorMessage(error)}`;
+    request.emit({ type: "notice", level: "warning", text });
   }
 }
 
-async function moveOn(
-  thread: ConversationState,
+/** Ends the session and continues in a new one that holds `messages`. */
+async function startNextSession(
+  state: ConversationState,
   messages: readonly Message[],
   request: CompactionRequest,
 ): Promise<void> {
-  const { parts, log } = thread;
-  const { store, engine, memory, settings } = parts;
+  const { log, store, engine, memory, settings } = state;
   const oldId = log.sessionId;
-  const system = await parts.systemPrompt();
+  const system = await state.systemPrompt();
   const oldTitle = await store.getSessionTitle(oldId);
   const title = oldTitle === null ? undefined : await store.getNextTitleInLineage(oldTitle);
   await memory.sessionEnded(log.messages);
-  await tell(request, engine.onSessionEnd?.(oldId, log.messages));
-  const newId = freshSessionId(thread.now(), settings.source);
+  await notifyEngine(request, engine.onSessionEnd?.(oldId, log.messages));
+  const newId = createSessionId(settings.source);
   await log.split({ sessionId: newId, system, title, messages });
-  await tell(request, engine.onSessionStart?.(newId, { boundaryReason: "compression", oldSessionId: oldId }));
+  await notifyEngine(request, engine.onSessionStart?.(newId, { boundaryReason: "compression", oldSessionId: oldId }));
   await memory.sessionSwitched(newId, { parentSessionId: oldId, reset: false, reason: "compression" });
-  parts.forgetReads?.(log.conversationId);
-  thread.forgetReport();
-  thread.pressureShown = false;
+  state.forgetReads?.(log.conversationId);
+  state.pressureShown = false;
 }
 
-/** One pass. Nothing changes in the store unless the outcome is smaller; then the whole change is one transaction. */
-export async function compact(thread: ConversationState, request: CompactionRequest): Promise<CompactionReport> {
-  const { log } = thread;
+/** The store changes only when the outcome is smaller, and then in one transaction. */
+export async function compact(state: ConversationState, request: CompactionRequest): Promise<CompactionReport> {
+  const { log } = state;
   const before = log.tokens();
-  const none = { shrunk: false, beforeTokens: before, afterTokens: before, method: "none" };
-  const outcome = await squeeze(thread, request);
-  if (outcome === ABORTED || request.signal.aborted) return none;
-  const notice = outcome.notice === undefined ? {} : { notice: outcome.notice };
-  if (outcome.notice !== undefined) request.emit({ type: "notice", level: "warning", text: outcome.notice });
+  const unchanged = { shrunk: false, beforeTokens: before, afterTokens: before, method: "none" };
+  const outcome = await runEngine(state, request);
+  if (outcome === ABORTED || request.signal.aborted) return unchanged;
+  const { notice } = outcome;
+  if (notice !== undefined) request.emit({ type: "notice", level: "warning", text: notice });
   const messages = withTodoNote(outcome.messages, todoNote(log.messages));
   const after = estimateMessagesTokens(messages);
   if (outcome.messages === log.messages || messages.length === 0 || after > before * (1 - LEAST_SAVING))
-    return { ...none, ...notice };
+    return { ...unchanged, notice };
   const fromSessionId = log.sessionId;
-  await moveOn(thread, messages, request);
+  await startNextSession(state, messages, request);
   const report = { beforeTokens: before, afterTokens: after, method: outcome.method };
   request.emit({ type: "compressed", fromSessionId, sessionId: log.sessionId, ...report });
-  return { shrunk: true, ...report, ...notice };
+  return { shrunk: true, ...report, notice };
 }
 
-/** Before a turn's first call: up to three passes, as long as they help and the request is still too large. */
-export async function compactBeforeTurn(thread: ConversationState, request: CompactionRequest): Promise<void> {
-  const { engine, settings } = thread.parts;
-  if (settings.compression === false) return;
-  for (let pass = 0; pass < MOST_PREFLIGHT_PASSES; pass++) {
-    // The engine has the last word: it knows when passes have stopped helping.
+async function compactTurn(turn: Turn): Promise<boolean> {
+  const { shrunk } = await compact(turn.state, turn);
+  if (shrunk) turn.findUserMessage();
+  return shrunk;
+}
+
+/** Up to three passes, as long as they help and the engine wants another. */
+export async function compactBeforeTurn(turn: Turn): Promise<void> {
+  const { state, signal } = turn;
+  const { engine, settings, log } = state;
+  for (let pass = 0; pass < MAX_PASSES_BEFORE_TURN && settings.compaction !== false; pass++) {
     const wanted =
-      engine.shouldCompress(thread.requestTokens()) || engine.shouldCompressPreflight?.(thread.log.messages) === true;
-    if (!wanted || request.signal.aborted) return;
-    if (!(await compact(thread, request)).shrunk) return;
+      engine.shouldCompress(requestTokens(state)) || engine.shouldCompressPreflight?.(log.messages) === true;
+    if (!wanted || signal.aborted || !(await compactTurn(turn))) break;
   }
+}
+
+export async function compactAfterTools(turn: Turn): Promise<void> {
+  const { engine, settings } = turn.state;
+  if (settings.compaction === false || turn.compactionFailed) return;
+  if (!engine.shouldCompress(requestTokens(turn.state))) return;
+  turn.compactionFailed = !(await compactTurn(turn));
+}
+
+/** The window size that a refusal implies: the one it names, or the next usual size below the request. */
+function impliedLimit(failure: Failure, tokens: number): number | undefined {
+  if (failure.limitTokens !== undefined && failure.limitTokens > 0) return failure.limitTokens;
+  if (failure.kind === "long_context_tier") return LONG_CONTEXT_TIER;
+  return WINDOW_SIZES.find((size) => size < tokens);
+}
+
+function lowerWindow({ state }: Turn, limit: number | undefined): void {
+  const { engine, provider } = state;
+  if (limit !== undefined && limit < engine.contextLength) engine.updateModel?.(provider.identity.model, limit);
+}
+
+/**
+ * When the provider refused a request as too large: compacts, and lets the call be repeated for free. Undefined for
+ * other failures.
+ */
+export async function recoverFromOverflow(
+  turn: Turn,
+  failure: Failure,
+): Promise<{ readonly recovered: true } | { readonly recovered: false; readonly failure: Failure } | undefined> {
+  if (!OVERFLOW_KINDS.has(failure.kind)) return undefined;
+  turn.overflows += 1;
+  if (turn.state.settings.compaction !== false && turn.overflows <= MAX_OVERFLOWS && (await shrink(turn, failure))) {
+    turn.callsLeft += 1;
+    return { recovered: true };
+  }
+  const hint = failure.hint ?? "Start a new conversation, or choose a model with a larger window.";
+  return { recovered: false, failure: { ...failure, hint } };
+}
+
+async function shrink(turn: Turn, failure: Failure): Promise<boolean> {
+  const limit = impliedLimit(failure, requestTokens(turn.state));
+  // A limit in bytes says nothing about the window, unless an ordinary pass does not help.
+  const inBytes = failure.kind === "payload_too_large";
+  if (!inBytes) lowerWindow(turn, limit);
+  if (await compactTurn(turn)) return true;
+  if (!inBytes || turn.signal.aborted) return false;
+  lowerWindow(turn, limit);
+  return compactTurn(turn);
 }

@@ -1,52 +1,37 @@
-// The live state of one conversation that turns and compactions share.
-import { estimateSchemaTokens, estimateTextTokens } from "../core/tokens.ts";
+// The state of one conversation: the parts it was opened with, its message log and what its turns share.
+import type { MessageLog } from "./message-log.ts";
 import { OutsideText } from "./outside-text.ts";
 import type { ConversationParts } from "./parts.ts";
-import type { SessionLog } from "./session-log.ts";
-import type { Steering } from "./steering.ts";
-import type { ResolvedTools } from "./tools/resolved-tools.ts";
+import { Steering } from "./steering.ts";
+import { type ResolvedTools, resolveTools } from "./tools/resolved-tools.ts";
 
-export class ConversationState {
-  parts: ConversationParts;
+export interface ConversationState extends ConversationParts {
+  readonly log: MessageLog;
   readonly tools: ResolvedTools;
-  readonly log: SessionLog;
   readonly steering: Steering;
   readonly outside: OutsideText;
   /** Turns begun in this process. */
-  turns = 0;
-  /** The session has a name. */
-  named = false;
-  /** The pressure notice is given once per session. */
-  pressureShown = false;
-  #reported: { readonly tokens: number; readonly messages: number } | undefined;
-  #schemaTokens: number | undefined;
+  turns: number;
+  /** The session has a title. */
+  titled: boolean;
+  /** The notice about a nearly full window was shown; once per session. */
+  pressureShown: boolean;
+}
 
-  constructor(parts: ConversationParts, made: { tools: ResolvedTools; log: SessionLog; steering: Steering }) {
-    this.parts = parts;
-    this.tools = made.tools;
-    this.log = made.log;
-    this.steering = made.steering;
-    this.outside = new OutsideText(parts.store, made.log.conversationId);
-  }
+export function createState(parts: ConversationParts, log: MessageLog): ConversationState {
+  return {
+    ...parts,
+    log,
+    tools: resolveTools(parts),
+    steering: new Steering(),
+    outside: new OutsideText(parts.store, log.conversationId),
+    turns: 0,
+    titled: false,
+    pressureShown: false,
+  };
+}
 
-  now(): number {
-    return this.parts.clock?.now() ?? Date.now();
-  }
-
-  /** What the provider counted for the log as it stands now. */
-  reported(tokens: number): void {
-    this.#reported = { tokens, messages: this.log.messages.length };
-  }
-
-  forgetReport(): void {
-    this.#reported = undefined;
-  }
-
-  /** Tokens of the next request: the provider's last count plus what came since, else an estimate. */
-  requestTokens(): number {
-    const report = this.#reported;
-    if (report !== undefined && report.tokens > 0) return report.tokens + this.log.tokens(report.messages);
-    this.#schemaTokens ??= estimateSchemaTokens(this.tools.schemas);
-    return estimateTextTokens(this.log.system) + this.#schemaTokens + this.log.tokens();
-  }
+/** Tokens of the next request. */
+export function requestTokens({ log, tools }: ConversationState): number {
+  return log.requestTokens(tools.schemas);
 }

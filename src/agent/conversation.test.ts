@@ -87,21 +87,18 @@ describe("a turn", () => {
     expect(second.conversationId).toBe(first.conversationId);
   });
 
-  it("keeps prefix bytes constant over 200 turns with tools, recall and a model switch and back", async () => {
+  it("keeps prefix bytes constant over 200 turns with tools and recall", async () => {
     const prefixes = new Set<string>();
     const script = [uses([call("echo", { text: "x" })]), says("fine")];
-    const other = scripted(script);
     const provider = scripted(Array.from({ length: 400 }, (_, index) => script[index % 2] ?? says("fine")));
     let turn = 0;
     const memory = { ...noMemory, recall: async () => `<memory-context>fact ${++turn}</memory-context>` };
     const systemPrompt = async () => `Prompt made ${Date.now()} ${Math.random()}`;
     const conversation = await openConversation(bench.parts({ provider, memory, systemPrompt, tools: [echo] }));
     for (let index = 0; index < 200; index++) {
-      if (index === 100) await conversation.useProvider(other);
-      if (index === 101) await conversation.useProvider(provider);
       await collect(conversation.send(`turn ${index}`));
     }
-    for (const request of [...provider.asked, ...other.asked]) {
+    for (const request of provider.asked) {
       prefixes.add(createHash("sha256").update(request.system).update(JSON.stringify(request.tools)).digest("hex"));
     }
     expect(prefixes.size).toBe(1);
@@ -148,7 +145,7 @@ describe("every exit yields exactly one ended and leaves a log that can go on", 
     const startedAt = Date.now();
     for await (const event of conversation.send("go")) if (event.type === "tool_started") break;
     expect(Date.now() - startedAt).toBeLessThan(10_000);
-    expect(conversation.busy).toBe(false);
+    expect(conversation.interrupt()).toBe(false);
     const stored = await bench.store.getConversation(conversation.sessionId);
     expect(stored.at(-1)).toMatchObject({ role: "tool", content: "Interrupted." });
   });
@@ -287,18 +284,12 @@ describe("steering and queueing", () => {
     expect(conversation.steer("nobody runs")).toBe(false);
   });
 
-  it("keeps queued messages in order and refuses two turns at once", async () => {
+  it("refuses two turns at once", async () => {
     const conversation = await openConversation(bench.parts());
     for await (const event of conversation.send("go")) {
       if (event.type !== "delta") continue;
-      conversation.queue("one");
       await expect(collect(conversation.send("two"))).rejects.toThrow(/already running/);
     }
-    expect([conversation.takeQueued(), conversation.takeQueued(), conversation.takeQueued()]).toEqual([
-      "one",
-      "one",
-      undefined,
-    ]);
   });
 });
 

@@ -1,152 +1,198 @@
-// One model call: the request is built from the state as it is now, the stream becomes events and one outcome.
+// One model call: builds the request from the turn, streams the reply as events and returns one result.
 import type { AgentEvent } from "../core/event.ts";
 import type { Failure } from "../core/failure.ts";
-import type { AssistantMessage } from "../core/message.ts";
-import type { ModelEvent, ModelRequest, ModelResponse } from "../core/provider.ts";
+import type { AssistantMessage, Content, Message } from "../core/message.ts";
+import { projectMessages } from "../core/projection.ts";
+import type { ModelEvent, ModelRequest, ModelResponse, ToolSchema } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import { SignalRace } from "../lib/async/signal-race.ts";
-import type { ConversationParts } from "./parts.ts";
+import type { Turn } from "./turn-state.ts";
 import { ABORTED } from "./until-aborted.ts";
 
 const STREAM_GRACE_MS = 100;
+/** A continued answer gets a larger output limit each time, up to this. */
+const LARGEST_OUTPUT_TOKENS = 32_768;
 
-export type CallOutcome =
-  | { readonly kind: "response"; readonly response: ModelResponse; readonly streamed: string }
-  | {
-      readonly kind: "failed";
-      readonly failure: Failure;
-      readonly partial: AssistantMessage | undefined;
-      readonly streamed: string;
-    }
-  | { readonly kind: "interrupted"; readonly streamed: string };
+export interface ModelReply {
+  readonly kind: "response";
+  readonly response: ModelResponse;
+  readonly streamed: string;
+}
+
+export interface FailedCall {
+  readonly kind: "failed";
+  readonly failure: Failure;
+  readonly partial: AssistantMessage | undefined;
+  readonly streamed: string;
+}
+
+export type CallResult = ModelReply | FailedCall | { readonly kind: "interrupted"; readonly streamed: string };
+
+function appendText(content: Content, text: string): Content {
+  if (content === null) return text;
+  if (typeof content === "string") return `${content}\n\n${text}`;
+  return [...content, { type: "text", text }];
+}
+
+function requestMessages(turn: Turn, extra: readonly Message[]): Message[] {
+  const messages = [...turn.state.log.messages, ...extra];
+  if (turn.transientContext !== "") {
+    const index = messages.lastIndexOf(turn.userMessage);
+    const message = messages[index];
+    if (message?.role === "user")
+      messages[index] = { role: "user", content: appendText(message.content, turn.transientContext) };
+  }
+  return projectMessages(messages);
+}
+
+function outputLimit(turn: Turn): number | undefined {
+  const configured = turn.state.settings.maxOutputTokens;
+  if (configured === undefined) return undefined;
+  return Math.max(configured, Math.min(configured * (turn.replies.continuations + 1), LARGEST_OUTPUT_TOKENS));
+}
+
+/** `extra` messages follow the log; by default those of a retry. */
+export function buildRequest(
+  turn: Turn,
+  purpose: string,
+  { tools, extra }: { readonly tools?: readonly ToolSchema[]; readonly extra?: readonly Message[] } = {},
+): ModelRequest {
+  const { log, settings } = turn.state;
+  return {
+    system: log.system,
+    messages: requestMessages(turn, extra ?? turn.retryMessages),
+    tools: tools ?? turn.state.tools.schemas,
+    conversationId: log.conversationId,
+    sessionId: log.sessionId,
+    purpose,
+    maxOutputTokens: outputLimit(turn),
+    temperature: settings.temperature,
+    reasoningEffort: settings.reasoningEffort,
+    jobId: settings.jobId,
+  };
+}
 
 type DeltaKind = "text" | "reasoning";
 
-/** Text on its way to the screen: masked, and gathered for the case that the stream never ends well. */
-class Screen {
+/** Redacts the streamed text, emits it as delta events, and keeps it in case that the stream does not complete. */
+class DeltaStream {
   readonly #emit: (event: AgentEvent) => void;
   readonly #redactor: Redactor | undefined;
   readonly #deltaMs: number;
-  #masks: { text: ReturnType<Redactor["stream"]>; reasoning: ReturnType<Redactor["stream"]> } | undefined;
-  /** Pieces that wait until it is time to show some. */
+  #redacted: { text: ReturnType<Redactor["stream"]>; reasoning: ReturnType<Redactor["stream"]> } | undefined;
+  /** Pieces that are emitted together when `deltaMs` has passed. */
   #waiting: { kind: DeltaKind; text: string } | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #shownAt = Number.NEGATIVE_INFINITY;
+  #emittedAt = Number.NEGATIVE_INFINITY;
   #streamed = "";
 
-  constructor(redactor: Redactor | undefined, emit: (event: AgentEvent) => void, deltaMs: number) {
-    this.#redactor = redactor;
-    this.#emit = emit;
-    this.#deltaMs = deltaMs;
-    this.#renew();
+  constructor(turn: Turn) {
+    this.#redactor = turn.state.redactor;
+    this.#emit = turn.emit;
+    this.#deltaMs = turn.deltaMs;
+    this.#resetRedaction();
   }
 
-  #renew(): void {
+  #resetRedaction(): void {
     const redactor = this.#redactor;
-    this.#masks = redactor === undefined ? undefined : { text: redactor.stream(), reasoning: redactor.stream() };
+    this.#redacted = redactor === undefined ? undefined : { text: redactor.stream(), reasoning: redactor.stream() };
   }
 
-  show(kind: DeltaKind, chunk: string): void {
-    if (this.#waiting !== undefined && this.#waiting.kind !== kind) this.#showWaiting();
+  push(kind: DeltaKind, chunk: string): void {
+    if (this.#waiting !== undefined && this.#waiting.kind !== kind) this.#flush();
     const text = (this.#waiting?.text ?? "") + chunk;
     this.#waiting = { kind, text };
-    const rest = this.#deltaMs === 0 ? 0 : this.#shownAt + this.#deltaMs - performance.now();
-    if (rest <= 0) this.#showWaiting();
-    else this.#timer ??= setTimeout(() => this.#showWaiting(), rest);
+    const rest = this.#deltaMs === 0 ? 0 : this.#emittedAt + this.#deltaMs - performance.now();
+    if (rest <= 0) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), rest);
   }
 
-  #showWaiting(): void {
+  #flush(): void {
     this.close();
     if (this.#waiting === undefined) return;
     const { kind, text } = this.#waiting;
     this.#waiting = undefined;
-    if (this.#deltaMs > 0) this.#shownAt = performance.now();
-    this.#put(kind, this.#masks === undefined ? text : this.#masks[kind].push(text));
+    if (this.#deltaMs > 0) this.#emittedAt = performance.now();
+    this.#emitDelta(kind, this.#redacted === undefined ? text : this.#redacted[kind].push(text));
   }
 
-  #put(kind: DeltaKind, text: string): void {
+  #emitDelta(kind: DeltaKind, text: string): void {
     if (text === "") return;
     if (kind === "text") this.#streamed += text;
     this.#emit({ type: "delta", kind, text });
   }
 
-  startOver(): void {
+  restart(): void {
     this.#streamed = "";
     this.#waiting = undefined;
     this.close();
-    this.#renew();
+    this.#resetRedaction();
     this.#emit({ type: "restarted" });
   }
 
-  /** Nothing is shown any more by itself. */
+  /** Stops the timer. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** All that came, masked; what was held back is shown first. */
-  gathered(): string {
-    this.#showWaiting();
-    if (this.#masks !== undefined) {
-      this.#put("reasoning", this.#masks.reasoning.end());
-      this.#put("text", this.#masks.text.end());
-      this.#renew();
+  /** Emits what is held back and returns all text so far, redacted. */
+  end(): string {
+    this.#flush();
+    if (this.#redacted !== undefined) {
+      this.#emitDelta("reasoning", this.#redacted.reasoning.end());
+      this.#emitDelta("text", this.#redacted.text.end());
+      this.#resetRedaction();
     }
     return this.#streamed;
   }
 }
 
-function lost(): Failure {
-  return { kind: "unknown", message: "The model's answer ended without a result." };
-}
+const NO_RESULT: Failure = { kind: "unknown", message: "The model's answer ended without a result." };
 
-/** Never throws for provider trouble; returns as soon as the signal fires, whatever the provider does. */
-export async function callModel(
-  parts: ConversationParts,
-  request: ModelRequest,
-  options: { readonly signal: AbortSignal; readonly deltaMs?: number | undefined; emit(event: AgentEvent): void },
-): Promise<CallOutcome> {
-  const { signal, emit } = options;
-  const screen = new Screen(parts.redactor, emit, options.deltaMs ?? 0);
-  const stream = parts.provider.stream(request, signal)[Symbol.asyncIterator]();
+/** Never throws for provider errors; returns soon after the signal fires, whatever the provider does. */
+export async function callModel(turn: Turn, request: ModelRequest): Promise<CallResult> {
+  const { signal } = turn;
+  const deltas = new DeltaStream(turn);
+  const stream = turn.state.provider.stream(request, signal)[Symbol.asyncIterator]();
   const race = new SignalRace(signal, ABORTED, STREAM_GRACE_MS);
   try {
     for (;;) {
-      const step = await race.run(stream.next());
-      if (step === ABORTED) return { kind: "interrupted", streamed: screen.gathered() };
-      if (step.done === true)
-        return { kind: "failed", failure: lost(), partial: undefined, streamed: screen.gathered() };
-      const outcome = handle(step.value, screen, emit);
-      if (outcome === undefined) continue;
-      const interrupted = signal.aborted && outcome.kind === "failed";
-      return interrupted ? { kind: "interrupted", streamed: screen.gathered() } : outcome;
+      const next = await race.run(stream.next());
+      if (next === ABORTED) return { kind: "interrupted", streamed: deltas.end() };
+      if (next.done === true) return { kind: "failed", failure: NO_RESULT, partial: undefined, streamed: deltas.end() };
+      const result = handle(next.value, deltas, turn);
+      if (result === undefined) continue;
+      const interrupted = signal.aborted && result.kind === "failed";
+      return interrupted ? { kind: "interrupted", streamed: deltas.end() } : result;
     }
   } finally {
     race.close();
-    screen.close();
-    // A provider that is still busy is told to stop, but nobody waits for it.
+    deltas.close();
+    // Tells a provider that is still streaming to stop, without waiting for it.
     void stream.return?.().catch(() => undefined);
   }
 }
 
-function handle(event: ModelEvent, screen: Screen, emit: (event: AgentEvent) => void): CallOutcome | undefined {
+/** The result when the event ends the call. */
+function handle(event: ModelEvent, deltas: DeltaStream, turn: Turn): CallResult | undefined {
   switch (event.type) {
     case "text":
     case "reasoning":
-      screen.show(event.type, event.text);
+      deltas.push(event.type, event.text);
       return undefined;
     case "restarted":
-      screen.startOver();
+      deltas.restart();
       return undefined;
     case "retrying":
     case "fallback":
-      emit(event);
+      turn.emit(event);
       return undefined;
     case "tool_call_started":
       return undefined;
     case "done":
-      return { kind: "response", response: event.response, streamed: screen.gathered() };
+      return { kind: "response", response: event.response, streamed: deltas.end() };
     case "failed":
-      return { kind: "failed", failure: event.failure, partial: event.partial, streamed: screen.gathered() };
+      return { kind: "failed", failure: event.failure, partial: event.partial, streamed: deltas.end() };
   }
 }

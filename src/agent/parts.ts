@@ -1,4 +1,4 @@
-// What a conversation is made of: every part is handed in, nothing is reached for.
+// What a conversation depends on: every part is handed in.
 import type { ContextEngine } from "../core/context.ts";
 import type { Gate } from "../core/gate.ts";
 import type { Hooks } from "../core/hook.ts";
@@ -8,13 +8,8 @@ import type { JsonObject } from "../core/message.ts";
 import type { Provider, ReasoningEffort, SideModel } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { SessionStore } from "../core/session.ts";
-import type { Tool, ToolBox } from "../core/tool.ts";
+import type { DenyTool, ToolBox } from "../core/tool.ts";
 import type { GuardSettings } from "./tools/loop-guard.ts";
-
-/** Milliseconds since the epoch. Tests hand in their own. */
-export interface Clock {
-  now(): number;
-}
 
 export interface AgentSettings {
   /** Where the conversation takes place: `cli`, `telegram`, `cron` … Stored with the session. */
@@ -31,29 +26,30 @@ export interface AgentSettings {
   readonly temperature?: number | undefined;
   readonly userId?: string | undefined;
   readonly jobId?: string | undefined;
-  /** Goes into the session row. */
+  /** Stored in the session row. */
   readonly modelConfig?: JsonObject | undefined;
   /** `compression.enabled`. Default true. */
-  readonly compression?: boolean | undefined;
+  readonly compaction?: boolean | undefined;
   /** `display.file_mutation_verifier`. Default true. */
   readonly verifyFileChanges?: boolean | undefined;
-  /** Default true; children and one-off jobs have no use for titles. */
+  /** Generate a title for the session. Default true. */
   readonly titles?: boolean | undefined;
   readonly guard?: Partial<GuardSettings> | undefined;
   /** Deadline of a tool that names none. Default ten minutes. */
   readonly toolTimeoutMs?: number | undefined;
-  /** How long a tool that ignores its signal is waited for. Default 250 ms. */
+  /** How long to wait for a tool that ignores its signal. Default 250 ms. */
   readonly abandonMs?: number | undefined;
   /** Characters of all results of one turn before the largest spill. Default 200,000. */
   readonly turnResultChars?: number | undefined;
   /** How long `close` waits for background work. Default 5 s. */
   readonly closeMs?: number | undefined;
-  /** How deep in delegation this conversation is; 0 for the person's own. */
+  /** Delegation depth of this conversation; 0 for the user's own. */
   readonly depth?: number | undefined;
-  /** A reason to refuse a tool in this conversation. Asked at every dispatch, and when the schemas are settled. */
-  denyTool?(name: string, tool: Tool | undefined): string | undefined;
+  /** Called when the tools are resolved and at every call. */
+  readonly denyTool?: DenyTool | undefined;
 }
 
+/** Everything that a conversation depends on. */
 export interface ConversationParts {
   readonly store: SessionStore;
   readonly provider: Provider;
@@ -66,9 +62,8 @@ export interface ConversationParts {
   readonly redactor?: Redactor | undefined;
   readonly gate?: Gate | undefined;
   readonly settings: AgentSettings;
-  readonly clock?: Clock | undefined;
-  /** Told when a compaction took text out of the window: what tools gave before may be asked for again. */
+  /** Called after a compaction removed text from the window: tools may have to return it again. */
   forgetReads?(conversationId: string): void;
-  /** The text for a new session; asked again only when compaction opens a continuation. */
+  /** The text for a new session; called again only when compaction opens a continuation. */
   systemPrompt(): Promise<string>;
 }

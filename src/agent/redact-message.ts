@@ -1,8 +1,9 @@
-// Masks secrets in a message before it is kept. Signed provider data is left alone: a changed byte would void it.
+// Redacts secrets in a message before it is stored. Signed provider data is left as it is: a change would invalidate it.
 import type { AssistantMessage, Content, Json, Message, ToolCall } from "../core/message.ts";
 import type { Redactor } from "../core/redactor.ts";
 
-function redactContent(content: Content, redactor: Redactor, code: boolean): Content {
+/** `code` leaves assignments in source code alone. */
+export function redactContent(content: Content, redactor: Redactor, code: boolean): Content {
   if (content === null) return null;
   if (typeof content === "string") return redactor.redact(content, { code });
   return content.map((part) =>
@@ -17,12 +18,12 @@ function redactJson(value: Json | undefined, redactor: Redactor): Json | undefin
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactJson(item, redactor)]));
 }
 
-/** Strings inside the arguments are masked one by one, so that the text stays JSON. */
+/** Redacts each string of the arguments, so that the text stays JSON. */
 export function redactArguments(text: string, redactor: Redactor): string {
   try {
     const value = JSON.parse(text) as Json;
-    const masked = JSON.stringify(redactJson(value, redactor));
-    return masked === JSON.stringify(value) ? text : masked;
+    const redacted = JSON.stringify(redactJson(value, redactor));
+    return redacted === JSON.stringify(value) ? text : redacted;
   } catch {
     return redactor.redact(text, { code: true });
   }

@@ -1,4 +1,4 @@
-// Names a conversation from its first exchange, in the background.
+// Generates the title of a session from its first exchange, in the background.
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import type { ConversationState } from "./conversation-state.ts";
@@ -27,17 +27,16 @@ export function wantsTitle(log: readonly Message[]): boolean {
   return users > 0 && users <= LAST_TURN_FOR_TITLES;
 }
 
-/** Quiet: a conversation without a name is no trouble worth a message. */
-export async function giveTitle(
-  thread: ConversationState,
+/** Does nothing when the session has a title or the side model fails. */
+export async function generateTitle(
+  state: ConversationState,
   exchange: { user: string; answer: string },
   signal: AbortSignal,
-) {
-  const { store, side, redactor } = thread.parts;
-  const { log } = thread;
-  // In its first turn a new session has no name.
-  const unnamed = !log.resumed && thread.turns === 1;
-  if (thread.named || (!unnamed && (await store.getSessionTitle(log.sessionId)) !== null)) return;
+): Promise<void> {
+  const { store, side, redactor, log } = state;
+  // A new session has no title in its first turn.
+  const untitled = !log.resumed && state.turns === 1;
+  if (state.titled || (!untitled && (await store.getSessionTitle(log.sessionId)) !== null)) return;
   const clean = (text: string) => (redactor?.redact(text) ?? text).slice(0, EXCERPT);
   const prompt = `${TASK}\n\nUser: ${clean(exchange.user)}\n\nAssistant: ${clean(exchange.answer)}`;
   const request = {
@@ -54,10 +53,10 @@ export async function giveTitle(
   if ((await store.getSessionTitle(sessionId)) !== null) return;
   const taken = (await store.getSessionByTitle(title)) !== null;
   await store.setSessionTitle(sessionId, taken ? await store.getNextTitleInLineage(title) : title);
-  thread.named = true;
+  state.titled = true;
 }
 
-/** The user's words and the answer of the last exchange. */
+/** The last user message and its answer. */
 export function lastExchange(log: readonly Message[], answer: string): { user: string; answer: string } {
   const asked = log.findLast((message) => message.role === "user");
   return { user: textOf(asked?.content), answer };

@@ -113,7 +113,7 @@ describe("empty replies", () => {
 
   it("takes the text beside housekeeping calls as the answer", async () => {
     const { end, provider } = await run([uses([call("todo")], { text: "All done." }), says("")], {
-      tools: [tool("todo")],
+      tools: [{ ...tool("todo"), housekeeping: true }],
     });
     expect(end).toMatchObject({ end: "done", text: "All done." });
     expect(provider.asked).toHaveLength(2);

@@ -3,15 +3,15 @@
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { Home } from "../core/home.ts";
 import type { ToolContext } from "../core/tool.ts";
 import { BUILTINS, type Registry } from "../core/tool-registry.ts";
 import { createRegistrar, type RegisteredItems, type Registrar, registerTools } from "../plugins/registrar.ts";
 import { SudoPassword, sudoInput } from "../security/sudo.ts";
-import { openCheckpoints } from "../tools/checkpoints/api.ts";
 import type { TurnCheckpoints } from "../tools/checkpoints/turn-checkpoints.ts";
 import { clarifyTool } from "../tools/clarify.ts";
 import { localFiles } from "../tools/files/file-access.ts";
-import { filePlaces, fileProtection } from "../tools/files/file-locations.ts";
+import { fileLocations } from "../tools/files/file-locations.ts";
 import { FileMemory } from "../tools/files/file-memory.ts";
 import type { FileToolParts } from "../tools/files/file-tools.ts";
 import { patchTool } from "../tools/files/patch.ts";
@@ -21,6 +21,7 @@ import { writeFileTool } from "../tools/files/write-file.ts";
 import { processTool } from "../tools/terminal/process-tool.ts";
 import { type TerminalParts, terminalTool } from "../tools/terminal/terminal-tool.ts";
 import { createTodoLists, type TodoLists, todoTool } from "../tools/todo.ts";
+import { openCheckpoints } from "./open-checkpoints.ts";
 import { webTools } from "./open-web.ts";
 import type { Services } from "./services.ts";
 
@@ -32,14 +33,30 @@ export interface BuiltinState {
   readonly checkpoints: TurnCheckpoints;
 }
 
+/** Why the lines of a file are left out of search results; null when they may be shown. */
+function fileProtection(home: Home): NonNullable<FileToolParts["protection"]> {
+  return async (path, { guest, home: remoteHome }) => {
+    const { createPathGuard } = await import("../security/path-guard.ts");
+    const userHome = remoteHome ?? home.env.HOME ?? homedir();
+    const guard = createPathGuard({ hermesHome: home.path, userHome });
+    const verdict = await guard.reference(path, home.cwd, { policy: guest ? "guest" : "owner" });
+    return verdict.action === "allow" ? null : verdict.reason;
+  };
+}
+
 function fileParts(services: Services, { fileMemory: memory, checkpoints }: BuiltinState): FileToolParts {
-  const { config, gate, redactor } = services;
+  const { config, gate, home, redactor, workspaces } = services;
+  const spillDir = join(home.path, "cache", "tool-results");
   return {
     files: localFiles,
-    placeOf: filePlaces(services),
-    spillDir: join(services.home.path, "cache", "tool-results"),
-    protection: fileProtection(services.home),
-    home: services.home.env.HOME ?? homedir(),
+    placeOf: fileLocations({
+      terminal: config.terminal,
+      spillDir,
+      backendFor: (context) => workspaces.backend(context.conversationId, context.cwd),
+    }),
+    spillDir,
+    protection: fileProtection(home),
+    home: home.env.HOME ?? homedir(),
     gate,
     redactor,
     memory,

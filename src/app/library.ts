@@ -3,7 +3,6 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Conversation, ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { AgentEvent } from "../core/event.ts";
-import { type Human, nobody } from "../core/human.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { type Jobs, openJobs } from "../cron/job-service.ts";
@@ -21,11 +20,6 @@ export interface HermesOptions {
   onNotice?(text: string): void;
 }
 
-export interface LibraryConversationOptions extends Omit<ConversationOptions, "human"> {
-  /** Who answers approvals and questions. Default: nobody, so dangerous means denied. */
-  readonly human?: Human | undefined;
-}
-
 export interface Hermes {
   readonly home: string;
   readonly sessions: SessionStore;
@@ -33,11 +27,11 @@ export interface Hermes {
   /** Scheduled jobs. They run while a gateway does, or when the program calls `jobs.tick()` every minute. */
   readonly jobs: Jobs;
   /** Opens a new conversation, or goes on with `resume`. */
-  conversation(options?: LibraryConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
+  conversation(options?: ConversationOptions): Promise<Conversation & { readonly about: OpenedConversation }>;
   /** One question, one answer: a conversation that is closed again. */
   ask(
     text: string,
-    options?: LibraryConversationOptions,
+    options?: ConversationOptions,
   ): Promise<{ text: string; sessionId: string; events: readonly AgentEvent[] }>;
   close(): Promise<void>;
 }
@@ -68,8 +62,8 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
     ...(options.onNotice ? { onNotice: options.onNotice } : {}),
   });
   const conversation: Hermes["conversation"] = async (request = {}) => {
-    const about = await app.openConversation({ source: "library", ...request, human: request.human ?? nobody });
-    return Object.assign(Object.create(about.conversation) as Conversation, { about });
+    const about = await app.openConversation({ source: "library", ...request });
+    return Object.assign(about.conversation, { about });
   };
   return {
     home: join(path),

@@ -1,25 +1,25 @@
-// Opens one conversation: model, memory, engine, tools and the frozen prompt, each handed over as a contract.
+// Opens one conversation: connects its model, opens memory, context engine and tools, and hands them to the agent.
 import { join } from "node:path";
-import { openConversation } from "../agent/conversation.ts";
-import { freshSessionId } from "../agent/session-log.ts";
+import { type AgentConversation, openConversation } from "../agent/conversation.ts";
+import { createSessionId } from "../agent/message-log.ts";
 import { Compressor } from "../context/compaction/compressor.ts";
 import { withHints } from "../context/prompt/hinted-tools.ts";
 import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
-import type { Memory } from "../core/memory.ts";
-import type { Message } from "../core/message.ts";
+import { nobody } from "../core/human.ts";
 import type { ModelLimits, SideModel } from "../core/provider.ts";
 import { estimateSchemaTokens } from "../core/tokens.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 import type { Connected } from "../providers/connect.ts";
 import { SideModels } from "../providers/side-model.ts";
 import { withCleanArguments } from "../security/clean-arguments.ts";
-import { preloadFor, skillToolsFor, withText } from "../skills/preload.ts";
+import { preloadFor, skillToolsFor } from "../skills/preload.ts";
 import { sessionSearchTool } from "../tools/session-search.ts";
+import { extraToolsets, fitsWindow, MEDIUM_WINDOW, toolNames } from "../tools/tool-selection.ts";
 import { codeTool } from "./code-tool.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
-import { agentSettings, extraToolsets, fitTools, toolNames } from "./conversation-settings.ts";
+import { agentSettings } from "./conversation-settings.ts";
 import { cronToolFor } from "./open-cron.ts";
 import { type OpenedMemory, openMemory } from "./open-memory.ts";
 import { messageToolsFor } from "./open-messages.ts";
@@ -65,18 +65,14 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
   };
 }
 
-/** Until the box is settled there is nothing to call. */
-const NO_TOOLS: ToolBox = { schemas: [], find: () => undefined, unavailable: () => undefined };
-
-/** Tools that belong to this conversation alone. */
+/** Tools that are created for one conversation, apart from execute_code and delegate_task. */
 export async function ownTools(
-  deps: ConversationDeps,
+  { services }: ConversationDeps,
   options: ConversationOptions,
-  memory: { service: Memory; tool: Tool | null },
+  memory: Pick<OpenedMemory, "tool">,
 ): Promise<Tool[]> {
-  const { services } = deps;
   return [
-    sessionSearchTool({ store: services.store, ...(options.userId ? { userId: options.userId } : {}) }),
+    sessionSearchTool({ store: services.store, userId: options.userId || undefined }),
     recallContextTool(services.store),
     ...(await skillToolsFor(services.skills, options)),
     await cronToolFor(services, options),
@@ -85,127 +81,108 @@ export async function ownTools(
   ];
 }
 
-/** Everything that the conversation may call. Scripts get it without hints for the model, which would spoil their parsing. */
-async function openToolBox(open: Omit<Parent, "own">, memory: OpenedMemory): Promise<ToolBox> {
-  const { deps, options, names } = open;
+/** Before the tools are resolved, scripts have none. */
+const NO_TOOLS: ToolBox = { schemas: [], find: () => undefined, unavailable: () => undefined };
+
+/** The model and everything that depends on it, opened before the conversation itself. */
+interface Prepared extends OpenedEngine {
+  readonly connected: Connected;
+  readonly limits: ModelLimits;
+  readonly memory: OpenedMemory;
+}
+
+/** The tools of the conversation. Scripts get them without hints for the model, which they could not parse. */
+async function openToolBox(
+  deps: ConversationDeps,
+  options: ConversationOptions,
+  { connected, limits, memory, side }: Prepared,
+): Promise<{ toolbox: ToolBox; names: readonly string[] }> {
   const { registry, services } = deps;
+  const own = await ownTools(deps, options, memory);
+  const names = toolNames(services.config, options, extraToolsets(registry)).filter((name) =>
+    fitsWindow(registry.find(name, own), limits.contextLength),
+  );
   const offered: string[] = [];
   for (const name of names) if ((await registry.availability(name)).ok) offered.push(name);
-  let box: ToolBox | undefined;
-  const code = codeTool(deps, offered, () => box ?? NO_TOOLS);
-  const own = [...(await ownTools(deps, options, memory)), code];
-  box = await registry.box(names, [...own, await subagents({ ...open, own })]);
+  let box = NO_TOOLS;
+  own.push(codeTool(deps, offered, () => box));
+  const parent: Parent = { deps, options, connected, limits, names, own, memory: memory.service, side };
+  box = await registry.box(names, [...own, await subagents(parent)]);
   const clean = withCleanArguments(box, services.redactor);
-  return withHints(clean, options.cwd ?? services.home.cwd, services.scan);
-}
-
-function askOf(options: ConversationOptions) {
-  return {
-    ...(options.model ? { model: options.model } : {}),
-    ...(options.provider ? { provider: options.provider } : {}),
-    ...(options.baseUrl ? { baseUrl: options.baseUrl } : {}),
-  };
-}
-
-async function restoreTodos(
-  deps: ConversationDeps,
-  conversationId: string,
-  messages: readonly Message[],
-): Promise<void> {
-  if (messages.length === 0) return;
-  const { todosFromLog } = await import("../tools/todo.ts");
-  deps.builtins.todos.set(conversationId, todosFromLog(messages));
+  return { toolbox: withHints(clean, options.cwd ?? services.home.cwd, services.scan), names };
 }
 
 export async function openConversationFor(
   deps: ConversationDeps,
-  options: ConversationOptions,
+  given: ConversationOptions,
 ): Promise<OpenedConversation> {
   const { services } = deps;
-  const connected = await services.models.connect(askOf(options));
-  const limits = await connected.provider.limits();
-  const start = options.cwd ?? services.home.cwd;
-  const place = { id: "" };
-  const settings = agentSettings(services.config, options, {
-    cwd: () => services.workspaces.cwd(place.id, start),
-    workspace: start,
-    spillDir: spillDir(services.home, "spill"),
+  const source = given.source ?? "cli";
+  const sessionId = given.resume ?? given.sessionId ?? createSessionId(source);
+  const options = { ...given, source, sessionId, human: given.human ?? nobody };
+  const connected = await services.models.connect({
+    model: options.model || undefined,
+    provider: options.provider || undefined,
+    baseUrl: options.baseUrl || undefined,
   });
-  const sessionId = options.resume ?? options.sessionId ?? freshSessionId(Date.now(), settings.source);
-  const [opened, memory] = await Promise.all([
+  const limits = await connected.provider.limits();
+  const [engine, memory] = await Promise.all([
     openEngine(services, connected, limits),
     openMemory(services, options, sessionId),
   ]);
   try {
-    const made = { connected, limits, start, settings, sessionId, memory, ...opened };
-    return await assemble(deps, options, made, (id) => {
-      place.id = id;
-    });
+    return await openPrepared(deps, options, { connected, limits, memory, ...engine });
   } catch (error) {
     await memory.service.close();
     throw error;
   }
 }
 
-/** What was opened before the conversation itself. */
-interface Prepared extends OpenedEngine {
-  readonly connected: Connected;
-  readonly limits: ModelLimits;
-  readonly start: string;
-  readonly settings: ReturnType<typeof agentSettings>;
-  readonly sessionId: string;
-  readonly memory: OpenedMemory;
-}
-
-async function assemble(
+async function openPrepared(
   deps: ConversationDeps,
-  options: ConversationOptions,
-  made: Prepared,
-  named: (conversationId: string) => void,
+  options: ConversationOptions & Required<Pick<ConversationOptions, "human">>,
+  prepared: Prepared,
 ): Promise<OpenedConversation> {
-  const { services, registry, builtins } = deps;
-  const { connected, limits, memory, side, start, notice } = made;
-  const names = fitTools(toolNames(services.config, options, extraToolsets(registry)), limits.contextLength);
-  const toolbox = await openToolBox({ deps, options, connected, limits, names, memory: memory.service, side }, memory);
+  const { services, builtins } = deps;
+  const { connected, limits, memory, side, engine } = prepared;
+  const { toolbox, names } = await openToolBox(deps, options, prepared);
+  const cwd = options.cwd ?? services.home.cwd;
   const promptParts: PromptPart[] = [];
+  const opened: { conversation?: AgentConversation } = {};
   const conversation = await openConversation(
     {
       store: services.store,
       provider: connected.provider,
-      engine: made.engine,
+      engine,
       toolbox,
       memory: memory.service,
       hooks: services.hooks,
-      human: options.human,
+      human: options.human ?? nobody,
       side,
       redactor: services.redactor,
       gate: turnGate(deps),
-      settings: made.settings,
+      settings: agentSettings(services.config, options, {
+        cwd: () => services.workspaces.cwd(opened.conversation?.conversationId ?? "", cwd),
+        workspace: cwd,
+        spillDir: spillDir(services.home, "spill"),
+      }),
       forgetReads: (id) => builtins.fileMemory.forgetPages(id),
       systemPrompt: () =>
         systemPromptFor(services, options, {
           toolbox,
           memory: memory.service,
-          cwd: start,
-          sessionId: () => conversation.sessionId,
+          cwd,
+          sessionId: () => opened.conversation?.sessionId ?? "",
           parts: promptParts,
         }),
     },
-    options.resume ? { resume: options.resume } : { sessionId: made.sessionId },
+    options.resume ? { resume: options.resume } : { sessionId: options.sessionId },
   );
-  const id = conversation.conversationId;
-  named(id);
-  // The window of a resumed session may hold less than this process has read for it.
-  if (options.resume) builtins.fileMemory.forgetPages(id);
-  if (options.checkpoints) builtins.checkpoints.enable(id);
-  await restoreTodos(deps, id, conversation.messages);
-  const preload = await preloadFor(services.skills, options, conversation).catch(async (error: unknown) => {
-    await conversation.close();
-    throw error;
-  });
+  opened.conversation = conversation;
+  const preloadNotes = await restore(deps, options, conversation);
   const { caching, identity } = connected.provider;
   return {
-    conversation: surfaceView(conversation, preload.text, identity.model),
+    conversation,
     identity,
     contextLength: limits.contextLength,
     resumed: options.resume !== undefined,
@@ -214,8 +191,8 @@ async function assemble(
     modelNotices: connected.notes,
     notices: [
       ...connected.notes,
-      ...(notice ? [notice] : []),
-      ...preload.notes,
+      ...(prepared.notice ? [prepared.notice] : []),
+      ...preloadNotes,
       ...windowNotice(limits, names, toolbox),
     ],
     get promptParts() {
@@ -224,42 +201,34 @@ async function assemble(
   };
 }
 
+/** Brings the state of the tools in line with the stored messages, and loads the skills of the options. */
+async function restore(
+  deps: ConversationDeps,
+  options: ConversationOptions,
+  conversation: AgentConversation,
+): Promise<readonly string[]> {
+  const { services, builtins } = deps;
+  const { conversationId: id, messages } = conversation;
+  // The window of a resumed session may hold less than this process has read for it.
+  if (options.resume) builtins.fileMemory.forgetPages(id);
+  if (options.checkpoints) builtins.checkpoints.enable(id);
+  if (messages.length > 0) {
+    const { todosFromLog } = await import("../tools/todo.ts");
+    builtins.todos.set(id, todosFromLog(messages));
+  }
+  try {
+    const preload = await preloadFor(services.skills, options, conversation);
+    conversation.prependToNextInput(preload.text);
+    return preload.notes;
+  } catch (error) {
+    await conversation.close();
+    throw error;
+  }
+}
+
 function windowNotice(limits: ModelLimits, names: readonly string[], toolbox: ToolBox): string[] {
-  if (limits.contextLength > 24_000) return [];
+  if (limits.contextLength > MEDIUM_WINDOW) return [];
   return [
     `The model's window is ${limits.contextLength} tokens: ${toolbox.schemas.length} of the tools are offered (${names.join(", ")}).`,
   ];
-}
-
-type AgentConversation = Awaited<ReturnType<typeof openConversation>>;
-
-/** The contract that surfaces hold. */
-function surfaceView(
-  conversation: AgentConversation,
-  preload: string,
-  model: string,
-): OpenedConversation["conversation"] {
-  let first = preload;
-  return {
-    get sessionId() {
-      return conversation.sessionId;
-    },
-    get conversationId() {
-      return conversation.conversationId;
-    },
-    send: (input, options) => {
-      const text = first;
-      first = "";
-      return conversation.send(withText(text, input), options);
-    },
-    steer: (text) => conversation.steer(text),
-    interrupt: () => void conversation.interrupt(),
-    compress: async (focus) => (await conversation.compress(focus)).shrunk,
-    saveTrajectory: async (dir, completed) => {
-      const { appendTrajectory, toConversations } = await import("../agent/trajectory.ts");
-      const conversations = toConversations(conversation.messages, conversation.tools);
-      return appendTrajectory(dir, { conversations, timestamp: new Date().toISOString(), model, completed });
-    },
-    close: () => conversation.close(),
-  };
 }

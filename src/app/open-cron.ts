@@ -10,8 +10,8 @@ import type { Cron, JobRepository } from "../cron/job-repository.ts";
 import type { Owners } from "../cron/owner.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { nearest } from "../lib/nearest.ts";
+import { toolNames } from "../tools/tool-selection.ts";
 import type { App } from "./app.ts";
-import { toolNames } from "./conversation-settings.ts";
 import type { Services } from "./services.ts";
 
 export interface JobRepositoryOptions {
@@ -171,7 +171,7 @@ export async function cronToolFor(services: Services, options: ConversationOptio
   const own = toolNames(services.config, { human, ...(platform ? { platform } : {}) }, new Map());
   const chat = {
     // Scripts of the home are the owner's. A shared chat goes on with somebody else's turn: asked at each call.
-    scripts: () => own.includes("terminal") && !human.guest,
+    scripts: () => own.includes("terminal") && !human?.guest,
     ...(options.origin ? { origin: options.origin } : {}),
     ...(options.userId ? { tenant: options.userId } : {}),
   };

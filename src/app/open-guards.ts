@@ -8,6 +8,7 @@ import type { Home } from "../core/home.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
+import type { Skills } from "../core/skill.ts";
 import { cacheCleanTexts } from "../security/clean-texts.ts";
 import type { SecurityGate } from "../security/gate/gate.ts";
 import { knownSecrets } from "../security/known-secrets.ts";
@@ -17,7 +18,7 @@ import { urlPolicy } from "../security/url-policy.ts";
 import { backendOpener } from "../tools/terminal/open-backend.ts";
 import { Workspaces } from "../tools/terminal/workspaces.ts";
 import { buildId } from "./build-id.ts";
-import type { LazySkills } from "./services.ts";
+import { backendEnvironments } from "./command-environment.ts";
 
 export interface Guards {
   readonly redactor: Redactor;
@@ -36,7 +37,7 @@ export interface GuardOptions {
   /** Decides in smart mode before the user is asked. */
   readonly judge?: Judge | undefined;
   /** Provides the variables and credential files of loaded skills. */
-  readonly skills?: Pick<LazySkills, "passthrough" | "credentialFiles"> | undefined;
+  readonly skills?: Pick<Skills, "passthrough" | "credentialFiles"> | undefined;
 }
 
 /** The gate with the `/yolo` switch. */
@@ -114,7 +115,11 @@ export async function openGuards(home: Home, config: Config, options: GuardOptio
   const hooks = options.hooks ?? noHooks;
   const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
   const urls = urlPolicy(home, config, redactor);
-  const openBackend = backendOpener(home, config);
+  const openBackend = backendOpener({
+    home,
+    terminal: config.terminal,
+    environments: backendEnvironments(home, config),
+  });
   return {
     redactor,
     urls,

@@ -16,9 +16,9 @@ import { terminalEnv } from "../security/child-env.ts";
 import { type OwnSkillActions, ownSkillActions } from "../skills/api.ts";
 import type { ShellOutcome, SkillHost, SkillSettings } from "../skills/skill-host.ts";
 import { SkillService } from "../skills/skill-service.ts";
-import { commandEnvironment } from "../tools/terminal/open-backend.ts";
 import type { App } from "./app.ts";
 import { buildId } from "./build-id.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import type { Services } from "./services.ts";
 
 const MAX_SNIPPET_OUTPUT = 64 * 1024;

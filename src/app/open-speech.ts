@@ -100,7 +100,7 @@ export async function listen(app: App, path: string): Promise<Transcript & { rea
   const [{ transcribe }, { runToEnd }, { commandEnvironment }] = await Promise.all([
     import("../tools/media/transcribe.ts"),
     import("../lib/process/run-to-end.ts"),
-    import("../tools/terminal/open-backend.ts"),
+    import("./command-environment.ts"),
   ]);
   const env = commandEnvironment(app.home, app.config);
   const result = await transcribe(path, found.by, (argv, timeoutMs) =>

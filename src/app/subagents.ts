@@ -1,9 +1,8 @@
-// How a conversation opens its subagents: the same model and tools, a prompt of their own, nobody to ask.
-
-import type { ChildSpec } from "../agent/delegation/child-run.ts";
+// Opens the subagents of a conversation: the parent's model and tools, their own prompt, no memory and no user.
+import type { OpenChild } from "../agent/delegation/child-run.ts";
 import type { DelegationParts } from "../agent/delegation/delegate-tool.ts";
-import type { AgentSettings } from "../agent/parts.ts";
-import type { ConversationOptions } from "../core/conversation.ts";
+import type { Conversation, ConversationOptions } from "../core/conversation.ts";
+import { nobody } from "../core/human.ts";
 import type { Memory } from "../core/memory.ts";
 import type { ModelLimits, SideModel } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
@@ -19,66 +18,59 @@ export interface Parent {
   readonly options: ConversationOptions;
   readonly connected: Connected;
   readonly limits: ModelLimits;
-  /** The parent's own tools by name: a subagent never has more. */
+  /** Names of the parent's tools: a subagent never has more. */
   readonly names: readonly string[];
+  /** Tools that were created for the parent alone. */
   readonly own: readonly Tool[];
   readonly memory: Memory;
   readonly side: SideModel;
 }
 
-async function openChild(parent: Parent, spec: ChildSpec) {
-  const { deps, options, limits, side } = parent;
-  const { services, registry } = deps;
+/** The model of `delegation:` in the configuration, else the parent's. */
+function modelFor({ deps, options }: Parent) {
+  const { model, provider } = deps.services.config.delegation;
+  const chosen = model || provider ? { model, provider } : options;
+  return { model: chosen.model || undefined, provider: chosen.provider || undefined };
+}
+
+async function openChild(parent: Parent, child: Parameters<OpenChild>[0]): Promise<Conversation> {
+  const { deps, limits, side } = parent;
+  const { services, registry, builtins } = deps;
   const [{ openConversation }, { noMemory }, { Compressor }] = await Promise.all([
     import("../agent/conversation.ts"),
     import("../agent/delegation/no-memory.ts"),
     import("../context/compaction/compressor.ts"),
   ]);
-  const { delegation } = services.config;
-  const ask = {
-    ...(delegation.model ? { model: delegation.model } : {}),
-    ...(delegation.provider ? { provider: delegation.provider } : {}),
-  };
-  const { model, provider } = options;
-  const connected = await services.models.connect(
-    Object.keys(ask).length > 0 ? ask : { ...(model ? { model } : {}), ...(provider ? { provider } : {}) },
-  );
-  const allowed = new Set(spec.toolsets ? resolveToolsets(spec.toolsets, registry.toolsets()) : parent.names);
-  const names = parent.names.filter(
-    (name) => allowed.has(name) && spec.denyTool(name, registry.get(name)) === undefined,
-  );
+  const connected = await services.models.connect(modelFor(parent));
+  const own = [...parent.own, await subagents(parent)];
+  // Tools that the child does not have are looked up too, so that a guessed name gets the reason.
+  const denyTool = (name: string, tool: Tool | undefined) => child.denyTool?.(name, tool ?? registry.find(name, own));
+  const allowed = new Set(child.toolsets ? resolveToolsets(child.toolsets, registry.toolsets()) : parent.names);
+  const names = parent.names.filter((name) => allowed.has(name) && denyTool(name, undefined) === undefined);
+  const options = { ...parent.options, ...child, source: "tool", denyTool };
   const start = options.cwd ?? services.home.cwd;
-  if (options.checkpoints) deps.builtins.checkpoints.enable(spec.sessionId);
-  const base = agentSettings(services.config, options, {
-    cwd: () => services.workspaces.cwd(spec.sessionId, start),
-    workspace: start,
-    spillDir: spillDir(services.home, "spill"),
-  });
-  const settings: AgentSettings = Object.defineProperties(
-    { ...base, source: "tool", maxTurns: spec.maxTurns, depth: spec.depth, titles: false, denyTool: spec.denyTool },
-    { cwd: { get: () => services.workspaces.cwd(spec.sessionId, start) } },
-  );
-  const toolbox = await registry.box(names, [
-    ...parent.own,
-    ...(spec.role === "orchestrator" ? [await subagents(parent)] : []),
-  ]);
+  if (options.checkpoints) builtins.checkpoints.enable(child.sessionId);
   return openConversation(
     {
       store: services.store,
       provider: connected.provider,
       engine: new Compressor({ contextLength: limits.contextLength, side }),
-      toolbox,
+      toolbox: await registry.box(names, own),
       memory: noMemory,
       hooks: services.hooks,
-      human: spec.human,
+      human: child.human ?? nobody,
       side,
       redactor: services.redactor,
       gate: turnGate(deps),
-      settings,
-      forgetReads: (id) => deps.builtins.fileMemory.forgetPages(id),
-      systemPrompt: async () => spec.systemPrompt,
+      settings: agentSettings(services.config, options, {
+        cwd: () => services.workspaces.cwd(child.sessionId, start),
+        workspace: start,
+        spillDir: spillDir(services.home, "spill"),
+      }),
+      forgetReads: (id) => builtins.fileMemory.forgetPages(id),
+      systemPrompt: async () => child.systemPrompt ?? "",
     },
-    { sessionId: spec.sessionId, parentSessionId: spec.parentSessionId },
+    { sessionId: child.sessionId, parentSessionId: child.parentSessionId },
   );
 }
 
@@ -87,11 +79,11 @@ export function subagents(parent: Parent): Promise<Tool> {
   return delegation(parent.deps.services, {
     memory: parent.memory,
     model: parent.connected.provider.identity.model,
-    openChild: (spec) => openChild(parent, spec),
+    openChild: (options) => openChild(parent, options),
   });
 }
 
-/** delegate_task with the settings of the home. */
+/** The delegate_task tool with the settings of the home. */
 export async function delegation(
   services: Services,
   parts: Pick<DelegationParts, "memory" | "model" | "openChild">,

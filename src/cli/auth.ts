@@ -1,8 +1,8 @@
 // `hermes auth`: the keys of providers. Secrets are read without echo or from a pipe, and never printed.
 
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import { type KeyList, openAuth } from "../providers/api/auth.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 function requirePositional(context: CliContext, index: number, what: string): string {

@@ -1,6 +1,8 @@
 // `hermes checkpoints`: look at snapshots of projects, go back to one, and keep them small.
 
+import { checkpointHost } from "../app/open-checkpoints.ts";
 import { UserError } from "../core/failure.ts";
+import { formatBytes, relativeTime, renderTable } from "../lib/terminal/columns.ts";
 import {
   checkpointStatus,
   clearCheckpoints,
@@ -10,7 +12,6 @@ import {
   pruneCheckpoints,
   restoreCheckpoint,
 } from "../tools/checkpoints/api.ts";
-import { formatBytes, relativeTime, renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 
 const PROJECT: { readonly project: CliOption } = {
@@ -37,7 +38,7 @@ async function agreed(context: CliContext, option: "yes" | "force", question: st
 }
 
 async function status(context: CliContext): Promise<number> {
-  const report = await checkpointStatus(context.home);
+  const report = await checkpointStatus(checkpointHost(context.home));
   if (context.values.json) return say(context, report, "");
   const limit = report.maxBytes === 0 ? "no limit" : `at most ${formatBytes(report.maxBytes)}`;
   const lines = [
@@ -96,11 +97,11 @@ function asked(context: CliContext, verb: string) {
       exitCode: 2,
     });
   const project = textOption(context, "project");
-  return { id, ...(path === undefined ? {} : { path }), ...(project === undefined ? {} : { project }) };
+  return { id, path, project };
 }
 
 async function diff(context: CliContext): Promise<number> {
-  const found = await diffCheckpoint(context.home, asked(context, "compare with"));
+  const found = await diffCheckpoint(checkpointHost(context.home), asked(context, "compare with"));
   if (found.diff === "") return say(context, found, "Nothing changed since this checkpoint.");
   const body = context.values.stat ? "" : `\n\n${found.diff.trimEnd()}${found.cut ? "\n… (the rest is left out)" : ""}`;
   return say(context, found, `${found.stat}${body}`);
@@ -113,7 +114,7 @@ async function restore(context: CliContext): Promise<number> {
     context.terminal.err("Nothing was changed.");
     return 1;
   }
-  const done = await restoreCheckpoint(context.home, ask);
+  const done = await restoreCheckpoint(checkpointHost(context.home), ask);
   const removed = done.removed.length === 0 ? "" : `, ${plural(done.removed.length, "file")} removed`;
   return say(
     context,
@@ -125,7 +126,7 @@ async function restore(context: CliContext): Promise<number> {
 async function pruneAll(context: CliContext): Promise<number> {
   const days = context.values["retention-days"];
   const size = context.values["max-size-mb"];
-  const done = await pruneCheckpoints(context.home, {
+  const done = await pruneCheckpoints(checkpointHost(context.home), {
     ...(days === undefined ? {} : { retentionDays: integerOption(context, "retention-days", { default: 7 }) }),
     ...(size === undefined ? {} : { maxSizeMb: integerOption(context, "max-size-mb", { default: 500 }) }),
     keepOrphans: context.values["keep-orphans"] === true,

@@ -1,10 +1,14 @@
-// A command line command as one value: name, help, options, action. Parsing and help text are made from it.
+// A command as one value: name, help, options, action. Arguments are parsed and help is printed from it.
 import { parseArgs } from "node:util";
+import type { App } from "../app/app.ts";
+import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
+import type { Human } from "../core/human.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { nearest } from "../lib/nearest.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import { wrapWords } from "../lib/text/wrap-words.ts";
-import type { Terminal } from "./terminal.ts";
 
 export interface CliOption {
   readonly type: "string" | "boolean";
@@ -15,16 +19,39 @@ export interface CliOption {
   readonly help: string;
 }
 
+/** One question of `hermes chat -q` or `-z`. */
+export interface Question {
+  readonly text: string;
+  /** Paths of images to attach. */
+  readonly images: readonly string[];
+  readonly mode: "query" | "quiet" | "oneshot";
+  readonly json: boolean;
+  readonly verbose: boolean;
+  readonly trajectoryFolder?: string | undefined;
+}
+
 export type CliValues = { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
 
-/** Other surfaces that a command may start; only `main.ts` knows them. */
+/** Other surfaces that a command may start; `main.ts` provides them. */
 export interface Surfaces {
+  readonly terminal: {
+    /** The interactive conversation; the exit code. `options` builds the options of a conversation for its user. */
+    interact(session: {
+      readonly home: Home;
+      readonly terminal: Terminal;
+      readonly app: App;
+      readonly verbose: boolean;
+      options(human: Human): Promise<ConversationOptions>;
+    }): Promise<number>;
+    /** One question and its answer; the exit code. Closes the conversation. */
+    ask(terminal: Terminal, app: App, opened: OpenedConversation, question: Question): Promise<number>;
+  };
   gateway(home: Home, options: { out(text: string): void; readonly verbose?: boolean | undefined }): Promise<number>;
 }
 
-/** What every command gets. */
+/** What every command receives. */
 export interface CliBase {
-  readonly surfaces?: Surfaces | undefined;
+  readonly surfaces: Surfaces;
   readonly home: Home;
   readonly terminal: Terminal;
   /** Runs another command line in this process, for example the chat after a session was picked. */
@@ -44,14 +71,14 @@ export interface CliCommand {
   readonly args?: string | undefined;
   readonly options?: { readonly [name: string]: CliOption };
   readonly subcommands?: readonly CliCommand[] | undefined;
-  /** The subcommand that a bare call means. */
+  /** The subcommand that runs when none is named. */
   readonly defaultSubcommand?: string | undefined;
   /** How many positionals are allowed; more is an error. Unlimited when absent. */
   readonly maxPositionals?: number | undefined;
   readonly examples?: readonly string[] | undefined;
-  /** A look at the words before they are parsed, for options with an optional value. */
+  /** Rewrites the arguments before they are parsed, for options with an optional value. */
   rewrite?(argv: readonly string[]): string[];
-  /** The exit code. Trouble that the person can hint is thrown as UserError. */
+  /** Returns the exit code. Throws UserError for errors that the user can resolve. */
   run?(context: CliContext): Promise<number>;
 }
 
@@ -65,7 +92,7 @@ function findSubcommand(command: CliCommand, word: string | undefined): CliComma
   return command.subcommands?.find((sub) => sub.name === word || sub.aliases?.includes(word ?? ""));
 }
 
-/** Walks the words to the command they mean: `sessions rename x` → [sessions, rename] and the rest. */
+/** Finds the command that the arguments name: `sessions rename x` → [sessions, rename] and the remaining arguments. */
 function descend(command: CliCommand, argv: readonly string[]): { path: CliCommand[]; rest: readonly string[] } {
   const path = [command];
   let current = command;
@@ -105,6 +132,7 @@ function parse(
   for (const [name, option] of Object.entries(options)) {
     config[name] = {
       type: option.type,
+      // parseArgs rejects properties that are undefined.
       ...(option.short ? { short: option.short } : {}),
       ...(option.multiple ? { multiple: true } : {}),
     };
@@ -119,7 +147,7 @@ function parse(
         ?.slice(2)
         .split("=")[0] ?? "";
     const guess = flag in options ? undefined : nearest(flag, Object.keys(options));
-    const text = error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error);
+    const text = errorMessage(error).split(". ")[0];
     throw new UserError(`hermes ${called}: ${text}${guess ? `; did you mean "--${guess}"?` : ""}`, {
       hint: `See: hermes ${called} --help`,
       exitCode: 2,
@@ -127,7 +155,7 @@ function parse(
   }
 }
 
-/** Parses and runs; prints help when asked for it. */
+/** Parses the arguments and runs the command, or prints its help. */
 export async function runCommand(command: CliCommand, argv: readonly string[], base: CliBase): Promise<number> {
   const { path, rest } = descend(command, argv);
   const target = path[path.length - 1] ?? command;
@@ -155,7 +183,13 @@ function optionLabel(name: string, option: CliOption): string {
   return option.short ? `-${option.short}, ${long}` : `    ${long}`;
 }
 
-function table(rows: readonly (readonly [string, string])[], columns: number): string {
+/** Labels and help texts of options, for `rowsText`. */
+export function optionRows(options: readonly (readonly [string, CliOption])[]): (readonly [string, string])[] {
+  return options.map(([name, option]) => [optionLabel(name, option), option.help] as const);
+}
+
+/** Two columns for help texts; the right one is wrapped. */
+export function rowsText(rows: readonly (readonly [string, string])[], columns: number): string {
   const width = Math.max(...rows.map(([left]) => left.length));
   const hang = " ".repeat(width + 4 > columns / 2 ? 6 : width + 4);
   return rows.map(([left, right]) => wrapWords(`  ${left.padEnd(width)}  ${right}\n`, columns, hang)).join("");
@@ -172,11 +206,10 @@ export function helpText(path: readonly CliCommand[], columns = Number.POSITIVE_
     const rows = command.subcommands.map(
       (sub) => [sub.args ? `${sub.name} ${sub.args}` : sub.name, sub.summary] as const,
     );
-    text += `\nCommands:\n${table(rows, columns)}`;
+    text += `\nCommands:\n${rowsText(rows, columns)}`;
   }
-  const options = Object.entries({ ...command.options, ...COMMON });
-  const rows = options.map(([name, option]) => [optionLabel(name, option), option.help] as const);
-  text += `\nOptions:\n${table(rows, columns)}`;
+  const options = optionRows(Object.entries({ ...command.options, ...COMMON }));
+  text += `\nOptions:\n${rowsText(options, columns)}`;
   if (command.examples) text += `\nExamples:\n${command.examples.map((example) => `  ${example}\n`).join("")}`;
   return text;
 }

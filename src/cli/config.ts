@@ -1,12 +1,13 @@
 // `hermes config`: show, look up, change, edit, check and migrate the settings of a home.
 
 import { openSettings } from "../config/api.ts";
+import { ACCEPTED_NOTE } from "../core/config/accepted.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { SettingRow, Settings } from "../core/settings.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
-import type { Terminal } from "./terminal.ts";
 
 type Problems = Awaited<ReturnType<Settings["check"]>>["problems"];
 
@@ -119,7 +120,7 @@ const set: CliCommand = {
     const outcome = await openSettings(context.home).set(key, text, { force: Boolean(context.values.force) });
     if (context.values.json) printJson(context.terminal, outcome);
     else context.terminal.out(`${outcome.key} = ${asText(outcome.value)}  (${outcome.file})`);
-    if (outcome.hint && !context.values.json) context.terminal.err(`warning: ${outcome.hint}`);
+    if (outcome.hint && !context.values.json) context.terminal.err(`note: ${outcome.hint}`);
     return 0;
   },
 };
@@ -127,7 +128,7 @@ const set: CliCommand = {
 const unset: CliCommand = {
   name: "unset",
   args: "KEY",
-  summary: "Remove one setting, so that its default counts again",
+  summary: "Remove one setting, so that its default applies again",
   maxPositionals: 1,
   run: async (context) => {
     const key = requireArgument(context, 0, "unset KEY");
@@ -160,13 +161,16 @@ async function runEditor(home: Home, path: string): Promise<void> {
 
 async function reportCheck(context: CliContext): Promise<number> {
   const { terminal } = context;
-  const { problems, version, newest } = await openSettings(context.home).check();
-  if (context.values.json) printJson(terminal, { ok: problems.length === 0, version, newest, problems });
+  const { problems, withoutEffect, version, newest } = await openSettings(context.home).check();
+  if (context.values.json)
+    printJson(terminal, { ok: problems.length === 0, version, newest, problems, without_effect: withoutEffect });
   else {
     printProblems(terminal, problems);
     if (problems.length > 0)
       terminal.out(`${problems.length} ${problems.length === 1 ? "problem" : "problems"} found.`);
     else terminal.out("The configuration is in order.");
+    if (withoutEffect.length > 0)
+      terminal.out(terminal.wrapped(`Note: ${ACCEPTED_NOTE}: ${withoutEffect.join(", ")}.`));
     if (version < newest) terminal.out(`Its layout is version ${version} of ${newest}: run hermes config migrate.`);
   }
   return problems.length === 0 ? 0 : 1;

@@ -3,9 +3,9 @@ import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import type { Job, JobRun } from "../core/job.ts";
 import { readJob } from "../cron/job-record.ts";
+import { Terminal } from "../lib/terminal/terminal.ts";
 import { paintedWidth } from "../lib/text/wrap-words.ts";
 import { historyTable, jobDetails, jobTable } from "./cron-view.ts";
-import { Terminal } from "./terminal.ts";
 
 function terminal(columns: number): Terminal {
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns });

@@ -2,10 +2,10 @@
 
 import type { Job, JobRun } from "../core/job.ts";
 import type { CronStatus, UpcomingRun } from "../cron/api.ts";
+import { type Column, renderTable } from "../lib/terminal/columns.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import { oneLine } from "../lib/text/one-line.ts";
 import { paintedWidth } from "../lib/text/wrap-words.ts";
-import { type Column, renderTable } from "./columns.ts";
-import type { Terminal } from "./terminal.ts";
 
 /** `2026-03-08 09:00`, from an ISO time in any zone. */
 function short(iso: string | null): string {

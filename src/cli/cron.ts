@@ -3,9 +3,12 @@
 import { UserError } from "../core/failure.ts";
 import type { Job, JobRun } from "../core/job.ts";
 import { cronStatus, startInGateway, upcomingRuns, withCron, withJobs } from "../cron/api.ts";
-import type { JobRepository } from "../cron/job-repository.ts";
+
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 import { historyTable, jobDetails, jobTable, receipt, statusText, upcomingTable } from "./cron-view.ts";
+
+/** The jobs of a home as `withJobs` provides them. */
+type OpenedJobs = Parameters<Parameters<typeof withJobs>[1]>[0];
 
 function print(context: CliContext, value: unknown, text: string): number {
   context.terminal.out(context.values.json ? JSON.stringify(value, null, 2) : text);
@@ -21,7 +24,7 @@ function onNotice(context: CliContext): { onNotice(text: string): void } {
 }
 
 /** Opens the jobs without the means to run them. */
-function look(context: CliContext, work: (repository: JobRepository) => Promise<number>): Promise<number> {
+function look(context: CliContext, work: (repository: OpenedJobs) => Promise<number>): Promise<number> {
   return withJobs(context.home, (repository) => {
     if (repository.zoneProblem !== undefined) context.terminal.err(repository.zoneProblem);
     return work(repository);
@@ -211,7 +214,7 @@ async function status(context: CliContext): Promise<number> {
 }
 
 /** A removed job has a history too, by its id. */
-async function historyOf(repository: JobRepository, id: string, limit: number): Promise<readonly JobRun[]> {
+async function historyOf(repository: OpenedJobs, id: string, limit: number): Promise<readonly JobRun[]> {
   const kept = await repository.ledger.history({ limit, jobId: id });
   return kept.length > 0 ? kept : repository.ledger.history({ limit, jobId: (await repository.actions.find(id)).id });
 }

@@ -4,9 +4,9 @@ import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import { openHome } from "../home/api.ts";
 import { nearest } from "../lib/nearest.ts";
+import { Terminal } from "../lib/terminal/terminal.ts";
 import { runCommand, type Surfaces } from "./command.ts";
 import { commands } from "./table.ts";
-import { Terminal } from "./terminal.ts";
 
 const DEFAULT_COMMAND = "chat";
 
@@ -38,7 +38,7 @@ async function runForeign(home: Home, terminal: Terminal, argv: readonly string[
 interface Line {
   readonly home: Home;
   readonly terminal: Terminal;
-  readonly surfaces?: Surfaces | undefined;
+  readonly surfaces: Surfaces;
 }
 
 async function runLine(line: Line, rest: readonly string[]): Promise<number> {
@@ -59,7 +59,7 @@ async function runLine(line: Line, rest: readonly string[]): Promise<number> {
 }
 
 /** Runs one command line and answers with its exit code. */
-export async function dispatch(argv: readonly string[], surfaces?: Surfaces): Promise<number> {
+export async function dispatch(argv: readonly string[], surfaces: Surfaces): Promise<number> {
   const terminal = new Terminal({
     // Node opens each stream at its first use; a command that reads nothing need not wait for its input.
     get stdin() {
@@ -75,7 +75,7 @@ export async function dispatch(argv: readonly string[], surfaces?: Surfaces): Pr
     const { home, rest, warnings } = openHome(argv);
     place = home.path;
     for (const warning of warnings) terminal.err(`warning: ${warning}`);
-    return await runLine({ home, terminal, ...(surfaces ? { surfaces } : {}) }, rest);
+    return await runLine({ home, terminal, surfaces }, rest);
   } catch (error) {
     return report(terminal, error, place);
   }

@@ -51,7 +51,6 @@ async function end({ home, terminal }: CliContext): Promise<void> {
 
 async function run(context: CliContext): Promise<number> {
   const { surfaces, home, terminal, values } = context;
-  if (!surfaces) throw new UserError("The gateway cannot be run from here.");
   if (values.replace && (await isGatewayRunning(home))) {
     terminal.out("Taking over from the running gateway.");
     await end(context);

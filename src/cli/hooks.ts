@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import { type HookTrial, openHooks } from "../plugins/hooks/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 async function list(context: CliContext): Promise<number> {

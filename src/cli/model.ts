@@ -1,8 +1,8 @@
 // `hermes model`: which models there are, which one is used, and whether it answers.
 
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import { listProviders, type ModelView, setModel, showModel, testModel } from "../providers/api/models.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
 
 const CHOICE: { readonly [name: string]: CliOption } = {

@@ -1,8 +1,9 @@
 // `hermes plugins` in a terminal: arrow keys and Enter switch plugins; nothing is written before the person says so.
+
+import { pick } from "../lib/terminal/picker.ts";
 import { openPlugins } from "../plugins/api.ts";
 import type { PluginRow } from "../plugins/plugin-rows.ts";
 import type { CliContext } from "./command.ts";
-import { pick } from "./picker.ts";
 
 /** Memory providers and context engines are chosen, one of each; what is built in always runs. */
 function switchable(row: PluginRow): boolean {

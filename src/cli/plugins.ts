@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { PluginVariable } from "../core/plugin.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import { openPlugins } from "../plugins/api.ts";
 import type { PluginRow } from "../plugins/plugin-rows.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
 
 function nameOf(context: CliContext, what = "plugin"): string {

@@ -18,12 +18,12 @@ async function resolveWanted(store: SessionStore, wanted: string): Promise<strin
 /** Undefined when a new session is meant. */
 export async function sessionToResume(
   store: SessionStore,
-  options: { resume?: string | undefined; continue?: string },
+  options: { resume?: string | undefined; continue?: string | undefined },
 ): Promise<string | undefined> {
   if (options.resume) return resolveWanted(store, options.resume);
   if (options.continue === undefined) return undefined;
   if (options.continue !== "") return resolveWanted(store, options.continue);
   const [latest] = await store.searchSessions({ source: "cli", limit: 1 });
-  if (!latest) throw new UserError("there is no session to go on with", { hint: "Start one with: hermes" });
+  if (!latest) throw new UserError("there is no session to resume", { hint: "Start one with: hermes" });
   return store.resolveResumeSessionId(await store.getCompressionTip(latest.id));
 }

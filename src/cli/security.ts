@@ -1,8 +1,8 @@
 // `hermes security`: what is open, what is allowed, which files have wrong modes.
 import { openSettings } from "../config/api.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import { type AuditFinding, securityAudit } from "../security/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
-import type { Terminal } from "./terminal.ts";
 
 const STYLE = { high: "red", medium: "yellow", low: "dim", info: "dim" } as const;
 

@@ -1,7 +1,7 @@
 // Errors of the system and of SQLite as one sentence that says what happened and what to do.
 import { accessSync, constants } from "node:fs";
 import { UserError } from "../core/failure.ts";
-import { sqliteCode } from "../store/sqlite/connection/error-code.ts";
+import { sqliteCode } from "../lib/sqlite-error.ts";
 
 const FULL_CURE = "Free some space and try again. Nothing that was saved before is affected.";
 const READ_ONLY_CURE =

@@ -17,7 +17,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
   },
   sessions: {
     summary: "List, search, export and tidy past conversations",
-    load: async () => (await import("./sessions.ts")).sessionsCommand,
+    load: async () => (await import("./sessions/sessions.ts")).sessionsCommand,
   },
   auth: {
     summary: "Add, list and remove the keys of model providers",
@@ -53,7 +53,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
   },
   skills: {
     summary: "Find, install, check and switch skills",
-    load: async () => (await import("./skills.ts")).skillsCommand,
+    load: async () => (await import("./skills/skills.ts")).skillsCommand,
   },
   hooks: {
     summary: "Programs that run at events: list, try, allow, check",

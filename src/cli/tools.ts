@@ -1,6 +1,11 @@
 // `hermes tools`: which tools there are, whether they can be used, and which a platform offers.
 
+import type { App } from "../app/app.ts";
+import { openApp } from "../app/compose.ts";
+import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
+import { pick } from "../lib/terminal/picker.ts";
 import {
   listToolsets,
   showTool,
@@ -10,13 +15,26 @@ import {
   type ToolsetRow,
   type ToolView,
 } from "../tools/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION, textOption } from "./command.ts";
-import { pick } from "./picker.ts";
 
 const PLATFORM: { readonly platform: CliOption } = {
   platform: { type: "string", value: "NAME", help: "Whose tools: cli (default), telegram, cron …" },
 };
+
+/** Opens the program for one operation. */
+async function withApp<T>(context: CliContext, run: (app: App) => Promise<T>): Promise<T> {
+  const app = await openApp(context.home);
+  try {
+    return await run(app);
+  } finally {
+    await app.close();
+  }
+}
+
+function switchFor(context: CliContext, change: { on?: readonly string[]; off?: readonly string[] }) {
+  const request = { platform: platformOf(context), ...change };
+  return withApp(context, (app) => switchToolsets(app, openSettings(context.home), request));
+}
 
 const platformOf = (context: CliContext) => textOption(context, "platform") ?? "cli";
 
@@ -41,7 +59,7 @@ function remark(row: ToolsetRow): string {
 
 async function list(context: CliContext): Promise<number> {
   const platform = platformOf(context);
-  const rows = await listToolsets(context.home, { platform, all: context.values.all === true });
+  const rows = await withApp(context, (app) => listToolsets(app, { platform, all: context.values.all === true }));
   if (context.values.json) return print(context, { platform, toolsets: rows }, "");
   const table = renderTable(
     context.terminal,
@@ -70,7 +88,7 @@ function isToolset(view: ToolView | ToolsetRow): view is ToolsetRow {
 async function show(context: CliContext): Promise<number> {
   const [name] = context.positionals;
   if (!name) throw new UserError("show which tool?", { hint: "For example: hermes tools show read_file", exitCode: 2 });
-  const view = await showTool(context.home, name, platformOf(context));
+  const view = await withApp(context, (app) => showTool(app, name, platformOf(context)));
   if (isToolset(view)) {
     const tools = view.tools.map((tool) => `  ${mark(tool)} ${tool.name}${tool.reason ? ` (${tool.reason})` : ""}`);
     return print(context, view, [`${view.name}: ${view.description}`, `On: ${view.on}`, ...tools].join("\n"));
@@ -91,7 +109,7 @@ function report(context: CliContext, change: ToolsetChange): number {
   if (change.added.length > 0) lines.push(`On for ${change.platform}: ${change.added.join(", ")}`);
   if (change.removed.length > 0) lines.push(`Off for ${change.platform}: ${change.removed.join(", ")}`);
   if (lines.length === 0) lines.push(`Toolsets of ${change.platform}: ${change.toolsets.join(", ")}`);
-  if (change.changed) lines.push("It counts from the next conversation.");
+  if (change.changed) lines.push("Takes effect in the next conversation.");
   print(context, change, lines.join("\n"));
   if (!context.values.json) for (const note of change.notes) context.terminal.err(`note: ${note}`);
   return 0;
@@ -104,19 +122,21 @@ function names(context: CliContext, verb: string): readonly string[] {
 
 async function enable(context: CliContext): Promise<number> {
   const on = names(context, "enable");
-  return report(context, await switchToolsets(context.home, { platform: platformOf(context), on }));
+  return report(context, await switchFor(context, { on }));
 }
 
 async function disable(context: CliContext): Promise<number> {
   const off = names(context, "disable");
-  return report(context, await switchToolsets(context.home, { platform: platformOf(context), off }));
+  return report(context, await switchFor(context, { off }));
 }
 
 /** Arrow keys and Enter switch; nothing is written before the person says so. */
 async function choose(context: CliContext): Promise<number> {
   if (!context.terminal.interactive) return list(context);
   const platform = platformOf(context);
-  const rows = (await listToolsets(context.home, { platform, all: false })).filter((row) => !row.fixed);
+  const rows = (await withApp(context, (app) => listToolsets(app, { platform, all: false }))).filter(
+    (row) => !row.fixed,
+  );
   const before = new Map(rows.map((row) => [row.name, row.on !== "no"]));
   const now = new Map(before);
   const title = `Toolsets of ${platform} (Enter switches, Esc leaves everything as it is)`;
@@ -134,7 +154,7 @@ async function choose(context: CliContext): Promise<number> {
   const changed = rows.map((row) => row.name).filter((name) => now.get(name) !== before.get(name));
   const on = changed.filter((name) => now.get(name));
   const off = changed.filter((name) => !now.get(name));
-  return report(context, await switchToolsets(context.home, { platform, on, off }));
+  return report(context, await switchFor(context, { on, off }));
 }
 
 export const toolsCommand: CliCommand = {

@@ -2,8 +2,8 @@
 
 import { UserError } from "../core/failure.ts";
 import { inDollars, promptTokens, type UsageGroup } from "../core/usage.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import { type UsageGrouping, type UsageReport, usageReport } from "../providers/api/usage.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
 
 const GROUPINGS: readonly UsageGrouping[] = ["model", "purpose", "session", "day"];

@@ -1,6 +1,7 @@
 // `hermes webhook`: routes by which other programs reach the agent.
 
 import { UserError } from "../core/failure.ts";
+import { renderTable } from "../lib/terminal/columns.ts";
 import {
   deliveryProblem,
   listWebhooks,
@@ -9,7 +10,6 @@ import {
   testWebhook,
   webhookRoot,
 } from "../platforms/webhook/api.ts";
-import { renderTable } from "./columns.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 function nameOf(context: CliContext): string {

@@ -1,7 +1,7 @@
 // Quick commands: shell commands that the person gave a slash name in the configuration. No model is involved.
 import type { App } from "../app/app.ts";
+import { commandEnvironment } from "../app/command-environment.ts";
 import { runToEnd } from "../lib/process/run-to-end.ts";
-import { commandEnvironment } from "../tools/terminal/open-backend.ts";
 
 const LIMIT_MS = 30_000;
 const MAX_CHARS = 3_500;

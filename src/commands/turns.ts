@@ -11,9 +11,9 @@ async function steer(args: string, context: CommandContext): Promise<CommandAnsw
 }
 
 async function compress(args: string, context: CommandContext): Promise<CommandAnswer> {
-  const done = await context.conversation.compress(args === "" ? undefined : args);
+  const { shrunk } = await context.conversation.compact(args === "" ? undefined : args);
   return text(
-    done
+    shrunk
       ? "The older part is summarised now; the originals stay searchable."
       : "There is nothing to gain from compacting yet.",
   );

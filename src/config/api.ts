@@ -1,6 +1,8 @@
 // The settings of a home, read from config.yaml, `.env` and the environment.
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { isAccepted } from "../core/config/accepted.ts";
 import { CONFIG_VERSION, findNode } from "../core/config/config.ts";
 import { parseEnvFile } from "../core/config/env-file.ts";
 import { isSecretKey, maskSecret, maskTree } from "../core/config/mask.ts";
@@ -37,13 +39,25 @@ function originOf(path: readonly string[], loaded: LoadedConfig, defaults: Loade
   return loaded.fromEnvironment.includes(path.join(".")) ? "environment" : "config.yaml";
 }
 
+function loadDefaults(): Promise<LoadedConfig> {
+  return loadConfig({ home: { path: "", env: { HERMES_IGNORE_USER_CONFIG: "1" } } });
+}
+
 async function listRows(loaded: LoadedConfig): Promise<SettingRow[]> {
-  const defaults = await loadConfig({ home: { path: "", env: { HERMES_IGNORE_USER_CONFIG: "1" } } });
+  const defaults = await loadDefaults();
   return leaves(loaded.config).map(({ path, value }) => ({
     path: path.join("."),
     value: maskTree(value, path.at(-1) ?? ""),
     from: originOf(path, loaded, defaults),
   }));
+}
+
+/** Hermes Agent v0.14 writes every default into the file: only other values are a choice of the user. */
+async function settingsWithoutEffect({ raw }: LoadedConfig): Promise<string[]> {
+  const { config: defaults } = await loadDefaults();
+  return leaves(raw)
+    .filter(({ path, value }) => isAccepted(path) && !isDeepStrictEqual(value, getAt(defaults, path)))
+    .map(({ path }) => path.join("."));
 }
 
 async function listSecrets(home: Home): Promise<{ name: string; value: string }[]> {
@@ -80,7 +94,7 @@ export function openSettings(home: Home): Settings {
   const cache: ConfigCache = {};
   const inspect: Settings["inspect"] = () => loadConfig({ home, cache });
   const load: Settings["load"] = async (overrides) => {
-    const loaded = await loadConfig({ home, cache, ...(overrides ? { overrides } : {}) });
+    const loaded = await loadConfig({ home, cache, overrides });
     requireUsable(home, loaded);
     return loaded;
   };
@@ -96,8 +110,13 @@ export function openSettings(home: Home): Settings {
     rows: async () => listRows(await inspect()),
     secrets: () => listSecrets(home),
     check: async () => {
-      const { warnings, config } = await inspect();
-      return { problems: warnings, version: config._config_version, newest: CONFIG_VERSION };
+      const loaded = await inspect();
+      return {
+        problems: loaded.warnings,
+        withoutEffect: await settingsWithoutEffect(loaded),
+        version: loaded.config._config_version,
+        newest: CONFIG_VERSION,
+      };
     },
     prepareEdit: async () => {
       refuseWhenManaged(home, "The configuration");

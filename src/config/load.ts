@@ -120,7 +120,7 @@ function isBlocking(warning: ConfigWarning): boolean {
 /** Never throws: whatever is wrong with the file becomes a warning, and the defaults stand in. See `blocking`. */
 export async function loadConfig(options: {
   home: ConfigHome;
-  overrides?: { readonly [key: string]: unknown };
+  overrides?: { readonly [key: string]: unknown } | undefined;
   cache?: ConfigCache | undefined;
 }): Promise<LoadedConfig> {
   const { home, overrides, cache = {} } = options;

@@ -1,5 +1,6 @@
 // Changing one setting from text: find its place, understand the text, check it, write it.
 
+import { ACCEPTED_NOTE, isAccepted } from "../core/config/accepted.ts";
 import { findNode } from "../core/config/config.ts";
 import { isEnvName } from "../core/config/env-file.ts";
 import { belongsInEnvFile, isSecretEnvName, knownEnvNames, nearestEnvName } from "../core/config/env-names.ts";
@@ -71,7 +72,7 @@ async function changeEnv(home: Home, name: string, text: string, readBy: boolean
     key: name,
     value: masked ? maskSecret(text) : text,
     file: ".env",
-    ...(meant ? { hint: `Hermes itself does not read ${name}; did you mean ${meant}?` } : {}),
+    hint: meant && `Hermes itself does not read ${name}; did you mean ${meant}?`,
   };
 }
 
@@ -126,5 +127,6 @@ export async function changeSetting(home: Home, raw: Raw, change: Change): Promi
   if (mirror !== undefined) await setEnvValue(home, mirror, String(value));
   const last = keys.at(-1) ?? "";
   const shown = isSecretKey(last) && typeof value === "string" ? maskSecret(value) : maskTree(value, last);
-  return { key: keys.join("."), value: shown, file: "config.yaml" };
+  const hint = isAccepted(keys) ? `${keys.join(".")} is ${ACCEPTED_NOTE}` : undefined;
+  return { key: keys.join("."), value: shown, file: "config.yaml", hint };
 }

@@ -141,6 +141,7 @@ export function recallContextTool(store: Pick<SessionStore, keyof LogStore>): To
   return defineTool({
     name: "recall_context",
     toolset: "session_search",
+    minWindow: "medium",
     description:
       "Search or re-read earlier turns of this conversation, including those condensed by compaction. Give query to search, or from/to (turn numbers) or ids to read.",
     parameters,

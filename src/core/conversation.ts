@@ -1,80 +1,105 @@
-// A conversation as a surface holds it: send a message, watch events, steer, stop.
+// A conversation as surfaces use it, and the options to open one.
 import type { AgentEvent } from "./event.ts";
 import type { Human } from "./human.ts";
 import type { JobOrigin } from "./job.ts";
-import type { ContentPart } from "./message.ts";
+import type { ContentPart, Message } from "./message.ts";
 import type { ModelIdentity } from "./provider.ts";
+import type { DenyTool } from "./tool.ts";
+
+export interface SendOptions {
+  /** Interrupts the turn. */
+  readonly signal?: AbortSignal | undefined;
+  /** The input was not written by the owner: another person's message, a webhook. */
+  readonly tainted?: boolean | undefined;
+  readonly senderId?: string | undefined;
+  /** Minimum interval between delta events, in milliseconds; each piece is emitted at once when absent. */
+  readonly deltaMs?: number | undefined;
+  /** The model is called only after this resolves; when it rejects, the turn fails. */
+  readonly after?: Promise<unknown> | undefined;
+}
+
+export interface CompactionReport {
+  /** False when nothing was gained and nothing changed. */
+  readonly shrunk: boolean;
+  readonly beforeTokens: number;
+  readonly afterTokens: number;
+  readonly method: string;
+  readonly notice?: string | undefined;
+}
 
 export interface Conversation {
   /** Changes when the conversation is compacted into a new session. */
   readonly sessionId: string;
-  /** Stays for the life of the conversation. */
+  /** The id of the first session; never changes. */
   readonly conversationId: string;
+  readonly messages: readonly Message[];
+  /** Where the first untrusted text of this conversation came from; undefined when it holds none. */
+  readonly outsideOrigin: string | undefined;
   /**
-   * One turn. The last event is `ended`, whatever happened; abandoning the generator ends the turn too. The model is
-   * asked only when `after` has resolved. Pieces of the answer come gathered, no more often than every `deltaMs`.
+   * One turn; only one runs at a time. The last event is always `ended`, exactly once. Leaving the loop early interrupts
+   * the turn; what happened is stored nevertheless.
    */
-  send(
-    input: string | readonly ContentPart[],
-    options: {
-      readonly signal: AbortSignal;
-      readonly tainted?: boolean | undefined;
-      readonly after?: Promise<unknown> | undefined;
-      readonly deltaMs?: number | undefined;
-    },
-  ): AsyncGenerator<AgentEvent>;
-  /** Guidance for the running turn; lands on the next tool result. False when no turn runs. */
+  send(input: string | readonly ContentPart[], options?: SendOptions): AsyncGenerator<AgentEvent, void, undefined>;
+  /** Guidance for the running turn, added to the next tool result. False when no turn runs or the text is blank. */
   steer(text: string): boolean;
-  interrupt(): void;
-  /** Compacts now; false when nothing was gained. */
-  compress(focus?: string): Promise<boolean>;
-  /** Appends the conversation as one ShareGPT line to a file in `dir`; completed and failed ones apart. Its path. */
+  /** Stops the running turn within half a second, including its tools. False when no turn runs. */
+  interrupt(): boolean;
+  /** Compacts now; `focus` names what the summary must keep in most detail. */
+  compact(focus?: string): Promise<CompactionReport>;
+  /** Appends the conversation as one ShareGPT line to a file in `dir`, by `completed`. Returns the file's path. */
   saveTrajectory(dir: string, completed: boolean): Promise<string>;
-  /** Waits for background work with a deadline, ends hooks and memory, releases what the conversation holds. */
-  close(): Promise<void>;
+  /** Interrupts a running turn and waits for background work, with a deadline. `reason` ends the session's row. */
+  close(options?: { readonly reason?: string | undefined }): Promise<void>;
 }
 
-/** How pictures reach the model: as they are, or described by a model that sees. */
+/** How pictures reach the model: as they are, or described by a vision model. */
 export interface Pictures {
   readonly native: boolean;
-  /** The picture in words; the reason when nobody here sees. `url` is a `data:` URL. */
+  /** A description of the picture, or the reason why there is none. `url` is a `data:` URL. */
   describe(
     url: string,
     signal: AbortSignal,
   ): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }>;
 }
 
-/** A conversation with what the person should know about it. */
+/** A conversation with what surfaces show about it. */
 export interface OpenedConversation {
   readonly conversation: Conversation;
   readonly identity: ModelIdentity;
   /** The model's window in tokens. */
   readonly contextLength: number;
   readonly resumed: boolean;
-  /** Prompt caching in words, when it is on. */
+  /** A line about prompt caching, when it is on. */
   readonly caching: string | null;
   /** What the model can do with pictures. */
   readonly pictures: Pictures;
-  /** How the model was chosen, degraded settings, warnings: for the person, before the first prompt. */
+  /** How the model was chosen, degraded settings, warnings: shown to the user before the first prompt. */
   readonly notices: readonly string[];
-  /** Those of the notices that say who answers instead of the configured model: scripts are told too. */
+  /** Those of the notices that name the model used instead of the configured one; scripts print them too. */
   readonly modelNotices: readonly string[];
-  /** The fixed prompt by part, in tokens. */
+  /** Tokens of each part of the fixed prompt. */
   readonly promptParts: readonly { readonly name: string; readonly tokens: number }[];
 }
 
+/** What every caller may choose: terminal, gateway, cron, API server, library and subagents. */
 export interface ConversationOptions {
-  readonly human: Human;
+  /** Who answers approvals and questions. Default: nobody, so dangerous actions are denied. */
+  readonly human?: Human | undefined;
   /** Where the conversation comes from: `cli`, `telegram`, … ; `tool` hides it from lists. */
   readonly source?: string | undefined;
-  /** Whose default toolset applies; `cli` when absent. */
+  /** The platform whose default toolsets apply; `cli` when absent. */
   readonly platform?: string | undefined;
+  /** Limits memory and session search to this user. */
   readonly userId?: string | undefined;
-  /** A session id to go on with. */
+  /** A session to resume: its id or that of an ancestor by compaction. */
   readonly resume?: string | undefined;
-  /** The id for a new session; made when absent. */
+  /** The id of a new session; generated when absent. */
   readonly sessionId?: string | undefined;
-  /** Text of the surface for the model: who is here, how to write. Part of the frozen prompt of a new session. */
+  /** The session that delegated to this one. */
+  readonly parentSessionId?: string | undefined;
+  /** Replaces the whole system prompt. */
+  readonly systemPrompt?: string | undefined;
+  /** Text of the surface for the model: who is here, how to write. Part of the system prompt of a new session. */
   readonly instructions?: string | undefined;
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
@@ -89,12 +114,16 @@ export interface ConversationOptions {
   /** The scheduled job that this conversation belongs to. */
   readonly jobId?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** Toolsets that this conversation must not have, whatever else is chosen. */
+  /** Toolsets that are removed, whatever else is chosen. */
   readonly withoutToolsets?: readonly string[] | undefined;
-  /** Only tools that this platform has too, whatever else is chosen. */
+  /** Removes tools that this platform does not have, whatever else is chosen. */
   readonly withinPlatform?: string | undefined;
   readonly noMemory?: boolean | undefined;
   readonly noProjectFiles?: boolean | undefined;
-  /** The chat that this conversation is in: where jobs made here deliver to. */
+  /** The chat of this conversation: the default target of jobs that are created here. */
   readonly origin?: JobOrigin | undefined;
+  /** Delegation depth; 0 or absent for the user's own conversations. */
+  readonly depth?: number | undefined;
+  /** Called when the tools are resolved and at every call. */
+  readonly denyTool?: DenyTool | undefined;
 }

@@ -34,6 +34,8 @@ export interface SettingRow {
 
 export interface SettingsCheck {
   readonly problems: readonly ConfigWarning[];
+  /** Keys in config.yaml that differ from the default and have no effect here; not problems. */
+  readonly withoutEffect: readonly string[];
   /** Layout version of config.yaml, and the newest one. */
   readonly version: number;
   readonly newest: number;

@@ -1,16 +1,18 @@
-// Every tool that was registered, and the boxes handed to conversations. Built-ins and plugins enter by the same door.
+// All registered tools, and the tool boxes of conversations. Built-in tools and plugins register in the same way.
+
+import { errorMessage } from "../lib/error-message.ts";
 import type { ToolSchema } from "./provider.ts";
-import type { Availability, Tool, ToolBox } from "./tool.ts";
+import type { Availability, Tool, ToolBox, ToolPolicy } from "./tool.ts";
 
 const AVAILABILITY_MS = 30_000;
 
-/** The name under which the program's own parts are registered. */
+/** The owner of the built-in tools. */
 export const BUILTINS = "builtins";
 
 export interface RegisterOptions {
   /** Replaces a tool of the same name on purpose. */
   readonly override?: boolean | undefined;
-  /** Who brings it, for messages. */
+  /** The plugin, for messages. */
   readonly owner?: string | undefined;
 }
 
@@ -25,9 +27,10 @@ export class Registry {
   readonly #reserved = new Map<string, string>();
   readonly #checked = new Map<string, { at: number; availability: Availability }>();
 
-  /** False, with a reason, when the name is taken and the newcomer does not say `override`. */
+  /** Fails when the name is taken and `override` is not set. */
   register(tool: Tool, options: RegisterOptions = {}): Availability {
-    const present = this.#tools.get(tool.name)?.owner ?? this.#reserved.get(tool.name);
+    const replaced = this.#tools.get(tool.name);
+    const present = replaced?.owner ?? this.#reserved.get(tool.name);
     const owner = options.owner ?? BUILTINS;
     if (present && !options.override) {
       return {
@@ -35,12 +38,12 @@ export class Registry {
         reason: `tool "${tool.name}" is registered by ${present} already; ${owner} must pass override to replace it`,
       };
     }
-    this.#tools.set(tool.name, { tool, owner });
+    this.#tools.set(tool.name, { tool: withPolicyOf(replaced?.tool, tool), owner });
     this.#checked.delete(tool.name);
     return { ok: true };
   }
 
-  /** Takes names for tools that are made anew for every conversation: the same rules apply to them. */
+  /** Reserves the names of tools that are created for each conversation: replacing them needs `override` too. */
   reserve(names: readonly string[], owner: string = BUILTINS): void {
     for (const name of names) this.#reserved.set(name, owner);
   }
@@ -50,7 +53,7 @@ export class Registry {
     this.#checked.delete(name);
   }
 
-  /** Forgets what was found available, after the configuration or the environment changed. */
+  /** Clears the remembered availability, after the configuration or the environment changed. */
   forget(): void {
     this.#checked.clear();
   }
@@ -59,7 +62,14 @@ export class Registry {
     return this.#tools.get(name)?.tool;
   }
 
-  /** Tool names by toolset, for the toolsets that plugins extend or bring. */
+  /** The registered tool, else the one of `own`; a registered tool replaces an own one and inherits its policy. */
+  find(name: string, own: readonly Tool[]): Tool | undefined {
+    const registered = this.get(name);
+    const created = own.find((tool) => tool.name === name);
+    return registered === undefined ? created : withPolicyOf(created, registered);
+  }
+
+  /** Names of the registered tools by toolset. */
   toolsets(): Map<string, string[]> {
     const sets = new Map<string, string[]>();
     for (const { tool } of this.#tools.values()) sets.set(tool.toolset, [...(sets.get(tool.toolset) ?? []), tool.name]);
@@ -77,7 +87,7 @@ export class Registry {
     try {
       availability = await entry.tool.available();
     } catch (error) {
-      availability = { ok: false, reason: error instanceof Error ? error.message : String(error) };
+      availability = { ok: false, reason: errorMessage(error) };
     }
     this.#checked.set(name, { at: now, availability });
     return availability;
@@ -91,15 +101,14 @@ export class Registry {
   }
 
   /**
-   * The tools of one conversation: those named, registered and available, sorted by name so that the prefix is stable.
-   * `own` are tools made for this conversation alone; a registered tool of the same name goes before them.
+   * The tools of one conversation: those that are named, registered and available, sorted by name so that the prompt
+   * prefix is stable. `own` are tools that were created for this conversation.
    */
   async box(names: readonly string[], own: readonly Tool[] = []): Promise<ToolBox> {
     const usable = new Map<string, Tool>();
     const reasons = new Map<string, string>();
-    const byName = new Map(own.map((tool) => [tool.name, tool]));
     for (const name of [...new Set(names)].sort()) {
-      const tool = this.get(name) ?? byName.get(name);
+      const tool = this.find(name, own);
       if (!tool) continue;
       const availability = this.get(name)
         ? await this.availability(name)
@@ -110,18 +119,31 @@ export class Registry {
     for (const name of this.#tools.keys())
       if (!usable.has(name) && !reasons.has(name)) reasons.set(name, "its toolset is not enabled here");
     return {
-      schemas: [...usable.values()].map(schemaOf),
+      schemas: [...usable.values()].map(buildSchema),
       find: (name) => usable.get(name),
       unavailable: (name) => reasons.get(name),
     };
   }
 }
 
-/** Made once for all conversations: schemas are constants of the tools' files. */
+/** `tool` with the policy of the tool that it replaces, where it sets none itself. */
+function withPolicyOf(replaced: Tool | undefined, tool: Tool): Tool {
+  if (replaced === undefined) return tool;
+  const policy: ToolPolicy = {
+    minWindow: tool.minWindow ?? replaced.minWindow,
+    notForSubagents: tool.notForSubagents ?? replaced.notForSubagents,
+    housekeeping: tool.housekeeping ?? replaced.housekeeping,
+    storesArguments: tool.storesArguments ?? replaced.storesArguments,
+    namesFolders: tool.namesFolders ?? replaced.namesFolders,
+  };
+  return { ...tool, ...policy };
+}
+
+/** By schema object: schemas are constants, and conversations share their plain form. */
 const plainParameters = new WeakMap<object, ToolSchema["parameters"]>();
 
-/** The tool as the model sees it: plain JSON Schema, without the symbols that the schema library keeps. */
-function schemaOf(tool: Tool): ToolSchema {
+/** The tool as the model sees it: plain JSON Schema, without the symbols of the schema library. */
+function buildSchema(tool: Tool): ToolSchema {
   let parameters = plainParameters.get(tool.parameters);
   if (!parameters) {
     parameters = JSON.parse(JSON.stringify(tool.parameters)) as ToolSchema["parameters"];

@@ -63,7 +63,21 @@ export type Availability = { readonly ok: true } | { readonly ok: false; readonl
  */
 export type Overlap = "parallel" | "paths" | "alone";
 
-export interface Tool<P extends TSchema = TSchema> {
+/** What the program must know about a tool beyond running it. A tool that replaces another one inherits these. */
+export interface ToolPolicy {
+  /** The smallest model window in which the tool is offered; large windows only when absent. */
+  readonly minWindow?: "small" | "medium" | undefined;
+  /** Why subagents must not use this tool, as the end of a sentence. */
+  readonly notForSubagents?: string | undefined;
+  /** Manages notes, tasks and the like: text that comes with nothing but such calls is the answer. */
+  readonly housekeeping?: boolean | undefined;
+  /** Stores its arguments or passes them to another model: known secrets are removed from them first. */
+  readonly storesArguments?: boolean | undefined;
+  /** Its arguments name folders: project instructions found there are added to the result. */
+  readonly namesFolders?: boolean | undefined;
+}
+
+export interface Tool<P extends TSchema = TSchema> extends ToolPolicy {
   readonly name: string;
   readonly toolset: string;
   readonly description: string;
@@ -85,6 +99,9 @@ export interface Tool<P extends TSchema = TSchema> {
   preview?(args: Static<P>): string;
   run(args: Static<P>, context: ToolContext): Promise<ToolResult>;
 }
+
+/** Returns the reason to refuse a tool; undefined allows it. */
+export type DenyTool = (name: string, tool: Tool | undefined) => string | undefined;
 
 /** Gives the arguments of `run` the type of the schema, and forgets it again so that tools can share a list. */
 export function defineTool<P extends TSchema>(tool: Tool<P>): Tool {

@@ -236,6 +236,8 @@ export function cronjobTool(options: CronjobToolOptions): Tool {
   return defineTool({
     name: "cronjob",
     toolset: "cronjob",
+    storesArguments: true,
+    notForSubagents: "a subagent must not schedule jobs",
     description:
       "Schedule work for later or again and again, and look after scheduled jobs. Each run is a fresh conversation without this one's history; its answer is delivered to `deliver`.",
     parameters,

@@ -1,6 +1,7 @@
 // Tool results that were too large for the window are kept as files; this removes old ones, and the oldest of too many.
 import { lstat, readdir, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
 
 const HOUR_MS = 3_600_000;
@@ -86,7 +87,7 @@ export interface SpillSweeper {
 /** Looks a while after the start, then daily, and at the end. */
 export function startSpillSweeper(
   home: Home,
-  keep: { readonly keep_days: number; readonly keep_mb: number },
+  keep: Pick<Config["tool_output"], "keep_days" | "keep_mb">,
 ): SpillSweeper {
   const folder = join(home.path, "cache", "tool-results");
   const limits = { maxAgeMs: keep.keep_days * DAY_MS, maxBytes: keep.keep_mb * 1_000_000 };

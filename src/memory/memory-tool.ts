@@ -65,6 +65,10 @@ export function memoryTool(options: MemoryToolOptions): Tool {
   return defineTool({
     name: "memory",
     toolset: "memory",
+    storesArguments: true,
+    housekeeping: true,
+    minWindow: "medium",
+    notForSubagents: "a subagent must not change what is remembered",
     description:
       "Keep short notes for later conversations: stable facts, preferences, corrections. Not for task progress. The current notes are in the system prompt; changes show there from the next session.",
     parameters,

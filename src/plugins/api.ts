@@ -6,7 +6,7 @@ import type { Home } from "../core/home.ts";
 import type { PluginVariable } from "../core/plugin.ts";
 import type { Settings } from "../core/settings.ts";
 import { nearest } from "../lib/nearest.ts";
-import { commandEnvironment } from "../tools/terminal/open-backend.ts";
+import { commandEnvironment } from "../app/command-environment.ts";
 import { discoverPlugins, type FoundPlugin } from "./discovery.ts";
 import {
   describeInstall,

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { PluginDatabase } from "../core/plugin.ts";
 import { immediate, openDatabase } from "../store/sqlite/connection/driver.ts";
-import { isLocked } from "../store/sqlite/connection/error-code.ts";
+import { isLocked } from "../lib/sqlite-error.ts";
 
 const BUSY_MS = 2_000;
 /** Files with an owner and a schema of their own. */

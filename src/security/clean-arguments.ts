@@ -2,9 +2,6 @@
 import type { Redactor } from "../core/redactor.ts";
 import type { Tool, ToolBox } from "../core/tool.ts";
 
-/** Memory, skills and jobs outlive the conversation; a subagent's task becomes its prompt. */
-const DURABLE_TOOLS = new Set(["memory", "skill_manage", "cronjob", "delegate_task", "todo"]);
-
 function redactValue(value: unknown, redactor: Redactor): unknown {
   if (typeof value === "string") return redactor.redact(value, { code: true });
   if (Array.isArray(value)) return value.map((item) => redactValue(item, redactor));
@@ -22,7 +19,7 @@ export function withCleanArguments(box: ToolBox, redactor: Redactor): ToolBox {
     ...box,
     find: (name) => {
       const tool = box.find(name);
-      if (!tool || !DURABLE_TOOLS.has(name)) return tool;
+      if (!tool?.storesArguments) return tool;
       const known = wrapped.get(name) ?? wrap(tool);
       wrapped.set(name, known);
       return known;

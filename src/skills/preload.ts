@@ -59,7 +59,7 @@ export async function preloadFor(
   return service.preload(names, {
     conversationId: opened.conversationId,
     sessionId: opened.sessionId,
-    human: options.human,
+    human: options.human ?? nobody,
     signal: new AbortController().signal,
     ...describeSurface(options),
   });

@@ -70,6 +70,9 @@ export function skillTools(port: SkillPort): Tool[] {
     defineTool({
       name: "skill_manage",
       toolset: "skills",
+      storesArguments: true,
+      housekeeping: true,
+      notForSubagents: "a subagent must not change skills",
       description:
         "Keep a way of working as a skill: create it after a hard task that will come again, patch it when it was wrong. A skill says when to use it, the steps, the pitfalls and how to check the result.",
       parameters: manageParameters,

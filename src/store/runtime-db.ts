@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../core/failure.ts";
+import { sqliteCode } from "../lib/sqlite-error.ts";
 import { RUNTIME_MIGRATIONS } from "./runtime/migrations.ts";
 import { type Database, immediate, openDatabase } from "./sqlite/connection/driver.ts";
-import { sqliteCode } from "./sqlite/connection/error-code.ts";
 import { meansFull } from "./sqlite/connection/volume.ts";
 
 /** Two processes that start together wait for each other's migration. */

@@ -1,7 +1,7 @@
 // The messages between a worker-hosted store and its owner.
 import { UserError } from "../core/failure.ts";
 import type { SessionStore } from "../core/session.ts";
-import { sqliteCode } from "./sqlite/connection/error-code.ts";
+import { sqliteCode } from "../lib/sqlite-error.ts";
 import type { SqliteSessionStore, SqliteStoreOptions } from "./sqlite-session-store.ts";
 
 /** Calls that travel as they are: everything except the stream of `exportAll`. */

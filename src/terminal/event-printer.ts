@@ -1,7 +1,7 @@
 // Turns the events of a turn into lines: text as it streams, one line for each tool, notices apart from the answer.
 
-import type { Style, Terminal } from "../cli/terminal.ts";
 import type { AgentEvent } from "../core/event.ts";
+import type { Style, Terminal } from "../lib/terminal/terminal.ts";
 import { fitToWidth } from "../lib/text/text-width.ts";
 
 export interface PrintOptions {

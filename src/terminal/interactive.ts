@@ -1,11 +1,12 @@
 // The plain, line-based conversation: a prompt, streamed answers, slash commands, and text typed while a turn runs.
 import { join } from "node:path";
 import type { App } from "../app/app.ts";
-import type { CliContext } from "../cli/command.ts";
-import { pick } from "../cli/picker.ts";
 import { type CommandAnswer, parseCommandLine, type SlashCommand } from "../core/command.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
+import type { Home } from "../core/home.ts";
 import type { Human } from "../core/human.ts";
+import { pick } from "../lib/terminal/picker.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import { fitToWidth } from "../lib/text/text-width.ts";
 import { EventPrinter } from "./event-printer.ts";
 import { plainLine, type TypedLine, withPastes } from "./line-editor.ts";
@@ -21,11 +22,22 @@ function commandOf(line: TypedLine, commands: readonly SlashCommand[]): ReturnTy
   return parsed && "command" in parsed ? { ...parsed, args: withPastes(parsed.args, line.pastes) } : parsed;
 }
 
+export interface InteractiveOptions {
+  readonly home: Home;
+  readonly terminal: Terminal;
+  readonly app: App;
+  /** Show what tools report while they run. */
+  readonly verbose: boolean;
+  /** Builds the options of a conversation with this user. */
+  options(human: Human): Promise<ConversationOptions>;
+}
+
 class Session {
-  readonly #context: CliContext;
+  readonly #terminal: Terminal;
   readonly #app: App;
   readonly #reader: LineReader;
-  readonly #options: (human: Human) => Promise<ConversationOptions>;
+  readonly #verbose: boolean;
+  readonly #options: InteractiveOptions["options"];
   #opened: OpenedConversation | undefined;
   #changes: Partial<ConversationOptions> = {};
   #running: AbortController | undefined;
@@ -40,15 +52,16 @@ class Session {
   #lastInterrupt = 0;
   #exitCode = 0;
 
-  constructor(context: CliContext, app: App, options: (human: Human) => Promise<ConversationOptions>) {
-    this.#context = context;
+  constructor({ home, terminal, app, verbose, options }: InteractiveOptions) {
+    this.#terminal = terminal;
     this.#app = app;
+    this.#verbose = verbose;
     this.#options = options;
-    this.#reader = new LineReader(context.terminal, join(context.home.path, ".hermes_history"));
+    this.#reader = new LineReader(terminal, join(home.path, ".hermes_history"));
   }
 
   get #human(): Human {
-    return terminalHuman(this.#context.terminal, {
+    return terminalHuman(this.#terminal, {
       approvalMs: this.#app.config.approvals.timeout * 1000,
       reader: this.#reader,
     });
@@ -66,7 +79,7 @@ class Session {
     });
     this.#opened = opened;
     this.#commands = await this.#app.commands();
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     for (const notice of opened.notices) terminal.out(terminal.style("dim", terminal.forOut(notice)));
     if (opened.caching) terminal.out(terminal.style("dim", terminal.forOut(opened.caching)));
     if (opened.resumed) terminal.out(await recap(this.#app.store, opened.conversation.sessionId, terminal));
@@ -78,7 +91,7 @@ class Session {
     const now = Date.now();
     const again = now - this.#lastInterrupt <= EXIT_WINDOW_MS;
     this.#lastInterrupt = now;
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     if (this.#running && !again) this.#running.abort();
     else if (!this.#running && this.#reader.clearDraft()) this.#lastInterrupt = 0;
     else if (again) this.#leave();
@@ -95,11 +108,11 @@ class Session {
   async #turn(line: TypedLine, prepared?: { readonly untrusted: boolean }): Promise<void> {
     const opened = this.#opened ?? (await this.#open());
     const display = this.#app.config.display;
-    const printer = new EventPrinter(this.#context.terminal, {
+    const printer = new EventPrinter(this.#terminal, {
       quiet: false,
       stream: true,
       reasoning: display.show_reasoning,
-      toolProgress: this.#context.values.verbose ? "verbose" : String(display.tool_progress),
+      toolProgress: this.#verbose ? "verbose" : String(display.tool_progress),
     });
     const controller = new AbortController();
     this.#running = controller;
@@ -108,7 +121,7 @@ class Session {
       const input = prepared
         ? { text: line.text, warnings: [], untrusted: prepared.untrusted }
         : await this.#app.prepareInput(line.typed, opened);
-      const { terminal } = this.#context;
+      const terminal = this.#terminal;
       for (const warning of input.warnings) terminal.err(`warning: ${terminal.forErr(warning)}`);
       const options = { signal: controller.signal, tainted: input.untrusted };
       for await (const event of opened.conversation.send(withPastes(input.text, line.pastes), options)) {
@@ -119,7 +132,7 @@ class Session {
       this.#running = undefined;
       this.#printer = undefined;
     }
-    if (display.bell_on_complete) this.#context.terminal.raw("\u0007");
+    if (display.bell_on_complete) this.#terminal.raw("\u0007");
   }
 
   /** Text typed while a turn runs: interrupt it, steer it, or wait for its end, as configured; always acknowledged. */
@@ -145,7 +158,7 @@ class Session {
 
   /** What was typed was not on the screen until now: an answer was being written there. */
   #acknowledge(line: TypedLine, what?: string): void {
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     const width = Math.min(terminal.columns, 100) - 6;
     const typed = fitToWidth(terminal.forErr(line.text.trim().replaceAll(/\s+/gu, " ")), width);
     const shown = terminal.style("dim", `  ❯ ${typed}${what ? `\n  ${what}` : ""}`);
@@ -154,7 +167,7 @@ class Session {
   }
 
   async #answer(answer: CommandAnswer, retry: (choice: string) => Promise<void>): Promise<void> {
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     if (answer.type === "text") terminal.out(terminal.forOut(answer.text));
     else if (answer.type === "quit") this.#interruptToLeave();
     else if (answer.type === "send" && answer.prepared) await this.#turn(plainLine(answer.text), answer.prepared);
@@ -194,11 +207,11 @@ class Session {
   }
 
   async #choose(title: string, choices: readonly { label: string; value: string }[]): Promise<string | null> {
-    if (!this.#context.terminal.interactive) {
-      this.#context.terminal.out(this.#context.terminal.forOut(choices.map((choice) => choice.label).join("\n")));
+    if (!this.#terminal.interactive) {
+      this.#terminal.out(this.#terminal.forOut(choices.map((choice) => choice.label).join("\n")));
       return null;
     }
-    return this.#reader.lend(() => pick(this.#context.terminal, title, choices));
+    return this.#reader.lend(() => pick(this.#terminal, title, choices));
   }
 
   /** Commands by their exact word, then skills, then what the word could be short for. */
@@ -215,7 +228,7 @@ class Session {
     const commands = this.#commands;
     const parsed = await this.#meaning(line);
     if (!parsed) return false;
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     if ("unknown" in parsed) {
       terminal.err(
         `unknown command /${parsed.unknown}${parsed.candidates.length > 0 ? `; one of: ${parsed.candidates.map((name) => `/${name}`).join(" ")}` : ""}. See /help`,
@@ -258,7 +271,7 @@ class Session {
   /** A line for the person now; a message for the agent when nothing else is going on. */
   #processNews(notice: { conversationId: string; line: string; message: string }): void {
     if (notice.conversationId !== this.#opened?.conversation.conversationId) return;
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     const shown = terminal.style("dim", `  ${terminal.forErr(notice.line)}`);
     this.#news.push(notice.message);
     this.#waiting?.abort();
@@ -274,7 +287,7 @@ class Session {
       if (news !== undefined) return { news };
       const waiting = new AbortController();
       this.#waiting = waiting;
-      const line = await this.#reader.line(this.#context.terminal.style("cyan", "❯ "), waiting.signal);
+      const line = await this.#reader.line(this.#terminal.style("cyan", "❯ "), waiting.signal);
       this.#waiting = undefined;
       if (line !== null) return { line };
       if (!waiting.signal.aborted || this.#leaving) return null;
@@ -286,7 +299,7 @@ class Session {
     const release = this.#leaveOnSignals();
     await this.#open();
     const deaf = this.#app.onProcessEvent((notice) => this.#processNews(notice));
-    const { terminal } = this.#context;
+    const terminal = this.#terminal;
     terminal.out(terminal.style("dim", "Type a message, /help for commands, Ctrl-D to leave."));
     while (!this.#leaving) {
       const next = await this.#next();
@@ -306,7 +319,7 @@ class Session {
     release();
     const id = this.#opened?.conversation.sessionId;
     if (id && (await this.#app.store.getSession(id)))
-      terminal.out(terminal.style("dim", `Go on with: hermes -r ${id}`));
+      terminal.out(terminal.style("dim", `Resume with: hermes -r ${id}`));
     return this.#exitCode;
   }
 
@@ -324,10 +337,7 @@ class Session {
   }
 }
 
-export function interact(
-  context: CliContext,
-  app: App,
-  options: (human: Human) => Promise<ConversationOptions>,
-): Promise<number> {
-  return new Session(context, app, options).run();
+/** Runs the interactive conversation until the user leaves; the exit code. */
+export function interact(options: InteractiveOptions): Promise<number> {
+  return new Session(options).run();
 }

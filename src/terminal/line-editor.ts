@@ -1,7 +1,7 @@
 // One line of input with editing, drawn only while a prompt is shown; pasted blocks appear as a short label.
 import { EventEmitter } from "node:events";
 import { createInterface, type Interface } from "node:readline";
-import type { InputReceiver } from "../cli/terminal-input.ts";
+import type { InputReceiver } from "../lib/terminal/terminal-input.ts";
 
 export interface TypedLine {
   /** The whole text. */

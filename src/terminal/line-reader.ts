@@ -1,9 +1,9 @@
 // Input of the interactive conversation: messages, and questions that put the typed text aside.
 import { appendFile, readFile } from "node:fs/promises";
-import { PipedLines } from "../cli/piped-lines.ts";
-import { SecretEntry } from "../cli/secret-entry.ts";
-import type { Terminal } from "../cli/terminal.ts";
-import { TerminalInput } from "../cli/terminal-input.ts";
+import { PipedLines } from "../lib/terminal/piped-lines.ts";
+import { SecretEntry } from "../lib/terminal/secret-input.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
+import { TerminalInput } from "../lib/terminal/terminal-input.ts";
 import { LineEditor, MAX_HISTORY, plainLine, type TypedLine } from "./line-editor.ts";
 
 /** Longer messages are not kept in the history file. */

@@ -1,8 +1,8 @@
 // What a resumed conversation was about: its last exchanges, shortened.
 
-import type { Terminal } from "../cli/terminal.ts";
 import { type Content, textOf } from "../core/message.ts";
 import type { SessionStore } from "../core/session.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 
 const EXCHANGES = 10;
 const USER_CHARS = 300;

@@ -1,8 +1,8 @@
 // The person at this terminal: approvals, questions and secrets, each with a time limit.
 
-import type { Terminal } from "../cli/terminal.ts";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../core/human.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
+import type { Terminal } from "../lib/terminal/terminal.ts";
 import { oneLine } from "../lib/text/one-line.ts";
 import { fitToWidth } from "../lib/text/text-width.ts";
 import { showControlCharacters } from "../lib/text/visible-text.ts";

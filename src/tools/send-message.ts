@@ -106,6 +106,7 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
   return defineTool({
     name: "send_message",
     toolset: "messaging",
+    notForSubagents: "a subagent must not write to other people",
     description:
       'Write to a person or channel on a connected chat platform, other than the reply you are giving here. Look the place up with action "list" before you write to somebody by name.',
     parameters,

@@ -165,6 +165,8 @@ export function sessionSearchTool(scope: Scope): Tool {
   return defineTool({
     name: "session_search",
     toolset: "session_search",
+    housekeeping: true,
+    minWindow: "medium",
     description:
       "Search past conversations with this person: no arguments lists the latest, query finds words in all of them, session_id reads one. Use it when they refer to something said before.",
     parameters,

@@ -56,6 +56,9 @@ export function todoTool(lists: TodoLists): Tool {
   return defineTool({
     name: "todo",
     toolset: "todo",
+    storesArguments: true,
+    housekeeping: true,
+    minWindow: "medium",
     description:
       "Read or write the task list of this conversation. Use it for work of three steps or more: one item in_progress at a time, completed as soon as it is done.",
     parameters,

@@ -1,17 +1,17 @@
-// Which toolsets a platform has on, and how one is switched: the list in `platform_toolsets` worked out as data.
+// The toolsets of a platform (`platform_toolsets`), and the list that results from switching some on or off.
 import type { Config } from "../core/config/config.ts";
 import { type ExtraToolsets, OFF_BY_DEFAULT, resolveToolsets, TOOLSETS } from "./toolsets.ts";
 
-/** Groups of other toolsets, and `search`, which is a part of `web`. */
+/** Groups of other toolsets, and `search`, whose tool is also in `web`. */
 const NOT_LEAVES = ["debugging", "safe", "search"];
 
-/** The toolsets that a person switches one by one. */
+/** The toolsets that users switch individually. */
 export function leafToolsets(extra: ExtraToolsets): string[] {
   const own = Object.keys(TOOLSETS).filter((name) => !name.startsWith("hermes-") && !NOT_LEAVES.includes(name));
   return [...own, ...pluginToolsets(extra)];
 }
 
-/** Added to every conversation, whatever is switched. */
+/** Part of every conversation; cannot be switched. */
 export const ALWAYS_ON: readonly string[] = ["context"];
 
 function pluginToolsets(extra: ExtraToolsets): string[] {
@@ -25,32 +25,33 @@ export function platforms(config: Config): string[] {
   return [...new Set([...bundled, ...Object.keys(config.platform_toolsets)])];
 }
 
-function bundleOf(platform: string): string {
+function defaultBundle(platform: string): string {
   const bundle = `hermes-${platform.replaceAll("_", "-")}`;
   return Object.hasOwn(TOOLSETS, bundle) ? bundle : "hermes-cli";
 }
 
-/** What the configuration names for the platform, or what it has without being named. */
-export function selection(config: Config, platform: string, extra: ExtraToolsets): string[] {
+/** The configured toolsets of the platform; without any, its default bundle and every toolset of plugins. */
+export function platformToolsets(config: Config, platform: string, extra: ExtraToolsets): string[] {
   const named = (config.platform_toolsets as { readonly [name: string]: readonly string[] | undefined })[platform];
-  return [...(named ?? [bundleOf(platform), ...pluginToolsets(extra)])];
+  return [...(named ?? [defaultBundle(platform), ...pluginToolsets(extra)])];
 }
 
+/** The individual toolsets whose tools are all part of the named one. */
 function covered(name: string, extra: ExtraToolsets): string[] {
   const tools = new Set(resolveToolsets([name], extra));
   const inside = (leaf: string) => resolveToolsets([leaf], extra).every((tool) => tools.has(tool));
   return leafToolsets(extra).filter(inside);
 }
 
-/** The same tools named by leaf toolsets, so that one can be taken out. Names that nobody knows stay as they are. */
+/** The same tools as individual toolsets, so that one can be removed. Unknown names are kept. */
 function asLeaves(names: readonly string[], extra: ExtraToolsets): string[] {
   const leaves = new Set(leafToolsets(extra));
-  const spelled = names.flatMap((name) => {
+  const expanded = names.flatMap((name) => {
     const inner = leaves.has(name) ? [] : covered(name, extra);
     if (inner.length === 0) return [name];
     return name === "all" || name === "*" ? inner : inner.filter((leaf) => !OFF_BY_DEFAULT.includes(leaf));
   });
-  return [...new Set(spelled)];
+  return [...new Set(expanded)];
 }
 
 export function switchOn(current: readonly string[], names: readonly string[], extra: ExtraToolsets): string[] {
@@ -63,7 +64,7 @@ export function switchOn(current: readonly string[], names: readonly string[], e
 }
 
 export function switchOff(current: readonly string[], names: readonly string[], extra: ExtraToolsets): string[] {
-  const away = new Set(names.flatMap((name) => [name, ...covered(name, extra)]));
-  if (away.has("web")) away.add("search");
-  return asLeaves(current, extra).filter((name) => !away.has(name));
+  const removed = new Set(names.flatMap((name) => [name, ...covered(name, extra)]));
+  if (removed.has("web")) removed.add("search");
+  return asLeaves(current, extra).filter((name) => !removed.has(name));
 }

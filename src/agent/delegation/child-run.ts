@@ -1,41 +1,22 @@
-// Runs one subagent to its one end: done, failed, timed out or interrupted, always with what it had so far.
+// Runs one subagent until it is done, fails, times out or is interrupted, and reports what it achieved.
+import type { Conversation, ConversationOptions } from "../../core/conversation.ts";
 import type { AgentEvent } from "../../core/event.ts";
-import type { Human } from "../../core/human.ts";
 import type { Json, JsonObject } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
-import type { Tool, ToolContext } from "../../core/tool.ts";
+import type { DenyTool, ToolContext } from "../../core/tool.ts";
 import type { Cost, Usage } from "../../core/usage.ts";
-import { Deadline } from "../tools/deadline.ts";
+import { Deadline } from "../../lib/async/deadline.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { ABORTED, untilAborted } from "../until-aborted.ts";
+
+export const DELEGATE_TASK = "delegate_task";
 
 export type ChildRole = "leaf" | "orchestrator";
 
-/** Everything the factory needs to open a subagent. */
-export interface ChildSpec {
-  readonly sessionId: string;
-  readonly parentSessionId: string;
-  readonly goal: string;
-  /** Stands in for the whole system prompt: no identity, no project files, no memory. */
-  readonly systemPrompt: string;
-  /** Undefined: the parent's. */
-  readonly toolsets: readonly string[] | undefined;
-  readonly role: ChildRole;
-  readonly depth: number;
-  readonly maxTurns: number;
-  readonly human: Human;
-  /** For `AgentSettings.denyTool`: enforced at every dispatch. */
-  denyTool(name: string, tool: Tool | undefined): string | undefined;
-}
+/** Opens a subagent. `sessionId` is always given, so that the parent can record it before. */
+export type OpenChild = (options: ChildOptions) => Promise<Conversation>;
 
-/** A subagent as the runner sees it. */
-export interface ChildConversation {
-  send(input: string, options: { signal: AbortSignal; tainted?: boolean | undefined }): AsyncIterable<AgentEvent>;
-  /** Where text from outside came from that it has read. */
-  readonly outsideOrigin?: string | undefined;
-  close(options?: { reason?: string | undefined }): Promise<void>;
-}
-
-export type OpenChild = (spec: ChildSpec) => Promise<ChildConversation>;
+export type ChildOptions = ConversationOptions & { readonly sessionId: string };
 
 export interface ChildReport {
   readonly json: JsonObject;
@@ -45,26 +26,16 @@ export interface ChildReport {
   readonly usage: Usage | undefined;
   readonly cost: Cost | undefined;
   readonly written: readonly string[];
-  /** Where text from outside came from that the subagent has read. */
+  /** Where the untrusted text came from that the subagent has read. */
   readonly origin?: string | undefined;
 }
 
-/** Blocked in every subagent: asking the person, speaking to others, and anything that outlives the task. */
-const BLOCKED = new Map([
-  ["clarify", "a subagent has nobody to ask"],
-  ["memory", "a subagent must not change what is remembered"],
-  ["send_message", "a subagent must not write to other people"],
-  ["execute_code", "a subagent must not run free code"],
-  ["skill_manage", "a subagent must not change skills"],
-  ["cronjob", "a subagent must not schedule jobs"],
-]);
-
-export function childDenial(role: ChildRole): ChildSpec["denyTool"] {
-  return (name) => {
-    const reason = BLOCKED.get(name);
-    if (reason !== undefined) return `${name} is not available here: ${reason}.`;
-    if (name === "delegate_task" && role !== "orchestrator")
-      return "delegate_task is not available here: this subagent may not start others.";
+/** `denyTool` of a subagent: each tool says itself why subagents must not use it. */
+export function childDenial(role: ChildRole): DenyTool {
+  return (name, tool) => {
+    if (tool?.notForSubagents !== undefined) return `${name} is not available here: ${tool.notForSubagents}.`;
+    if (name === DELEGATE_TASK && role !== "orchestrator")
+      return `${name} is not available here: this subagent may not start others.`;
     return undefined;
   };
 }
@@ -76,7 +47,7 @@ interface TraceItem {
   status: string;
 }
 
-/** Listens to a child's events and knows at any moment what it has achieved. */
+/** Collects from a child's events what it has achieved so far. */
 class Watcher {
   readonly trace = new Map<string, TraceItem>();
   readonly written = new Set<string>();
@@ -121,16 +92,17 @@ class Watcher {
 
 export interface ChildTask {
   readonly index: number;
-  readonly spec: ChildSpec;
+  readonly goal: string;
+  readonly options: ChildOptions;
   readonly timeoutMs: number;
   readonly heartbeatMs: number;
-  /** Its task may hold text from outside. */
+  /** The task may contain untrusted text. */
   readonly tainted: boolean;
 }
 
 const STOP_GRACE_MS = 2_000;
 
-function endOf(watcher: Watcher, state: { timedOut: boolean; stopped: boolean; error: string | undefined }) {
+function describeEnd(watcher: Watcher, state: { timedOut: boolean; stopped: boolean; error: string | undefined }) {
   const { ended } = watcher;
   if (ended?.end === "done") return { status: "completed", exit: "completed" };
   if (ended?.end === "budget") return { status: "completed", exit: "max_iterations" };
@@ -140,9 +112,9 @@ function endOf(watcher: Watcher, state: { timedOut: boolean; stopped: boolean; e
 }
 
 async function drive(open: OpenChild, task: ChildTask, signal: AbortSignal, watcher: Watcher): Promise<void> {
-  const child = await open(task.spec);
+  const child = await open(task.options);
   try {
-    for await (const event of child.send(task.spec.goal, { signal, tainted: task.tainted })) {
+    for await (const event of child.send(task.goal, { signal, tainted: task.tainted })) {
       watcher.note(event);
       watcher.origin = child.outsideOrigin;
     }
@@ -152,7 +124,7 @@ async function drive(open: OpenChild, task: ChildTask, signal: AbortSignal, watc
   }
 }
 
-/** Never throws and never outlives its deadline by more than a moment. */
+/** Never throws; returns at most `STOP_GRACE_MS` after its deadline. */
 export async function runChild(open: OpenChild, task: ChildTask, context: ToolContext): Promise<ChildReport> {
   const watcher = new Watcher();
   const deadline = new Deadline(task.timeoutMs);
@@ -166,9 +138,9 @@ export async function runChild(open: OpenChild, task: ChildTask, context: ToolCo
   let error: string | undefined;
   try {
     const done = await untilAborted(drive(open, task, signal, watcher), signal, STOP_GRACE_MS);
-    if (done === ABORTED) error = "The subagent did not stop in time and was left behind.";
+    if (done === ABORTED) error = "The subagent did not stop in time and was abandoned.";
   } catch (thrown) {
-    error = thrown instanceof Error ? thrown.message : String(thrown);
+    error = errorMessage(thrown);
   } finally {
     clearInterval(heartbeat);
     deadline.stop();
@@ -182,7 +154,7 @@ function report(
   task: ChildTask,
   state: { timedOut: boolean; stopped: boolean; error: string | undefined; durationMs: number },
 ): ChildReport {
-  const { status, exit } = endOf(watcher, state);
+  const { status, exit } = describeEnd(watcher, state);
   const summary = watcher.ended?.text || watcher.text;
   const problem = state.error ?? watcher.ended?.failure?.message;
   const json: JsonObject = {
@@ -194,7 +166,7 @@ function report(
     exit_reason: exit,
     tokens: { input: watcher.usage?.input ?? 0, output: watcher.usage?.output ?? 0 },
     tool_trace: [...watcher.trace.values()] as unknown as Json,
-    session_id: task.spec.sessionId,
+    session_id: task.options.sessionId,
     ...(problem === undefined ? {} : { error: problem }),
     ...(state.timedOut ? { note: "Stopped at its time limit; the summary is what it had by then." } : {}),
   };
@@ -207,6 +179,6 @@ function report(
     usage,
     cost,
     written: [...watcher.written],
-    ...(watcher.origin === undefined ? {} : { origin: watcher.origin }),
+    origin: watcher.origin,
   };
 }

@@ -14,12 +14,13 @@ import {
   uses,
 } from "../../../test/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
+import { nobody } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool } from "../../core/tool.ts";
 import { openConversation } from "../conversation.ts";
-import type { ChildSpec } from "./child-run.ts";
+import type { ChildOptions } from "./child-run.ts";
 import { DELEGATION_DEFAULTS, type DelegationSettings, delegateTool } from "./delegate-tool.ts";
 import { noMemory } from "./no-memory.ts";
 
@@ -29,24 +30,22 @@ beforeEach(async () => {
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
-const plain = (name: string): Tool =>
+const plain = (name: string, notForSubagents?: string): Tool =>
   defineTool({
     name,
+    notForSubagents,
     toolset: "test",
     description: name,
     parameters: Type.Object({ path: Type.Optional(Type.String()) }),
     run: async () => ({ content: `${name} ran` }),
   });
 
+const FORBIDDEN = ["clarify", "memory", "send_message"];
 const TOOLS = [
-  "read_file",
-  "write_file",
-  "clarify",
-  "memory",
-  "send_message",
-  "execute_code",
-  "cronjob",
-  "skill_manage",
+  plain("read_file"),
+  plain("write_file"),
+  ...FORBIDDEN.map((name) => plain(name, "it is not for subagents")),
+  plain("delegate_task"),
 ];
 
 /** A parent whose children follow `script`. */
@@ -55,7 +54,7 @@ async function delegate(
   script: readonly Reply[],
   options: { settings?: Partial<DelegationSettings>; before?: readonly Reply[]; depth?: number } = {},
 ) {
-  const specs: ChildSpec[] = [];
+  const specs: ChildOptions[] = [];
   const hooked: JsonObject[] = [];
   const told: string[] = [];
   const tool = delegateTool({
@@ -74,9 +73,9 @@ async function delegate(
       return openConversation(
         bench.parts({
           script,
-          tools: TOOLS.map(plain).concat(plain("delegate_task")),
-          human: spec.human,
-          systemPrompt: async () => spec.systemPrompt,
+          tools: TOOLS,
+          human: spec.human ?? nobody,
+          systemPrompt: async () => spec.systemPrompt ?? "",
           settings: { depth: spec.depth, maxTurns: spec.maxTurns, denyTool: spec.denyTool },
         }),
         { sessionId: spec.sessionId, parentSessionId: spec.parentSessionId },
@@ -117,7 +116,7 @@ describe("delegate_task", () => {
   });
 
   it("enforces the blocked tools one by one, also when their names are guessed", async () => {
-    const forbidden = TOOLS.slice(2).concat("delegate_task");
+    const forbidden = [...FORBIDDEN, "delegate_task"];
     const { specs } = await delegate({ goal: "misbehave" }, [uses(forbidden.map((name) => call(name))), says("ok")]);
     const messages = await bench.store.getConversation(specs[0]?.sessionId ?? "");
     const results = messages.filter((message) => message.role === "tool").map((message) => textOf(message.content));
@@ -127,10 +126,10 @@ describe("delegate_task", () => {
 
   it("honours orchestrators only above the depth limit", async () => {
     const deep = await delegate({ goal: "x", role: "orchestrator" }, [says("y")], { settings: { maxSpawnDepth: 2 } });
-    expect(deep.specs[0]).toMatchObject({ role: "orchestrator", depth: 1 });
-    expect(deep.specs[0]?.denyTool("delegate_task", undefined)).toBeUndefined();
+    expect(deep.specs[0]).toMatchObject({ depth: 1 });
+    expect(deep.specs[0]?.denyTool?.("delegate_task", undefined)).toBeUndefined();
     const flat = await delegate({ goal: "x", role: "orchestrator" }, [says("y")]);
-    expect(flat.specs[0]?.role).toBe("leaf");
+    expect(flat.specs[0]?.denyTool?.("delegate_task", undefined)).toContain("may not start others");
     const below = await delegate({ goal: "x" }, [says("y")], { depth: 1 });
     expect(below.answer.error).toContain("max_spawn_depth");
     expect(below.specs).toEqual([]);

@@ -1,4 +1,4 @@
-// The delegate_task tool: hands tasks to subagents and brings back one result for each.
+// The delegate_task tool: runs tasks in subagents and returns one result for each.
 
 import type { Hooks } from "../../core/hook.ts";
 import { nobody } from "../../core/human.ts";
@@ -8,12 +8,13 @@ import { Type } from "../../core/schema.ts";
 import type { SessionStore } from "../../core/session.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { defineTool, jsonResult, toolError } from "../../core/tool.ts";
-import { freshSessionId } from "../session-log.ts";
+import { createSessionId } from "../message-log.ts";
 import {
   type ChildReport,
   type ChildRole,
-  type ChildSpec,
+  type ChildTask,
   childDenial,
+  DELEGATE_TASK,
   type OpenChild,
   runChild,
 } from "./child-run.ts";
@@ -44,7 +45,7 @@ export interface DelegationParts {
   readonly memory: Memory;
   readonly settings: DelegationSettings;
   readonly openChild: OpenChild;
-  /** Parent's model, for the result. */
+  /** The parent's model, for the result. */
   readonly model?: string | undefined;
 }
 
@@ -91,7 +92,7 @@ function childPrompt(task: Task, cwd: string): string {
   return lines.join("\n");
 }
 
-function tasksOf(args: JsonObject): Task[] {
+function readTasks(args: JsonObject): Task[] {
   const tasks = args.tasks as readonly Task[] | undefined;
   if (tasks !== undefined && tasks.length > 0) return [...tasks];
   return typeof args.goal === "string" && args.goal.trim() !== "" ? [args as unknown as Task] : [];
@@ -108,25 +109,30 @@ function refuse(tasks: readonly Task[], settings: DelegationSettings, depth: num
   return undefined;
 }
 
-function specFor(task: Task, settings: DelegationSettings, context: ToolContext): ChildSpec {
+function childTask(
+  task: Task,
+  index: number,
+  settings: DelegationSettings,
+  context: ToolContext,
+): ChildTask & { readonly role: ChildRole } {
   const depth = context.depth + 1;
   const mayLead = settings.orchestratorEnabled && depth < settings.maxSpawnDepth;
   const role: ChildRole = task.role === "orchestrator" && mayLead ? "orchestrator" : "leaf";
-  return {
-    sessionId: freshSessionId(Date.now(), "subagent"),
+  const options = {
+    sessionId: createSessionId("subagent"),
     parentSessionId: context.sessionId,
-    goal: task.goal,
     systemPrompt: childPrompt(task, context.cwd),
     toolsets: task.toolsets,
-    role,
     depth,
     maxTurns: settings.maxIterations,
     human: context.human.guest ? { ...nobody, guest: true } : nobody,
     denyTool: childDenial(role),
   };
+  const { childTimeoutMs: timeoutMs, heartbeatMs } = settings;
+  return { index, goal: task.goal, role, options, timeoutMs, heartbeatMs, tainted: context.tainted };
 }
 
-/** Files that the parent has read and a child has written since: what the parent knows of them is old. */
+/** Files that the parent has read before a child wrote them. */
 async function stalePaths(store: SessionStore, sessionId: string, written: readonly string[]): Promise<string[]> {
   if (written.length === 0) return [];
   const read = new Set<string>();
@@ -141,18 +147,25 @@ async function stalePaths(store: SessionStore, sessionId: string, written: reado
   return written.filter((path) => read.has(path));
 }
 
-async function settle(parts: DelegationParts, report: ChildReport, spec: ChildSpec, context: ToolContext) {
+/** Records cost, memory and hooks of a finished child; returns its result. */
+async function settle(
+  parts: DelegationParts,
+  report: ChildReport,
+  task: ReturnType<typeof childTask>,
+  context: ToolContext,
+): Promise<JsonObject> {
   const { store, hooks, memory } = parts;
   if (report.usage !== undefined && report.cost !== undefined) {
     context.spent?.(report.usage, report.cost);
     if (report.cost.usd !== null && report.cost.usd > 0)
       await store.updateTokenCounts(context.sessionId, { estimatedCostUsd: report.cost.usd });
   }
-  await memory.delegated(spec.goal, report.summary, spec.sessionId);
+  const { sessionId } = task.options;
+  await memory.delegated(task.goal, report.summary, sessionId);
   await hooks.run("subagent_stop", {
     parent_session_id: context.sessionId,
-    child_session_id: spec.sessionId,
-    child_role: spec.role,
+    child_session_id: sessionId,
+    child_role: task.role,
     child_summary: report.summary,
     child_status: report.status,
     duration_ms: Math.round(report.durationMs),
@@ -160,7 +173,7 @@ async function settle(parts: DelegationParts, report: ChildReport, spec: ChildSp
   const stale = await stalePaths(store, context.sessionId, report.written);
   return {
     ...report.json,
-    ...(parts.model === undefined ? {} : { model: parts.model }),
+    model: parts.model,
     ...(stale.length === 0
       ? {}
       : {
@@ -170,13 +183,13 @@ async function settle(parts: DelegationParts, report: ChildReport, spec: ChildSp
   };
 }
 
-/** The tool of one home; the depth and the sessions come with each call. */
 export function delegateTool(parts: DelegationParts): Tool {
   const { settings } = parts;
   const record = new DelegationRecord(parts.store);
   return defineTool({
-    name: "delegate_task",
+    name: DELEGATE_TASK,
     toolset: "delegation",
+    storesArguments: true,
     description:
       "Hand self-contained work to subagents with a fresh context. They run at once, see nothing of this conversation, and return a summary each. Use it for research or changes that would fill your context; do small things yourself.",
     parameters: PARAMETERS,
@@ -185,23 +198,18 @@ export function delegateTool(parts: DelegationParts): Tool {
     timeoutMs: Number.POSITIVE_INFINITY,
     preview: (args) => args.goal ?? `${args.tasks?.length ?? 0} tasks`,
     async run(args, context) {
-      const tasks = tasksOf(args as JsonObject);
+      const tasks = readTasks(args as JsonObject);
       const refusal = refuse(tasks, settings, context.depth);
       if (refusal !== undefined) return refusal;
       const startedAt = performance.now();
-      const specs = tasks.map((task) => specFor(task, settings, context));
-      const children = specs.map((spec, index) => ({ index, goal: spec.goal, sessionId: spec.sessionId }));
-      await record.begin(context.conversationId, context.callId, children);
-      const { childTimeoutMs: timeoutMs, heartbeatMs } = settings;
-      const reports = await Promise.all(
-        specs.map((spec, index) =>
-          runChild(parts.openChild, { index, spec, timeoutMs, heartbeatMs, tainted: context.tainted }, context),
-        ),
-      );
+      const children = tasks.map((task, index) => childTask(task, index, settings, context));
+      const recorded = children.map(({ index, goal, options }) => ({ index, goal, sessionId: options.sessionId }));
+      await record.begin(context.conversationId, context.callId, recorded);
+      const reports = await Promise.all(children.map((child) => runChild(parts.openChild, child, context)));
       const results: JsonObject[] = [];
       for (const [index, report] of reports.entries()) {
-        const spec = specs[index];
-        if (spec !== undefined) results.push(await settle(parts, report, spec, context));
+        const child = children[index];
+        if (child !== undefined) results.push(await settle(parts, report, child, context));
       }
       await record.end(context.conversationId, context.callId);
       const total = Math.round((performance.now() - startedAt) / 10) / 100;

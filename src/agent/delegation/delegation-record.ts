@@ -1,4 +1,4 @@
-// Which subagents are under way, kept in the store so that a restart can tell the parent what became of them.
+// A stored record of the running subagents, so that after a restart the parent gets their partial results.
 import type { JsonObject } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import type { SessionStore } from "../../core/session.ts";
@@ -11,15 +11,15 @@ export interface DelegatedChild {
 
 type OpenDelegations = { [callId: string]: readonly DelegatedChild[] };
 
-const keyOf = (conversationId: string) => `delegation:${conversationId}`;
+const metaKey = (conversationId: string) => `delegation:${conversationId}`;
 
 async function read(store: SessionStore, conversationId: string): Promise<OpenDelegations> {
-  const text = await store.getMeta(keyOf(conversationId));
+  const text = await store.getMeta(metaKey(conversationId));
   if (text === null || text === "") return {};
   try {
     return JSON.parse(text) as OpenDelegations;
   } catch {
-    // A damaged record can only cost the report of lost children, not the conversation.
+    // A damaged record costs the report of lost children, not the conversation.
     return {};
   }
 }
@@ -49,7 +49,7 @@ export class DelegationRecord {
     const work = this.#last.then(async () => {
       const open = await read(this.#store, conversationId);
       edit(open);
-      await this.#store.setMeta(keyOf(conversationId), JSON.stringify(open));
+      await this.#store.setMeta(metaKey(conversationId), JSON.stringify(open));
     });
     this.#last = work.catch(() => undefined);
     return work;
@@ -72,7 +72,7 @@ async function abandonedChild(store: SessionStore, child: DelegatedChild): Promi
   };
 }
 
-/** The one end that a delegation gets when its process died: partial results of its children. Undefined for other calls. */
+/** The result of a delegation whose process died: what its children had done. Undefined for other calls. */
 export async function abandonedAnswer(
   store: SessionStore,
   conversationId: string,

@@ -1,4 +1,4 @@
-// A memory that keeps nothing: for subagents and for runs that must leave no trace.
+// A memory that stores nothing, for subagents.
 import type { Memory } from "../../core/memory.ts";
 
 export const noMemory: Memory = {

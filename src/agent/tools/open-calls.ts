@@ -1,5 +1,5 @@
-// Tool calls that were stored without a result: an interrupt, a crash or a full disk came between.
-import type { Message, ToolCall } from "../../core/message.ts";
+// Tool calls that were stored without a result, because of an interrupt, a crash or a full disk.
+import type { Content, Message, ToolCall, ToolMessage } from "../../core/message.ts";
 
 /** The calls of the last reply that no later message answers, in order. */
 export function openCalls(log: readonly Message[]): ToolCall[] {
@@ -15,6 +15,7 @@ export function openCalls(log: readonly Message[]): ToolCall[] {
   return (reply.tool_calls ?? []).filter((call) => !answered.has(call.id));
 }
 
-export function answerTo(call: ToolCall, content: string): Message {
+/** The result message of a call. */
+export function answerTo(call: ToolCall, content: Content): ToolMessage {
   return { role: "tool", tool_call_id: call.id, tool_name: call.function.name, content };
 }

@@ -1,62 +1,45 @@
-// Runs the tool calls of one reply: overlapping where safe, answered in the order asked, each answer kept as soon as it can be.
+// Runs the tool calls of one reply: overlapping where safe, results stored in the order of the calls.
 import { createHash } from "node:crypto";
-import type { Content, Message, ToolMessage } from "../../core/message.ts";
+import type { Content, ToolMessage } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
-import type { Steering } from "../steering.ts";
 import { withGuidance } from "../steering.ts";
-import type { FileChanges } from "./file-changes.ts";
-import type { GuardVerdict, LoopGuard } from "./loop-guard.ts";
-import { withoutTimes } from "./loop-guard.ts";
+import type { Turn } from "../turn-state.ts";
+import { type GuardVerdict, withoutTimes } from "./loop-guard.ts";
+import { answerTo } from "./open-calls.ts";
 import { planCalls } from "./plan-calls.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import { DEFAULT_RESULT_CHARS, limitResults, TURN_RESULT_CHARS } from "./result-limits.ts";
-import { type CallScope, type FinishedCall, runCall } from "./run-call.ts";
+import { type FinishedCall, runCall } from "./run-call.ts";
 import { INTERRUPTED } from "./tool-errors.ts";
 
-/** What the batches of one turn share. */
-export interface BatchScope extends CallScope {
-  readonly guard: LoopGuard;
-  readonly changes: FileChanges;
-  readonly steering: Steering;
-  /** Characters of results so far in this turn. */
-  resultChars: number;
-  /** Stores the results; resolves when they are durable. */
-  keep(messages: readonly Message[]): Promise<void>;
-}
+const NOT_RUN = "Not run: the turn was stopped by the loop guard.";
 
-export interface BatchOutcome {
-  readonly interrupted: boolean;
-  /** The loop guard wants the turn to end. */
-  readonly stop?: Extract<GuardVerdict, { kind: "warn" | "stop" }> | undefined;
-}
-
-function observe(finished: FinishedCall, scope: BatchScope): GuardVerdict {
-  const { prepared, tool } = finished;
+function observe(turn: Turn, finished: FinishedCall): GuardVerdict {
+  const { prepared, tool, failed } = finished;
   const text = textOf(finished.content);
-  if (tool !== undefined) scope.changes.observe({ tool, args: prepared.args, failed: finished.failed, text });
-  return scope.guard.observe({
+  if (tool !== undefined) turn.changes.observe({ tool, args: prepared.args, failed, text });
+  return turn.guard.observe({
     tool: prepared.call.function.name,
     args: prepared.key,
     result: createHash("sha256").update(withoutTimes(text)).digest("base64"),
-    failed: finished.failed,
+    failed,
     mutates: tool?.mutates ?? false,
     repeatable: tool?.repeatable ?? false,
   });
 }
 
-async function limitGroup(group: readonly FinishedCall[], scope: BatchScope): Promise<Content[]> {
-  const { settings } = scope.parts;
-  const allowance = Math.max(0, (settings.turnResultChars ?? TURN_RESULT_CHARS) - scope.resultChars);
-  const contents = await limitResults(
-    group.map((finished) => ({
-      callId: finished.prepared.call.id,
-      content: finished.content,
-      maxChars: finished.tool?.maxResultChars ?? DEFAULT_RESULT_CHARS,
-    })),
-    allowance,
-    { dir: settings.spillDir, conversationId: scope.conversationId },
-  );
-  for (const content of contents) scope.resultChars += textOf(content).length;
+/** The contents of a group; those that are too large are replaced by a notice with the path of a file. */
+async function limitGroup(turn: Turn, group: readonly FinishedCall[]): Promise<Content[]> {
+  const { settings, log } = turn.state;
+  const allowance = Math.max(0, (settings.turnResultChars ?? TURN_RESULT_CHARS) - turn.resultChars);
+  const results = group.map(({ prepared, content, tool }) => ({
+    callId: prepared.call.id,
+    content,
+    maxChars: tool?.maxResultChars ?? DEFAULT_RESULT_CHARS,
+  }));
+  const place = { dir: settings.spillDir, conversationId: log.conversationId };
+  const contents = await limitResults(results, allowance, place);
+  for (const content of contents) turn.resultChars += textOf(content).length;
   return contents;
 }
 
@@ -65,8 +48,8 @@ function appendText(content: Content, text: string): Content {
   return [...content, { type: "text", text }];
 }
 
-/** Results by call key, and the order in which they must be stored. */
-class Answers {
+/** Results by call key, in the order in which they must be stored. */
+class Results {
   readonly #calls: readonly PreparedCall[];
   readonly #contents = new Map<string, Content>();
   #next = 0;
@@ -90,22 +73,17 @@ class Answers {
       const prepared = this.#calls[this.#next];
       const content = prepared === undefined ? undefined : this.#contents.get(prepared.key);
       if (prepared === undefined || content === undefined) return ready;
-      ready.push(resultMessage(prepared, content));
+      ready.push(answerTo(prepared.call, content));
       this.#next += 1;
     }
   }
 
-  /** What is still open, answered with `text`. */
-  rest(text: string): ToolMessage[] {
-    const open = this.#calls.slice(this.#next);
+  /** The remaining results; `text` for calls that did not run. */
+  takeRest(text: string): ToolMessage[] {
+    const rest = this.#calls.slice(this.#next);
     this.#next = this.#calls.length;
-    return open.map((prepared) => resultMessage(prepared, this.#contents.get(prepared.key) ?? text));
+    return rest.map((prepared) => answerTo(prepared.call, this.#contents.get(prepared.key) ?? text));
   }
-}
-
-function resultMessage(prepared: PreparedCall, content: Content): ToolMessage {
-  const { id, function: called } = prepared.call;
-  return { role: "tool", tool_call_id: id, tool_name: called.name, content };
 }
 
 function distinct(calls: readonly PreparedCall[]): PreparedCall[] {
@@ -113,42 +91,45 @@ function distinct(calls: readonly PreparedCall[]): PreparedCall[] {
   return calls.filter((call) => !seen.has(call.key) && seen.add(call.key));
 }
 
-/** Every call gets exactly one stored result. Steering text lands on the last one. */
-export async function runTools(calls: readonly PreparedCall[], scope: BatchScope): Promise<BatchOutcome> {
-  const answers = new Answers(calls);
-  let stop: BatchOutcome["stop"];
-  for (const group of planCalls(distinct(calls), scope.tools, scope.parts.settings.cwd)) {
-    if (scope.signal.aborted) break;
-    const finished = await Promise.all(group.map((prepared) => runCall(prepared, scope)));
-    const verdicts = finished.map((one) => observe(one, scope));
-    const contents = await limitGroup(finished, scope);
-    for (const [index, one] of finished.entries()) {
+/**
+ * Every call gets exactly one stored result; steering text is added to the last one. Returns the warning of the loop
+ * guard when it wants the turn to end.
+ */
+export async function runTools(turn: Turn, calls: readonly PreparedCall[]): Promise<string | undefined> {
+  const { tools, settings } = turn.state;
+  const results = new Results(calls);
+  let stop: string | undefined;
+  for (const group of planCalls(distinct(calls), tools, settings.cwd)) {
+    if (turn.signal.aborted || stop !== undefined) break;
+    const finished = await Promise.all(group.map((prepared) => runCall(turn, prepared)));
+    const verdicts = finished.map((call) => observe(turn, call));
+    const contents = await limitGroup(turn, finished);
+    for (const [index, call] of finished.entries()) {
       const verdict = verdicts[index];
-      const content = contents[index] ?? one.content;
-      const warned = verdict !== undefined && verdict.kind !== "fine" && !one.interrupted;
-      answers.set(one.prepared.key, warned ? appendText(content, verdict.text) : content);
-      if (warned && verdict.kind === "stop") stop = verdict;
+      const content = contents[index] ?? call.content;
+      const warned = verdict !== undefined && verdict.kind !== "fine" && !call.interrupted;
+      results.set(call.prepared.key, warned ? appendText(content, verdict.text) : content);
+      if (warned && verdict.kind === "stop") stop = verdict.text;
     }
-    await keepReady(answers, scope);
-    if (stop !== undefined) break;
+    await storeReady(turn, results);
   }
-  const interrupted = scope.signal.aborted;
-  const rest = answers.rest(interrupted ? INTERRUPTED : "Not run: the turn was stopped by the loop guard.");
-  if (rest.length > 0) await scope.keep(rest);
-  return { interrupted, ...(stop === undefined ? {} : { stop }) };
+  const rest = results.takeRest(turn.signal.aborted ? INTERRUPTED : NOT_RUN);
+  if (rest.length > 0) await turn.append(rest);
+  return stop;
 }
 
-async function keepReady(answers: Answers, scope: BatchScope): Promise<void> {
-  const ready = answers.take();
+async function storeReady(turn: Turn, results: Results): Promise<void> {
+  const { steering } = turn.state;
+  const ready = results.take();
   const last = ready.at(-1);
-  const guidance = answers.complete && !scope.signal.aborted && last !== undefined ? scope.steering.take() : undefined;
+  const guidance = results.complete && !turn.signal.aborted && last !== undefined ? steering.take() : undefined;
   if (guidance !== undefined && last !== undefined)
     ready[ready.length - 1] = { ...last, content: withGuidance(last.content, guidance) };
   if (ready.length === 0) return;
   try {
-    await scope.keep(ready);
+    await turn.append(ready);
   } catch (error) {
-    if (guidance !== undefined) scope.steering.putBack(guidance);
+    if (guidance !== undefined) steering.putBack(guidance);
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 // Settings of the agent itself: turns, context, memory, skills, subagents, goals.
 import {
+  accepted,
   anyOf,
   choice,
   decimal,
@@ -25,34 +26,44 @@ const persona = anyOf<string | { readonly [key: string]: Json }>(
 );
 
 export const agentKeys = {
-  toolsets: list(["hermes-cli"], "Toolsets of the terminal; platform_toolsets is the newer way"),
+  toolsets: accepted(list(["hermes-cli"], "Toolsets of the terminal; platform_toolsets is the newer way")),
   platform_toolsets: named("Toolsets by platform; the word no_mcp leaves MCP servers out", list([], "Toolsets")),
-  known_plugin_toolsets: anyOf<Json>(["list", "map"], [], "Plugin toolsets already offered; kept by the program"),
+  known_plugin_toolsets: accepted(
+    anyOf<Json>(["list", "map"], [], "Plugin toolsets already offered; kept by the program"),
+  ),
   agent: section("Turns of the agent", {
     max_turns: whole(90, "Most tool rounds in one turn", { min: 1 }),
     gateway_timeout: whole(1800, "Seconds of silence before the gateway ends a run; 0 never"),
     gateway_timeout_warning: whole(900, "Seconds of silence before one warning; 0 never"),
     gateway_notify_interval: whole(180, "Seconds between still-working notices; 0 none"),
-    gateway_auto_continue_freshness: whole(3600, "Oldest interrupted turn to continue, in seconds; 0 any age"),
+    gateway_auto_continue_freshness: accepted(
+      whole(3600, "Oldest interrupted turn to continue, in seconds; 0 any age"),
+    ),
     restart_drain_timeout: whole(180, "Seconds that running turns get when the gateway stops; 0 none"),
     clarify_timeout: whole(600, "Seconds the gateway waits for an answer to a question"),
     api_max_retries: whole(3, "Retries of one model call"),
-    service_tier: choice(["", "fast", "priority", "on", "normal", "off"], "", "Priority processing where offered"),
-    tool_use_enforcement: anyOf<string | boolean | readonly string[]>(
-      ["text", "true/false", "list"],
-      "auto",
-      "Remind the model to use tools: auto, true, false, or parts of model names",
+    service_tier: accepted(
+      choice(["", "fast", "priority", "on", "normal", "off"], "", "Priority processing where offered"),
+    ),
+    tool_use_enforcement: accepted(
+      anyOf<string | boolean | readonly string[]>(
+        ["text", "true/false", "list"],
+        "auto",
+        "Remind the model to use tools: auto, true, false, or parts of model names",
+      ),
     ),
     image_input_mode: choice(["auto", "native", "text"], "auto", "Send images as they are or described as text"),
     disabled_toolsets: list([], "Toolsets removed on every platform"),
-    system_prompt: text("", "Added to the system prompt of every session"),
+    system_prompt: accepted(text("", "Added to the system prompt of every session")),
     reasoning_effort: choice(EFFORTS, "", "How long the model thinks"),
-    verbose: flag(false, "Log more"),
-    personalities: named("Your own personas for /personality", persona),
-    prefill_messages_file: unset(text("", "Same as the top-level prefill_messages_file")),
+    verbose: accepted(flag(false, "Log more")),
+    personalities: accepted(named("Your own personas for /personality", persona)),
+    prefill_messages_file: accepted(unset(text("", "Same as the top-level prefill_messages_file"))),
   }),
-  personalities: named("Your own personas, older place", persona),
-  prefill_messages_file: text("", "JSON file with example messages put before each conversation; never stored"),
+  personalities: accepted(named("Your own personas, older place", persona)),
+  prefill_messages_file: accepted(
+    text("", "JSON file with example messages put before each conversation; never stored"),
+  ),
   clarify: section("Questions of the agent in the terminal", {
     timeout: whole(120, "Seconds to wait for an answer"),
   }),
@@ -73,8 +84,8 @@ export const agentKeys = {
     memory_char_limit: whole(2200, "Most characters of MEMORY.md"),
     user_char_limit: whole(1375, "Most characters of USER.md"),
     provider: text("", "External memory provider; empty for the built-in notes only"),
-    nudge_interval: whole(10, "User turns between reminders to note things; 0 none"),
-    flush_min_turns: unset(whole(0, "Accepted from older files; has no effect")),
+    nudge_interval: accepted(whole(10, "User turns between reminders to note things; 0 none")),
+    flush_min_turns: accepted(unset(whole(0, "Accepted from older files; has no effect"))),
   }),
   skills: section("Skills", {
     external_dirs: list([], "More folders with skills"),
@@ -85,37 +96,41 @@ export const agentKeys = {
     config: freeMap("Settings of skills, by skill"),
     disabled: list([], "Skills switched off"),
     platform_disabled: named("Skills switched off by platform", list([], "Skills")),
-    creation_nudge_interval: whole(10, "Tool rounds between reminders to write a skill; 0 none"),
+    creation_nudge_interval: accepted(whole(10, "Tool rounds between reminders to write a skill; 0 none")),
   }),
-  curator: section("Looking after skills", {
-    enabled: flag(true, "Review skills in the background"),
-    interval_hours: whole(168, "Hours between two reviews", { min: 1 }),
-    min_idle_hours: decimal(2, "Idle hours before a review may start"),
-    stale_after_days: whole(30, "Days without use before a skill counts as stale"),
-    archive_after_days: whole(90, "Days without use before a skill is archived"),
-    backup: section("Copies made before a review", {
-      enabled: flag(true, "Make them"),
-      keep: whole(5, "How many are kept", { min: 1 }),
+  curator: accepted(
+    section("Looking after skills", {
+      enabled: flag(true, "Review skills in the background"),
+      interval_hours: whole(168, "Hours between two reviews", { min: 1 }),
+      min_idle_hours: decimal(2, "Idle hours before a review may start"),
+      stale_after_days: whole(30, "Days without use before a skill counts as stale"),
+      archive_after_days: whole(90, "Days without use before a skill is archived"),
+      backup: section("Copies made before a review", {
+        enabled: flag(true, "Make them"),
+        keep: whole(5, "How many are kept", { min: 1 }),
+      }),
     }),
-  }),
+  ),
   delegation: section("Subagents; empty values are taken from the parent", {
     model: text("", "Model id"),
     provider: text("", "Provider id"),
-    base_url: text("", "Base URL"),
-    api_key: secret("Key for base_url"),
-    api_mode: choice(["", "chat_completions", "codex_responses", "anthropic_messages"], "", "Wire dialect"),
-    inherit_mcp_toolsets: flag(true, "Keep the parent's MCP servers when toolsets are narrowed"),
+    base_url: accepted(text("", "Base URL")),
+    api_key: accepted(secret("Key for base_url")),
+    api_mode: accepted(choice(["", "chat_completions", "codex_responses", "anthropic_messages"], "", "Wire dialect")),
+    inherit_mcp_toolsets: accepted(flag(true, "Keep the parent's MCP servers when toolsets are narrowed")),
     max_iterations: whole(50, "Most tool rounds of a subagent", { min: 1 }),
     child_timeout_seconds: whole(600, "Deadline of a subagent in seconds", { min: 30 }),
-    reasoning_effort: choice(EFFORTS, "", "How long subagents think"),
+    reasoning_effort: accepted(choice(EFFORTS, "", "How long subagents think")),
     max_concurrent_children: whole(3, "Subagents at the same time", { min: 1 }),
     max_spawn_depth: whole(1, "How deep subagents may start subagents", { min: 1, max: 3 }),
     orchestrator_enabled: flag(true, "Allow subagents that only coordinate others"),
-    subagent_auto_approve: flag(false, "Approve dangerous commands of subagents instead of denying them"),
+    subagent_auto_approve: accepted(flag(false, "Approve dangerous commands of subagents instead of denying them")),
   }),
-  goals: section("Goals that span turns", {
-    max_turns: whole(20, "Most turns the agent continues by itself", { min: 1 }),
-  }),
+  goals: accepted(
+    section("Goals that span turns", {
+      max_turns: whole(20, "Most turns the agent continues by itself", { min: 1 }),
+    }),
+  ),
   plugins: section("Plugins", {
     enabled: list([], "Plugins that are loaded"),
     disabled: list([], "Plugins that are never loaded"),
@@ -123,7 +138,7 @@ export const agentKeys = {
     entries: freeMap("Settings of plugins, by plugin"),
     "hermes-memory-store": freeMap("Settings of the memory provider holographic, where v0.14 keeps them"),
   }),
-  mcp_servers: named("MCP servers, by name", mcpServer(), { open: true }),
+  mcp_servers: accepted(named("MCP servers, by name", mcpServer(), { open: true })),
 } as const;
 
 function mcpServer() {

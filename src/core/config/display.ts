@@ -1,5 +1,6 @@
 // Settings of what a person sees and hears: terminal, dashboard, voice.
 import {
+  accepted,
   anyOf,
   choice,
   decimal,
@@ -22,33 +23,35 @@ const footer = {
 } as const;
 
 const display = section("The terminal and the look of replies", {
-  compact: flag(false, "One-line banner"),
-  personality: text("kawaii", "Persona of status texts"),
-  resume_display: choice(["full", "minimal"], "full", "What is shown when a session is resumed"),
+  compact: accepted(flag(false, "One-line banner")),
+  personality: accepted(text("kawaii", "Persona of status texts")),
+  resume_display: accepted(choice(["full", "minimal"], "full", "What is shown when a session is resumed")),
   busy_input_mode: choice(["interrupt", "queue", "steer"], "interrupt", "What a message does while the agent works"),
-  tui_auto_resume_recent: flag(false, "Open the latest session at start"),
+  tui_auto_resume_recent: accepted(flag(false, "Open the latest session at start")),
   bell_on_complete: flag(false, "Ring the terminal bell at the end of a turn"),
   show_reasoning: flag(false, "Show the model's thinking"),
   streaming: flag(false, "Show text in the terminal as it arrives"),
-  timestamps: flag(false, "Show the time beside messages"),
-  final_response_markdown: choice(["render", "strip", "raw"], "strip", "What happens to Markdown in answers"),
-  persistent_output: flag(true, "Show earlier output again after a redraw"),
-  persistent_output_max_lines: whole(200, "Lines shown again"),
-  inline_diffs: flag(true, "Show what changed after a write"),
+  timestamps: accepted(flag(false, "Show the time beside messages")),
+  final_response_markdown: accepted(choice(["render", "strip", "raw"], "strip", "What happens to Markdown in answers")),
+  persistent_output: accepted(flag(true, "Show earlier output again after a redraw")),
+  persistent_output_max_lines: accepted(whole(200, "Lines shown again")),
+  inline_diffs: accepted(flag(true, "Show what changed after a write")),
   file_mutation_verifier: flag(true, "List writes that failed below the answer"),
-  show_cost: flag(false, "Show the cost in the status bar"),
-  skin: text("default", "Colours"),
-  language: choice(["en", "zh", "ja", "de", "es", "fr", "tr", "uk"], "en", "Language of fixed texts"),
-  tui_status_indicator: choice(["kaomoji", "emoji", "unicode", "ascii"], "kaomoji", "Style of the busy sign"),
-  user_message_preview: section("How long prompts are echoed", {
-    first_lines: whole(2, "Lines from the beginning"),
-    last_lines: whole(2, "Lines from the end"),
-  }),
+  show_cost: accepted(flag(false, "Show the cost in the status bar")),
+  skin: accepted(text("default", "Colours")),
+  language: accepted(choice(["en", "zh", "ja", "de", "es", "fr", "tr", "uk"], "en", "Language of fixed texts")),
+  tui_status_indicator: accepted(choice(["kaomoji", "emoji", "unicode", "ascii"], "kaomoji", "Style of the busy sign")),
+  user_message_preview: accepted(
+    section("How long prompts are echoed", {
+      first_lines: whole(2, "Lines from the beginning"),
+      last_lines: whole(2, "Lines from the end"),
+    }),
+  ),
   interim_assistant_messages: flag(true, "Send what the agent says between tool calls to chats"),
   tool_progress: choice(PROGRESS, "all", "Which tool calls are shown"),
-  tool_progress_command: flag(false, "Offer /verbose in chats"),
+  tool_progress_command: accepted(flag(false, "Offer /verbose in chats")),
   tool_progress_overrides: freeMap("Older form of platforms.<name>.tool_progress"),
-  tool_preview_length: whole(0, "Characters of a tool preview; 0 no limit"),
+  tool_preview_length: accepted(whole(0, "Characters of a tool preview; 0 no limit")),
   cleanup_progress: flag(false, "Delete progress messages at the end of a turn"),
   busy_ack_enabled: flag(true, "Confirm messages that arrive while the agent works"),
   background_process_notifications: choice(
@@ -56,13 +59,13 @@ const display = section("The terminal and the look of replies", {
     "all",
     "Notices about background commands",
   ),
-  ephemeral_system_ttl: whole(0, "Seconds before notices are deleted again; 0 never"),
+  ephemeral_system_ttl: accepted(whole(0, "Seconds before notices are deleted again; 0 never")),
   platforms: named(
     "Other values by platform",
     section("Values of one platform", {
       tool_progress: unset(choice(PROGRESS, "all", "As display.tool_progress")),
       show_reasoning: unset(flag(false, "As display.show_reasoning")),
-      tool_preview_length: unset(whole(0, "As display.tool_preview_length")),
+      tool_preview_length: accepted(unset(whole(0, "As display.tool_preview_length"))),
       streaming: unset(flag(false, "Show text as it arrives")),
       cleanup_progress: unset(flag(false, "As display.cleanup_progress")),
       runtime_footer: unset(
@@ -71,14 +74,18 @@ const display = section("The terminal and the look of replies", {
     }),
   ),
   runtime_footer: section("Footer of replies in chats", footer),
-  copy_shortcut: choice(["auto", "ctrl_c", "ctrl_shift_c", "disabled"], "auto", "Key that copies"),
-  details_mode: choice(["hidden", "collapsed", "expanded"], "collapsed", "How tool details start in the terminal"),
-  sections: freeMap("details_mode by section: thinking, tools, subagents, activity"),
-  mouse_tracking: flag(true, "Use the mouse in the terminal"),
-  tui_mouse: unset(flag(true, "Same as mouse_tracking, from older files")),
-  tui_compact: flag(false, "Less empty space"),
-  tui_statusbar: anyOf<string | boolean>(["text", "true/false"], "top", "Place of the status bar: top, bottom or off"),
-  thinking_mode: unset(text("", "How thinking is drawn: collapsed, truncated or full")),
+  copy_shortcut: accepted(choice(["auto", "ctrl_c", "ctrl_shift_c", "disabled"], "auto", "Key that copies")),
+  details_mode: accepted(
+    choice(["hidden", "collapsed", "expanded"], "collapsed", "How tool details start in the terminal"),
+  ),
+  sections: accepted(freeMap("details_mode by section: thinking, tools, subagents, activity")),
+  mouse_tracking: accepted(flag(true, "Use the mouse in the terminal")),
+  tui_mouse: accepted(unset(flag(true, "Same as mouse_tracking, from older files"))),
+  tui_compact: accepted(flag(false, "Less empty space")),
+  tui_statusbar: accepted(
+    anyOf<string | boolean>(["text", "true/false"], "top", "Place of the status bar: top, bottom or off"),
+  ),
+  thinking_mode: accepted(unset(text("", "How thinking is drawn: collapsed, truncated or full"))),
 });
 
 const tts = section("Speaking", {
@@ -87,43 +94,51 @@ const tts = section("Speaking", {
     "edge",
     "Voice service",
   ),
-  use_gateway: flag(false, "Use the tool gateway"),
-  edge: section("Edge", { voice: text("en-US-AriaNeural", "Voice") }),
-  elevenlabs: section("ElevenLabs", {
-    voice_id: text("pNInz6obpgDQGcFmaJgB", "Voice"),
-    model_id: text("eleven_multilingual_v2", "Model"),
-  }),
+  use_gateway: accepted(flag(false, "Use the tool gateway")),
+  edge: accepted(section("Edge", { voice: text("en-US-AriaNeural", "Voice") })),
+  elevenlabs: accepted(
+    section("ElevenLabs", {
+      voice_id: text("pNInz6obpgDQGcFmaJgB", "Voice"),
+      model_id: text("eleven_multilingual_v2", "Model"),
+    }),
+  ),
   openai: section("OpenAI", {
     model: text("gpt-4o-mini-tts", "Model"),
     voice: text("alloy", "Voice"),
     base_url: text("", "Another server that speaks the same dialect"),
   }),
-  xai: section("xAI", {
-    voice_id: text("eve", "Voice"),
-    language: text("en", "Language"),
-    sample_rate: whole(24000, "Samples a second", { min: 1 }),
-    bit_rate: whole(128000, "Bits a second", { min: 1 }),
-  }),
-  mistral: section("Mistral", {
-    model: text("voxtral-mini-tts-2603", "Model"),
-    voice_id: text("c69964a6-ab8b-4f8a-9465-ec0925096ec8", "Voice"),
-  }),
-  minimax: freeMap("MiniMax"),
-  gemini: freeMap("Gemini"),
-  kittentts: freeMap("KittenTTS"),
-  neutts: section("NeuTTS", {
-    ref_audio: text("", "Sample of the voice"),
-    ref_text: text("", "What the sample says"),
-    model: text("neuphonic/neutts-air-q4-gguf", "Model"),
-    device: text("cpu", "Device"),
-  }),
-  piper: section("Piper", { voice: text("en_US-lessac-medium", "Voice") }),
+  xai: accepted(
+    section("xAI", {
+      voice_id: text("eve", "Voice"),
+      language: text("en", "Language"),
+      sample_rate: whole(24000, "Samples a second", { min: 1 }),
+      bit_rate: whole(128000, "Bits a second", { min: 1 }),
+    }),
+  ),
+  mistral: accepted(
+    section("Mistral", {
+      model: text("voxtral-mini-tts-2603", "Model"),
+      voice_id: text("c69964a6-ab8b-4f8a-9465-ec0925096ec8", "Voice"),
+    }),
+  ),
+  minimax: accepted(freeMap("MiniMax")),
+  gemini: accepted(freeMap("Gemini")),
+  kittentts: accepted(freeMap("KittenTTS")),
+  neutts: accepted(
+    section("NeuTTS", {
+      ref_audio: text("", "Sample of the voice"),
+      ref_text: text("", "What the sample says"),
+      model: text("neuphonic/neutts-air-q4-gguf", "Model"),
+      device: text("cpu", "Device"),
+    }),
+  ),
+  piper: accepted(section("Piper", { voice: text("en_US-lessac-medium", "Voice") })),
 });
 
 const stt = section("Understanding speech", {
   enabled: flag(true, "Write down voice messages"),
   provider: choice(["local", "groq", "openai", "mistral"], "local", "Service"),
-  model: unset(text("", "Older place of the model of the chosen service")),
+  model: accepted(unset(text("", "Older place of the model of the chosen service"))),
   local: section("On this machine", {
     model: text("base", "Whisper size"),
     language: text("", "Language; empty to detect it"),
@@ -138,26 +153,32 @@ const stt = section("Understanding speech", {
 
 export const displayKeys = {
   display,
-  dashboard: section("The dashboard in the browser", {
-    theme: text("default", "Colours"),
-    show_token_analytics: flag(false, "Show tokens and cost"),
-    hidden_plugins: list([], "Plugins left out of the sidebar"),
-  }),
+  dashboard: accepted(
+    section("The dashboard in the browser", {
+      theme: text("default", "Colours"),
+      show_token_analytics: flag(false, "Show tokens and cost"),
+      hidden_plugins: list([], "Plugins left out of the sidebar"),
+    }),
+  ),
   tts,
   stt,
-  voice: section("Voice mode of the terminal", {
-    record_key: text("ctrl+b", "Key that starts recording"),
-    max_recording_seconds: whole(120, "Longest recording in seconds", { min: 1 }),
-    auto_tts: flag(false, "Speak the answers"),
-    beep_enabled: flag(true, "Beep when recording starts and ends"),
-    silence_threshold: whole(200, "Loudness (RMS) below which it is silent"),
-    silence_duration: decimal(3, "Seconds of silence that end a recording"),
-  }),
-  human_delay: section("Waiting before a reply, as people do", {
-    mode: choice(["off", "natural", "custom"], "off", "How to wait"),
-    min_ms: whole(800, "Shortest wait in milliseconds"),
-    max_ms: whole(2500, "Longest wait in milliseconds"),
-  }),
+  voice: accepted(
+    section("Voice mode of the terminal", {
+      record_key: text("ctrl+b", "Key that starts recording"),
+      max_recording_seconds: whole(120, "Longest recording in seconds", { min: 1 }),
+      auto_tts: flag(false, "Speak the answers"),
+      beep_enabled: flag(true, "Beep when recording starts and ends"),
+      silence_threshold: whole(200, "Loudness (RMS) below which it is silent"),
+      silence_duration: decimal(3, "Seconds of silence that end a recording"),
+    }),
+  ),
+  human_delay: accepted(
+    section("Waiting before a reply, as people do", {
+      mode: choice(["off", "natural", "custom"], "off", "How to wait"),
+      min_ms: whole(800, "Shortest wait in milliseconds"),
+      max_ms: whole(2500, "Longest wait in milliseconds"),
+    }),
+  ),
   timezone: text("", "IANA time zone; empty for that of the machine"),
-  onboarding: section("Hints for newcomers", { seen: freeMap("Hints already shown; kept by the program") }),
+  onboarding: accepted(section("Hints for newcomers", { seen: freeMap("Hints already shown; kept by the program") })),
 } as const;

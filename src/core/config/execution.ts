@@ -1,5 +1,6 @@
 // Settings of tools: terminal, files, web, browser, code, language servers, media generation.
 import {
+  accepted,
   anyOf,
   choice,
   decimal,
@@ -28,7 +29,7 @@ const guardrailCounts = (exact: number, same: number, noProgress: number) =>
 const terminal = section("Where commands run", {
   backend: choice(BACKENDS, "local", "Where commands run"),
   env_type: unset(choice(BACKENDS, "local", "Same as backend, from older files")),
-  modal_mode: choice(["auto", "direct", "managed"], "auto", "Modal account: your own or managed"),
+  modal_mode: accepted(choice(["auto", "direct", "managed"], "auto", "Modal account: your own or managed")),
   cwd: text(".", "Start folder in gateway and cron; the terminal uses the folder it was started in"),
   timeout: whole(180, "Seconds for one command", { min: 1 }),
   lifetime_seconds: whole(300, "Seconds an idle sandbox lives"),
@@ -36,10 +37,10 @@ const terminal = section("Where commands run", {
   shell_init_files: list([], "More files read to learn the shell's environment"),
   auto_source_bashrc: flag(true, "Read profile, bash_profile and bashrc for the environment"),
   docker_image: text(IMAGE, "Docker image"),
-  singularity_image: text(`docker://${IMAGE}`, "Singularity image"),
-  modal_image: text(IMAGE, "Modal image"),
-  daytona_image: text(IMAGE, "Daytona image"),
-  vercel_runtime: choice(["node24", "node22", "python3.13"], "node24", "Vercel sandbox runtime"),
+  singularity_image: accepted(text(`docker://${IMAGE}`, "Singularity image")),
+  modal_image: accepted(text(IMAGE, "Modal image")),
+  daytona_image: accepted(text(IMAGE, "Daytona image")),
+  vercel_runtime: accepted(choice(["node24", "node22", "python3.13"], "node24", "Vercel sandbox runtime")),
   docker_forward_env: list([], "Environment variables of the host handed to the container"),
   docker_env: freeMap("Environment variables set in the container"),
   docker_volumes: list([], "Mounts: host:container[:options]"),
@@ -50,7 +51,7 @@ const terminal = section("Where commands run", {
   container_memory: whole(5120, "Memory of a sandbox in MB", { min: 1 }),
   container_disk: whole(51200, "Disk of a sandbox in MB", { min: 1 }),
   container_persistent: flag(true, "Keep the sandbox's files between sessions"),
-  persistent_shell: flag(true, "Keep one shell alive on backends other than local"),
+  persistent_shell: accepted(flag(true, "Keep one shell alive on backends other than local")),
   ssh_host: unset(text("", "SSH host")),
   ssh_user: unset(text("", "SSH user")),
   ssh_port: unset(whole(22, "SSH port", { min: 1, max: 65535 })),
@@ -63,7 +64,7 @@ const terminal = section("Where commands run", {
   sandbox_network: flag(false, "Let commands in the bubblewrap sandbox use the network"),
   sandbox_writable: list([], "Folders besides the start folder that the bubblewrap sandbox may write to"),
   sandbox_dir: unset(text("", "Folder for the files of sandboxes")),
-  sudo_password: unset(secret("Password for sudo; SUDO_PASSWORD in .env is the better place")),
+  sudo_password: accepted(unset(secret("Password for sudo; SUDO_PASSWORD in .env is the better place"))),
   credential_files: unset(
     anyOf<readonly Json[]>(["list"], [], "Files with credentials that are mounted into sandboxes"),
   ),
@@ -97,14 +98,14 @@ const search = section("Search and reading of web pages", {
   backend: text("", "Backend for both; empty picks the first that is set up"),
   search_backend: text("", "Backend for search"),
   extract_backend: text("", "Backend for reading pages"),
-  use_gateway: flag(false, "Use the tool gateway"),
+  use_gateway: accepted(flag(false, "Use the tool gateway")),
 });
 
 export const executionKeys = {
   terminal,
-  worktree: flag(false, "Always work in a git worktree of its own, as with -w"),
+  worktree: accepted(flag(false, "Always work in a git worktree of its own, as with -w")),
   web: search,
-  browser,
+  browser: accepted(browser),
   checkpoints: section("Snapshots before risky changes of files", {
     enabled: flag(false, "Make them"),
     max_snapshots: whole(20, "Kept per project", { min: 1 }),
@@ -134,31 +135,35 @@ export const executionKeys = {
     timeout: whole(300, "Seconds for one run", { min: 1 }),
     max_tool_calls: whole(50, "Most tool calls of one run"),
   }),
-  lsp: section("Language servers", {
-    enabled: flag(true, "Check files after the agent changed them"),
-    wait_mode: choice(["document", "full"], "document", "Wait for the file or for the whole project"),
-    wait_timeout: decimal(5, "Seconds to wait"),
-    install_strategy: choice(["auto", "manual", "off"], "auto", "Whether servers are installed when missing"),
-    servers: named(
-      "Language servers, by id",
-      section("A language server", {
-        disabled: flag(false, "Do not use it"),
-        command: unset(anyOf<string | readonly string[]>(["text", "list"], "", "Program and arguments")),
-        env: freeMap("Its environment"),
-        initialization_options: freeMap("Sent when it starts"),
-      }),
-      { open: true },
-    ),
-  }),
-  image_gen: section("Making pictures", {
-    provider: unset(text("", "Backend")),
-    model: unset(text("", "Model")),
-    use_gateway: flag(false, "Use the tool gateway"),
-  }),
-  video_gen: freeMap("Making videos: provider, model and their options"),
+  lsp: accepted(
+    section("Language servers", {
+      enabled: flag(true, "Check files after the agent changed them"),
+      wait_mode: choice(["document", "full"], "document", "Wait for the file or for the whole project"),
+      wait_timeout: decimal(5, "Seconds to wait"),
+      install_strategy: choice(["auto", "manual", "off"], "auto", "Whether servers are installed when missing"),
+      servers: named(
+        "Language servers, by id",
+        section("A language server", {
+          disabled: flag(false, "Do not use it"),
+          command: unset(anyOf<string | readonly string[]>(["text", "list"], "", "Program and arguments")),
+          env: freeMap("Its environment"),
+          initialization_options: freeMap("Sent when it starts"),
+        }),
+        { open: true },
+      ),
+    }),
+  ),
+  image_gen: accepted(
+    section("Making pictures", {
+      provider: unset(text("", "Backend")),
+      model: unset(text("", "Model")),
+      use_gateway: flag(false, "Use the tool gateway"),
+    }),
+  ),
+  video_gen: accepted(freeMap("Making videos: provider, model and their options")),
   x_search: section("Searching X", {
     model: text("grok-4.20-reasoning", "Model that searches"),
-    timeout_seconds: whole(180, "Deadline in seconds", { min: 30 }),
-    retries: whole(2, "Retries"),
+    timeout_seconds: accepted(whole(180, "Deadline in seconds", { min: 30 })),
+    retries: accepted(whole(2, "Retries")),
   }),
 } as const;

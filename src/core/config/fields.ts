@@ -1,15 +1,20 @@
-// The words that the configuration schema is written in, and the TypeScript types that follow from it.
+// The functions that the configuration schema is written with, and the TypeScript types inferred from it.
 
 export type TypeName = "text" | "whole number" | "number" | "true/false" | "list" | "map" | "empty";
 
 export interface Range {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
-  /** The bounds themselves are not allowed. */
+  /** Exclude the bounds themselves. */
   readonly exclusive?: boolean | undefined;
 }
 
-export interface Field<T = unknown> {
+/** Present on a key that Hermes Agent v0.14 knows and this program does not act on; see `accepted`. */
+interface Acceptance {
+  readonly accepted?: boolean | undefined;
+}
+
+export interface Field<T = unknown> extends Acceptance {
   readonly kind: "field";
   readonly types: readonly TypeName[];
   readonly fallback: T;
@@ -18,22 +23,22 @@ export interface Field<T = unknown> {
   readonly values?: readonly string[] | undefined;
   readonly range?: Range | undefined;
   readonly secret?: boolean | undefined;
-  /** Items of a list are words: numbers among them (chat ids) become text. */
+  /** List items are words: numbers among them (chat ids) become text. */
   readonly words?: boolean | undefined;
 }
 
-export interface Section<K extends Keys = Keys> {
+export interface Section<K extends Keys = Keys> extends Acceptance {
   readonly kind: "section";
   readonly meaning: string;
   readonly keys: K;
 }
 
-/** A map whose keys the user chooses. Its entries follow `entry`; without one, anything goes. */
-export interface NamedMap<E extends Node | undefined = Node | undefined> {
+/** A map whose keys the user chooses. Its entries follow `entry`; without one, any value is allowed. */
+export interface NamedMap<E extends Node | undefined = Node | undefined> extends Acceptance {
   readonly kind: "named";
   readonly meaning: string;
   readonly entry: E;
-  /** Entries of another shape are taken as they are: shorthand forms and keys of plugins. */
+  /** Entries of another shape are accepted unchecked: shorthand forms and keys of plugins. */
   readonly open: boolean;
 }
 
@@ -85,7 +90,7 @@ export function list(fallback: readonly string[], meaning: string): Field<readon
   return { kind: "field", types: ["list"], fallback, meaning, words: true };
 }
 
-/** A list whose items are more than words. */
+/** A list whose items may be maps. */
 export function items<T = Json>(meaning: string): Field<readonly T[]> {
   return { kind: "field", types: ["list"], fallback: [], meaning };
 }
@@ -103,6 +108,11 @@ export function unset<T>(field: Field<T>): Field<T | undefined> {
 /** The same field, but an empty value (`null`) is allowed and is the default. */
 export function orEmpty<T>(field: Field<T>): Field<T | null> {
   return { ...field, types: [...field.types, "empty"], fallback: null };
+}
+
+/** The same key or section, marked: kept for Hermes Agent, no effect here. Every key that is not marked has a reader. */
+export function accepted<N extends Node>(node: N): N {
+  return { ...node, accepted: true };
 }
 
 export function anyOf<T>(types: readonly TypeName[], fallback: T, meaning: string): Field<T> {

@@ -1,5 +1,6 @@
 // Settings about models, providers and what each call may cost.
 import {
+  accepted,
   anyOf,
   choice,
   decimal,
@@ -48,7 +49,7 @@ const endpoint = section("A custom endpoint", {
     ),
   ),
   context_length: unset(whole(0, "Context window in tokens", SIZE)),
-  rate_limit_delay: unset(decimal(0, "Seconds between two requests")),
+  rate_limit_delay: accepted(unset(decimal(0, "Seconds between two requests"))),
   request_timeout_seconds: unset(decimal(0, "Deadline of one request in seconds")),
   stale_timeout_seconds: unset(decimal(0, "Seconds without a byte before a request counts as stalled")),
 });
@@ -71,7 +72,7 @@ export const modelKeys = {
     fallback_after_seconds: unset(decimal(0, "Longest silence of the main model when a fallback exists; 25 if unset")),
     pricing: freeMap("Your own prices in US dollars per million tokens: input, output, cache_read, cache_write"),
     ollama_num_ctx: unset(whole(0, "Context size asked of Ollama", SIZE)),
-    openai_runtime: unset(choice(["auto", "codex_app_server"], "auto", "How OpenAI models are run")),
+    openai_runtime: accepted(unset(choice(["auto", "codex_app_server"], "auto", "How OpenAI models are run"))),
     aliases: named("Short names: alias → provider/model", text("", "provider/model")),
   }),
   model_aliases: named(
@@ -114,25 +115,29 @@ export const modelKeys = {
     response_cache_ttl: whole(300, "Seconds that a cached answer lives", { min: 1, max: 86400 }),
     min_coding_score: decimal(0.65, "Lowest coding score the pareto-code router may pick", { min: 0, max: 1 }),
   }),
-  bedrock: section("Amazon Bedrock", {
-    region: text("", "AWS region; empty uses AWS_REGION, then us-east-1"),
-    discovery: section("Model discovery", {
-      enabled: flag(true, "List the models of the account"),
-      provider_filter: list([], "Only models of these vendors"),
-      refresh_interval: whole(3600, "Seconds between two listings"),
+  bedrock: accepted(
+    section("Amazon Bedrock", {
+      region: text("", "AWS region; empty uses AWS_REGION, then us-east-1"),
+      discovery: section("Model discovery", {
+        enabled: flag(true, "List the models of the account"),
+        provider_filter: list([], "Only models of these vendors"),
+        refresh_interval: whole(3600, "Seconds between two listings"),
+      }),
+      guardrail: section("Guardrail applied to each call", {
+        guardrail_identifier: text("", "Guardrail id; empty for none"),
+        guardrail_version: text("", "Guardrail version"),
+        stream_processing_mode: choice(["async", "sync"], "async", "When streamed text is checked"),
+        trace: choice(["enabled", "disabled", "enabled_full"], "disabled", "Guardrail trace in answers"),
+      }),
     }),
-    guardrail: section("Guardrail applied to each call", {
-      guardrail_identifier: text("", "Guardrail id; empty for none"),
-      guardrail_version: text("", "Guardrail version"),
-      stream_processing_mode: choice(["async", "sync"], "async", "When streamed text is checked"),
-      trace: choice(["enabled", "disabled", "enabled_full"], "disabled", "Guardrail trace in answers"),
+  ),
+  model_catalog: accepted(
+    section("The published list of models", {
+      enabled: flag(true, "Fetch the list"),
+      url: text("https://hermes-agent.nousresearch.com/docs/api/model-catalog.json", "Where the list is"),
+      ttl_hours: whole(24, "Hours before the list is fetched again"),
+      providers: named("Other lists, by provider id", section("A list", { url: text("", "Where it is") })),
     }),
-  }),
-  model_catalog: section("The published list of models", {
-    enabled: flag(true, "Fetch the list"),
-    url: text("https://hermes-agent.nousresearch.com/docs/api/model-catalog.json", "Where the list is"),
-    ttl_hours: whole(24, "Hours before the list is fetched again"),
-    providers: named("Other lists, by provider id", section("A list", { url: text("", "Where it is") })),
-  }),
-  honcho: freeMap("Settings handed to the Honcho memory provider"),
+  ),
+  honcho: accepted(freeMap("Settings handed to the Honcho memory provider")),
 } as const;

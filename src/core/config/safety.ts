@@ -1,5 +1,18 @@
 // Settings of consent, security, privacy, storage, jobs and upkeep.
-import { anyOf, choice, flag, freeMap, type Json, list, named, orEmpty, section, text, whole } from "./fields.ts";
+import {
+  accepted,
+  anyOf,
+  choice,
+  flag,
+  freeMap,
+  type Json,
+  list,
+  named,
+  orEmpty,
+  section,
+  text,
+  whole,
+} from "./fields.ts";
 
 export const safetyKeys = {
   approvals: section("Asking before dangerous commands", {
@@ -7,8 +20,8 @@ export const safetyKeys = {
     timeout: whole(60, "Seconds before no answer means no", { min: 1 }),
     gateway_timeout: whole(300, "The same in chats", { min: 1 }),
     cron_mode: choice(["deny", "approve"], "deny", "What happens in scheduled jobs"),
-    mcp_reload_confirm: flag(true, "Ask before MCP servers are reloaded"),
-    destructive_slash_confirm: flag(true, "Ask before commands that delete"),
+    mcp_reload_confirm: accepted(flag(true, "Ask before MCP servers are reloaded")),
+    destructive_slash_confirm: accepted(flag(true, "Ask before commands that delete")),
   }),
   command_allowlist: list([], "Command patterns that are always approved"),
   quick_commands: named(
@@ -28,51 +41,59 @@ export const safetyKeys = {
   security: section("Security", {
     allow_private_urls: flag(false, "Let tools reach addresses of the local network"),
     redact_secrets: flag(true, "Hide secrets in logs and tool results"),
-    tirith_enabled: flag(true, "Scan commands with tirith when it is installed"),
-    tirith_path: text("tirith", "Path of tirith"),
-    tirith_timeout: whole(5, "Seconds for one scan", { min: 1 }),
-    tirith_fail_open: flag(true, "Go on when the scan itself fails"),
+    tirith_enabled: accepted(flag(true, "Scan commands with tirith when it is installed")),
+    tirith_path: accepted(text("tirith", "Path of tirith")),
+    tirith_timeout: accepted(whole(5, "Seconds for one scan", { min: 1 })),
+    tirith_fail_open: accepted(flag(true, "Go on when the scan itself fails")),
     website_blocklist: section("Websites that tools may not open", {
       enabled: flag(false, "Use the list"),
       domains: list([], "Domains"),
       shared_files: list([], "Files with more domains"),
     }),
-    acked_advisories: list([], "Security notices you have read; kept by the program"),
-    allow_lazy_installs: flag(true, "Install optional parts when they are first needed"),
+    acked_advisories: accepted(list([], "Security notices you have read; kept by the program")),
+    allow_lazy_installs: accepted(flag(true, "Install optional parts when they are first needed")),
   }),
-  privacy: section("Privacy", { redact_pii: flag(false, "Hash ids and hide phone numbers sent to models from chats") }),
+  privacy: accepted(
+    section("Privacy", { redact_pii: flag(false, "Hash ids and hide phone numbers sent to models from chats") }),
+  ),
   cron: section("Scheduled jobs", {
     wrap_response: flag(true, "Add the job's name to its results"),
     max_parallel_jobs: orEmpty(whole(0, "Jobs at the same time; empty or 0 for no limit")),
     script_timeout_seconds: whole(120, "Seconds for the script run before a job", { min: 1 }),
     keep_documents: whole(500, "Documents kept of each job in cron/output, the newest; 0 for all"),
   }),
-  kanban: section("Task boards", {
-    dispatch_in_gateway: flag(true, "Let the gateway hand out tasks"),
-    dispatch_interval_seconds: whole(60, "Seconds between two rounds", { min: 1 }),
-    failure_limit: whole(2, "Failures before a task is set aside", { min: 1 }),
-  }),
+  kanban: accepted(
+    section("Task boards", {
+      dispatch_in_gateway: flag(true, "Let the gateway hand out tasks"),
+      dispatch_interval_seconds: whole(60, "Seconds between two rounds", { min: 1 }),
+      failure_limit: whole(2, "Failures before a task is set aside", { min: 1 }),
+    }),
+  ),
   sessions: section("Stored sessions", {
     index: choice(
       ["inline", "compact"],
       "inline",
       "Layout of the full-text index: inline as in Hermes v0.14, or compact",
     ),
-    auto_prune: flag(false, "Delete old sessions"),
-    retention_days: whole(90, "Days that ended sessions are kept", { min: 1 }),
-    vacuum_after_prune: flag(true, "Give the space back to the disk"),
-    min_interval_hours: whole(24, "Hours between two clean-ups"),
+    auto_prune: accepted(flag(false, "Delete old sessions")),
+    retention_days: accepted(whole(90, "Days that ended sessions are kept", { min: 1 })),
+    vacuum_after_prune: accepted(flag(true, "Give the space back to the disk")),
+    min_interval_hours: accepted(whole(24, "Hours between two clean-ups")),
   }),
-  logging: section("Log files", {
-    level: choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], "INFO", "Least important entries kept"),
-    max_size_mb: whole(5, "Size at which a new file is begun", { min: 1 }),
-    backup_count: whole(3, "Older files kept"),
-  }),
-  network: section("Network", { force_ipv4: flag(false, "Use IPv4 only") }),
-  updates: section("Updates", {
-    pre_update_backup: flag(false, "Copy the home before an update"),
-    backup_keep: whole(5, "Copies kept", { min: 1 }),
-  }),
+  logging: accepted(
+    section("Log files", {
+      level: choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], "INFO", "Least important entries kept"),
+      max_size_mb: whole(5, "Size at which a new file is begun", { min: 1 }),
+      backup_count: whole(3, "Older files kept"),
+    }),
+  ),
+  network: accepted(section("Network", { force_ipv4: flag(false, "Use IPv4 only") })),
+  updates: accepted(
+    section("Updates", {
+      pre_update_backup: flag(false, "Copy the home before an update"),
+      backup_keep: whole(5, "Copies kept", { min: 1 }),
+    }),
+  ),
   _config_version: whole(23, "Version of this file's layout; raised by `hermes config migrate`"),
 } as const;
 
@@ -82,5 +103,5 @@ export const legacyKeys = {
   provider: anyOf<string | undefined>(["text"], undefined, "Older place of model.provider"),
   base_url: anyOf<string | undefined>(["text"], undefined, "Older place of model.base_url"),
   context_length: anyOf<number | undefined>(["whole number"], undefined, "Older place of model.context_length"),
-  smart_model_routing: freeMap("Accepted from older files; has no effect"),
+  smart_model_routing: accepted(freeMap("Accepted from older files; has no effect")),
 } as const;

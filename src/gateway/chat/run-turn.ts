@@ -198,7 +198,7 @@ export class Turn {
     this.#messages = opened.conversation.sessionId === sessionId ? messages : undefined;
     const promptTokens = Number(entry.last_prompt_tokens) || 0;
     const known = { messages, promptTokens, contextLength: opened.contextLength };
-    if (!fresh && (await gateway.opened.hygieneDue(sessionId, known)) && (await opened.conversation.compress())) {
+    if (!fresh && (await gateway.opened.hygieneDue(sessionId, known)) && (await opened.conversation.compact()).shrunk) {
       this.#messages = undefined;
       gateway.log("info", `${key} was compacted before its turn`);
       await gateway.index.moved(key, opened.conversation.sessionId);

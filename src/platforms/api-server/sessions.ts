@@ -1,7 +1,7 @@
 // Which stored session a request belongs to: named by header, known by its history, or new and seeded.
 import { createHash, randomBytes } from "node:crypto";
-import type { AgentApi, AgentApiOptions } from "../../core/agent-api.ts";
-import type { OpenedConversation } from "../../core/conversation.ts";
+import type { AgentApi } from "../../core/agent-api.ts";
+import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
 import { type Content, type Message, textOf } from "../../core/message.ts";
 import type { StoredThread } from "../../core/response-store.ts";
@@ -131,7 +131,7 @@ export class Sessions {
       );
     const row = plan.exists || plan.seed.length > 0 ? await store.getSession(plan.id) : null;
     const told = !row || row.system_prompt === null || instructions === "" || row.system_prompt.includes(instructions);
-    const open: AgentApiOptions = {
+    const open: ConversationOptions = {
       human: options.human,
       source: SOURCE,
       platform: SOURCE,

@@ -1,6 +1,7 @@
 // A letter as the agent needs it: who, what, which thread; and whether it may be answered at all.
 import type { Email } from "postal-mime";
-import { htmlToText, withoutQuote } from "./email-text.ts";
+import { htmlToText } from "../../lib/html/to-text.ts";
+import { withoutQuote } from "./email-text.ts";
 import type { EmailSettings } from "./settings.ts";
 
 export interface IncomingEmail {
@@ -43,7 +44,7 @@ export async function parseEmail(
   const { default: PostalMime } = await import("postal-mime");
   const email = await PostalMime.parse(source, { maxNestingDepth: 50 });
   const references = [...new Set([...ids(email.references), ...ids(email.inReplyTo)])];
-  const body = email.text?.trim() ? email.text : htmlToText(email.html ?? "");
+  const body = email.text?.trim() ? email.text : await htmlToText(email.html ?? "");
   const message: IncomingEmail = {
     from: (email.from && "address" in email.from ? (email.from.address ?? "") : "").toLowerCase(),
     name: email.from?.name ?? "",

@@ -2,7 +2,7 @@
 import type { Config } from "../../core/config/config.ts";
 import type { Home } from "../../core/home.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { commandEnvironment } from "../../tools/terminal/open-backend.ts";
+import { commandEnvironment } from "../../app/command-environment.ts";
 import { approve, isApproved, readApprovals } from "./consent.ts";
 import type { HookSource } from "./hook-runner.ts";
 import {

@@ -1,8 +1,8 @@
 // The ledger of scheduled jobs in runtime.db: one row per occurrence, one owner, one end.
 import { UserError } from "../../core/failure.ts";
 import type { JobLedger, JobRun, RunClaim, TickerSign } from "../../core/job.ts";
+import { sqliteCode } from "../../lib/sqlite-error.ts";
 import { type Database, immediate, type SqlValue } from "../sqlite/connection/driver.ts";
-import { sqliteCode } from "../sqlite/connection/error-code.ts";
 import { LockRetry } from "../sqlite/connection/lock-retry.ts";
 
 interface Row {

@@ -1,8 +1,8 @@
 // A lock that the kernel keeps: held by an open SQLite file, gone the moment its process is, however it died.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { isLocked } from "../../lib/sqlite-error.ts";
 import { type Database, openDatabase } from "../sqlite/connection/driver.ts";
-import { isLocked } from "../sqlite/connection/error-code.ts";
 
 export interface KernelLock {
   /** Idempotent. */

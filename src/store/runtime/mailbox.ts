@@ -1,7 +1,7 @@
 // The mailbox over runtime.db: calls that arrive together become one transaction, so that many chats share one sync.
 import type { Mailbox, MailboxCounts } from "../../core/mailbox.ts";
+import { isLocked } from "../../lib/sqlite-error.ts";
 import { type Database, immediate } from "../sqlite/connection/driver.ts";
-import { isLocked } from "../sqlite/connection/error-code.ts";
 import * as inbox from "./inbox.ts";
 import * as outbox from "./outbox.ts";
 

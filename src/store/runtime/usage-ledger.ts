@@ -6,8 +6,8 @@ import {
   type UsageGroup,
   type UsageLedger,
 } from "../../core/usage.ts";
+import { isLocked } from "../../lib/sqlite-error.ts";
 import type { Database, SqlValue } from "../sqlite/connection/driver.ts";
-import { isLocked } from "../sqlite/connection/error-code.ts";
 
 const TRIES = 15;
 const PAUSE_MS = { least: 20, most: 150 };

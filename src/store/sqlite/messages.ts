@@ -1,8 +1,8 @@
 // Message rows: append, replace, clear, read.
 import { UserError } from "../../core/failure.ts";
 import type { MessageRow, NewMessage } from "../../core/session.ts";
+import { sqliteCode } from "../../lib/sqlite-error.ts";
 import type { SqlValue } from "./connection/driver.ts";
-import { sqliteCode } from "./connection/error-code.ts";
 import type { StoreContext } from "./context.ts";
 import { countToolCalls, decodeContent, decodeToolCalls, encodeContent, encodeJson } from "./encoding.ts";
 import { TABLES } from "./schema.ts";

@@ -1,24 +1,32 @@
-// Checkpoints of a home: how they are opened with its settings, and what `hermes checkpoints` does with them.
+// Checkpoints of a home: opened for the tools of a program, and managed by `hermes checkpoints`.
 import { existsSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Services } from "../../app/services.ts";
-import { openSettings } from "../../config/api.ts";
 import type { Config } from "../../core/config/config.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
+import type { Redactor } from "../../core/redactor.ts";
+import type { Settings } from "../../core/settings.ts";
 import { projectHash, projectRoot } from "./project-root.ts";
 import { type Pruned, type PruneRules, prune } from "./prune.ts";
 import { type Difference, difference, type Restored, restore } from "./restore.ts";
 import { ShadowStore, type Snapshot } from "./shadow-store.ts";
 import type { SnapshotLimits } from "./snapshot.ts";
-import { TurnCheckpoints } from "./turn-checkpoints.ts";
+import { type CheckpointParts, TurnCheckpoints } from "./turn-checkpoints.ts";
 
 const MB = 1024 * 1024;
 const MAX_FILES = 50_000;
 
-function userHomeOf(home: Home): string {
+/** What `hermes checkpoints` needs of a home. */
+export interface CheckpointHost {
+  readonly home: Home;
+  readonly settings: Pick<Settings, "load">;
+  /** Masks secrets in diffs; built from the loaded configuration. */
+  openRedactor(config: Config): Promise<Redactor>;
+}
+
+function userHome(home: Home): string {
   const path = home.env.HOME ?? homedir();
   return existsSync(path) ? realpathSync(path) : path;
 }
@@ -33,7 +41,7 @@ function openStore(home: Home): ShadowStore {
   return new ShadowStore({ dir: join(home.path, "checkpoints"), searchPath, timeoutMs: timeoutMs(home) });
 }
 
-function limitsOf({ checkpoints }: Config): SnapshotLimits {
+function snapshotLimits({ checkpoints }: Config): SnapshotLimits {
   return {
     maxFiles: MAX_FILES,
     maxFileBytes: checkpoints.max_file_size_mb * MB,
@@ -41,7 +49,7 @@ function limitsOf({ checkpoints }: Config): SnapshotLimits {
   };
 }
 
-function rulesOf({ checkpoints }: Config): PruneRules {
+function pruneRules({ checkpoints }: Config): PruneRules {
   return {
     maxSnapshots: checkpoints.max_snapshots,
     retentionDays: checkpoints.retention_days,
@@ -50,26 +58,28 @@ function rulesOf({ checkpoints }: Config): PruneRules {
   };
 }
 
-/** What the file and terminal tools ask before they change something. */
-export function openCheckpoints(services: Services): TurnCheckpoints {
-  const { home, config, redactor } = services;
-  const userHome = userHomeOf(home);
-  const hermesHome = existsSync(home.path) ? realpathSync(home.path) : home.path;
+export interface TurnCheckpointOptions extends Pick<CheckpointParts, "redact" | "notice"> {
+  /** True for a command that may delete or overwrite files. */
+  isDestructive(
+    command: string,
+    paths: { readonly userHome: string; readonly hermesHome: string; readonly cwd: string },
+  ): Promise<boolean>;
+}
+
+/** The checkpoints that the file and terminal tools take before they change something. */
+export function openTurnCheckpoints(home: Home, config: Config, options: TurnCheckpointOptions): TurnCheckpoints {
+  const paths = { userHome: userHome(home), hermesHome: existsSync(home.path) ? realpathSync(home.path) : home.path };
   return new TurnCheckpoints({
     store: openStore(home),
-    limits: limitsOf(config),
-    rules: rulesOf(config),
+    limits: snapshotLimits(config),
+    rules: pruneRules(config),
     autoPrune: config.checkpoints.auto_prune,
     minIntervalHours: config.checkpoints.min_interval_hours,
-    userHome,
-    hermesHome,
+    ...paths,
     enabled: config.checkpoints.enabled,
-    isDestructive: async (command, cwd) => {
-      const { destructiveHint } = await import("../../security/gate/destructive-hint.ts");
-      return destructiveHint(command, { userHome, hermesHome, cwd });
-    },
-    redact: (text) => redactor.redact(text),
-    notice: (text) => services.notice(text),
+    isDestructive: (command, cwd) => options.isDestructive(command, { ...paths, cwd }),
+    redact: (text) => options.redact(text),
+    notice: (text) => options.notice(text),
   });
 }
 
@@ -85,12 +95,12 @@ export interface CheckpointStatus {
     readonly snapshots: number;
     readonly lastTouch: number;
   }[];
-  /** Stores of an older kind that were put aside. */
+  /** Stores in the layout of older versions, which were moved aside. */
   readonly legacy: readonly string[];
 }
 
-export async function checkpointStatus(home: Home): Promise<CheckpointStatus> {
-  const { config } = await openSettings(home).load();
+export async function checkpointStatus({ home, settings }: CheckpointHost): Promise<CheckpointStatus> {
+  const { config } = await settings.load();
   const store = openStore(home);
   const projects = [];
   for (const { hash, workdir, lastTouch } of await store.projects()) {
@@ -110,13 +120,13 @@ export async function checkpointStatus(home: Home): Promise<CheckpointStatus> {
 export interface CheckpointQuery {
   /** A path inside the project; the current folder when absent. */
   readonly project?: string | undefined;
-  /** An id, its first digits, or a number of the list, 1 being the newest. */
+  /** An id, the start of one, or a number in the list, where 1 is the newest. */
   readonly id: string;
   readonly path?: string | undefined;
 }
 
-function rootFor(home: Home, project: string | undefined): string {
-  return projectRoot(resolve(home.cwd, project ?? "."), userHomeOf(home));
+function resolveRoot(home: Home, project: string | undefined): string {
+  return projectRoot(resolve(home.cwd, project ?? "."), userHome(home));
 }
 
 export interface CheckpointList {
@@ -126,40 +136,42 @@ export interface CheckpointList {
 
 /** Newest first. */
 export async function listCheckpoints(home: Home, project?: string): Promise<CheckpointList> {
-  const root = rootFor(home, project);
+  const root = resolveRoot(home, project);
   return { project: root, snapshots: await openStore(home).snapshots(projectHash(root)) };
 }
 
-async function open(home: Home, ask: CheckpointQuery) {
+async function findCheckpoint({ home, settings }: CheckpointHost, query: CheckpointQuery) {
   const store = openStore(home);
-  const root = rootFor(home, ask.project);
-  const { config } = await openSettings(home).load();
+  const root = resolveRoot(home, query.project);
+  const { config } = await settings.load();
   if (!store.exists)
     throw new UserError("there are no checkpoints yet", {
       hint: "Switch them on: hermes config set checkpoints.enabled true",
     });
-  const numbered = /^\d{1,3}$/.test(ask.id);
-  const found = numbered ? (await store.snapshots(projectHash(root)))[Number(ask.id) - 1] : undefined;
+  const numbered = /^\d{1,3}$/.test(query.id);
+  const found = numbered ? (await store.snapshots(projectHash(root)))[Number(query.id) - 1] : undefined;
   if (numbered && !found)
-    throw new UserError(`${root} has no checkpoint number ${ask.id}`, { hint: "See: hermes checkpoints list" });
-  const path = ask.path === undefined ? {} : { path: resolve(home.cwd, ask.path) };
-  return { store, root, config, options: { id: found?.id ?? ask.id, limits: limitsOf(config), ...path } };
+    throw new UserError(`${root} has no checkpoint number ${query.id}`, { hint: "See: hermes checkpoints list" });
+  const path = query.path === undefined ? undefined : resolve(home.cwd, query.path);
+  return { store, root, config, options: { id: found?.id ?? query.id, limits: snapshotLimits(config), path } };
 }
 
-/** What changed from the checkpoint until now; secrets masked. */
-export async function diffCheckpoint(home: Home, ask: CheckpointQuery): Promise<Difference & { project: string }> {
-  const { store, root, config, options } = await open(home, ask);
-  const [{ createRedactor }, { knownSecrets }] = await Promise.all([
-    import("../../security/redact.ts"),
-    import("../../security/known-secrets.ts"),
-  ]);
-  const redactor = createRedactor({ values: knownSecrets(home, config), enabled: config.security.redact_secrets });
+/** The changes since the checkpoint, with secrets masked. */
+export async function diffCheckpoint(
+  host: CheckpointHost,
+  query: CheckpointQuery,
+): Promise<Difference & { project: string }> {
+  const { store, root, config, options } = await findCheckpoint(host, query);
+  const redactor = await host.openRedactor(config);
   const found = await store.locked(() => difference(store, root, options));
   return { ...found, diff: redactor.redact(found.diff, { code: true }), project: root };
 }
 
-export async function restoreCheckpoint(home: Home, ask: CheckpointQuery): Promise<Restored & { project: string }> {
-  const { store, root, options } = await open(home, ask);
+export async function restoreCheckpoint(
+  host: CheckpointHost,
+  query: CheckpointQuery,
+): Promise<Restored & { project: string }> {
+  const { store, root, options } = await findCheckpoint(host, query);
   return { ...(await store.locked(() => restore(store, root, options))), project: root };
 }
 
@@ -169,19 +181,24 @@ export interface PruneOptions {
   readonly keepOrphans?: boolean | undefined;
 }
 
-export async function pruneCheckpoints(home: Home, ask: PruneOptions = {}): Promise<Pruned> {
-  const { config } = await openSettings(home).load();
+export async function pruneCheckpoints(
+  { home, settings }: CheckpointHost,
+  options: PruneOptions = {},
+): Promise<Pruned> {
+  const { config } = await settings.load();
   const store = openStore(home);
-  const rules = {
-    ...rulesOf(config),
-    ...(ask.retentionDays === undefined ? {} : { retentionDays: ask.retentionDays }),
-    ...(ask.maxSizeMb === undefined ? {} : { maxTotalBytes: ask.maxSizeMb * MB }),
-    ...(ask.keepOrphans ? { deleteOrphans: false } : {}),
+  const rules = pruneRules(config);
+  const { retentionDays = rules.retentionDays, maxSizeMb, keepOrphans } = options;
+  const wanted = {
+    ...rules,
+    retentionDays,
+    maxTotalBytes: maxSizeMb === undefined ? rules.maxTotalBytes : maxSizeMb * MB,
+    deleteOrphans: rules.deleteOrphans && !keepOrphans,
   };
-  return store.exists ? store.locked(() => prune(store, rules)) : prune(store, rules);
+  return store.exists ? store.locked(() => prune(store, wanted)) : prune(store, wanted);
 }
 
-/** Removes every checkpoint of every project. The bytes that were freed. */
+/** Removes every checkpoint of every project and returns the number of bytes freed. */
 export async function clearCheckpoints(home: Home): Promise<number> {
   const store = openStore(home);
   if (!store.exists) return 0;
@@ -190,7 +207,7 @@ export async function clearCheckpoints(home: Home): Promise<number> {
   return bytes;
 }
 
-/** Removes stores of an older kind. How many there were. */
+/** Removes stores in the layout of older versions and returns how many there were. */
 export async function clearLegacyCheckpoints(home: Home): Promise<number> {
   const legacy = await openStore(home).legacy();
   for (const path of legacy) await rm(path, { recursive: true, force: true });

@@ -312,6 +312,7 @@ export function executeCodeTool(parts: CodeParts): Tool {
   return defineTool({
     name: "execute_code",
     toolset: "code_execution",
+    notForSubagents: "a subagent must not run free code",
     description: describe(parts),
     parameters: Type.Object({
       code: Type.String({ description: "The whole script" }),

@@ -1,13 +1,11 @@
-// Where the file tools of a conversation work: this machine, the sandbox's share of it, or the machine behind the backend.
-import { homedir } from "node:os";
-import { join, relative } from "node:path";
-import type { Services } from "../../app/services.ts";
-import type { Home } from "../../core/home.ts";
+// Which files the file tools of a conversation see: this machine's, those a sandbox allows, or those of a remote backend.
+import { relative } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
+import type { Backend } from "../terminal/backend.ts";
 import { type FileAccess, localFiles } from "./file-access.ts";
 import type { FilePlace, FileToolParts } from "./file-tools.ts";
 
-/** Spilled output of tools is on this machine, wherever the commands ran. */
+/** Reads below `folder` use this machine: spilled tool output is stored here even when commands run elsewhere. */
 function withSpilled(files: FileAccess, folder: string): FileAccess {
   const at = (path: string) => (relative(folder, path).startsWith("..") ? files : localFiles);
   return {
@@ -22,9 +20,15 @@ function withSpilled(files: FileAccess, folder: string): FileAccess {
   };
 }
 
-async function place(services: Services, context: ToolContext): Promise<FilePlace> {
-  const backend = await services.workspaces.backend(context.conversationId, context.cwd);
-  const spilled = join(services.home.path, "cache", "tool-results");
+export interface FileLocationOptions {
+  /** `local` without a sandbox: the tools use this machine's files directly. */
+  readonly terminal: { readonly backend: string; readonly sandbox: string };
+  readonly spillDir: string;
+  backendFor(context: ToolContext): Promise<Backend>;
+}
+
+async function locate({ backendFor, spillDir }: FileLocationOptions, context: ToolContext): Promise<FilePlace> {
+  const backend = await backendFor(context);
   if (backend.limits) {
     const [{ guardedFiles, guardedSearch }, { askForPath }] = await Promise.all([
       import("./guarded-files.ts"),
@@ -33,7 +37,7 @@ async function place(services: Services, context: ToolContext): Promise<FilePlac
     const files = guardedFiles(backend.limits, (options) =>
       askForPath(options, context, { toolName: "files", purpose: "a file tool" }),
     );
-    return { files: withSpilled(files, spilled), search: guardedSearch(backend.limits) };
+    return { files: withSpilled(files, spillDir), search: guardedSearch(backend.limits) };
   }
   const [{ remoteFiles, remoteSearch }, { backendShell }] = await Promise.all([
     import("./remote-files.ts"),
@@ -41,28 +45,17 @@ async function place(services: Services, context: ToolContext): Promise<FilePlac
   ]);
   const shell = backendShell(backend);
   return {
-    files: withSpilled(remoteFiles(shell), spilled),
+    files: withSpilled(remoteFiles(shell), spillDir),
     search: remoteSearch(shell),
     cwd: backend.cwd,
     remote: true,
-    ...(backend.home ? { home: backend.home } : {}),
+    home: backend.home || undefined,
   };
 }
 
-/** Why a file's lines are kept out of search results. */
-export function fileProtection(home: Home): NonNullable<FileToolParts["protection"]> {
-  return async (path, { guest, home: remoteHome }) => {
-    const { createPathGuard } = await import("../../security/path-guard.ts");
-    const userHome = remoteHome ?? home.env.HOME ?? homedir();
-    const guard = createPathGuard({ hermesHome: home.path, userHome });
-    const verdict = await guard.reference(path, home.cwd, { policy: guest ? "guest" : "owner" });
-    return verdict.action === "allow" ? null : verdict.reason;
-  };
-}
-
-/** Null for the plain case, so that local files stay a direct call. */
-export function filePlaces(services: Services): NonNullable<FileToolParts["placeOf"]> {
-  const { backend, sandbox } = services.config.terminal;
-  const plain = backend === "local" && sandbox === "none";
-  return (context) => (plain ? null : place(services, context));
+/** The returned function answers null where `files` of the tools can be used directly. */
+export function fileLocations(options: FileLocationOptions): NonNullable<FileToolParts["placeOf"]> {
+  const { backend, sandbox } = options.terminal;
+  const direct = backend === "local" && sandbox === "none";
+  return (context) => (direct ? null : locate(options, context));
 }

@@ -135,6 +135,8 @@ export function readFileTool(parts: FileToolParts): Tool {
   return defineTool({
     name: "read_file",
     toolset: "file",
+    namesFolders: true,
+    minWindow: "small",
     description:
       "Read a text file with line numbers. Pages with offset and limit; large files and spilled tool output are paged the same way.",
     parameters: Type.Object({

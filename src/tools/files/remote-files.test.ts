@@ -36,7 +36,7 @@ function nextDoor(home: string): RemoteChannel {
 
 beforeEach(async () => {
   folder = tempFolder();
-  backend = new RemoteBackend({ channel: nextDoor(folder.path), cwd: folder.path, values: {} });
+  backend = new RemoteBackend({ channel: nextDoor(folder.path), cwd: folder.path, variables: {} });
   await backend.start();
   const shell = backendShell(backend);
   files = remoteFiles(shell);

@@ -186,6 +186,8 @@ export function searchFilesTool(parts: FileToolParts): Tool {
   return defineTool({
     name: "search_files",
     toolset: "file",
+    namesFolders: true,
+    minWindow: "small",
     description:
       "Search file contents (regular expression) or file names (glob, newest first). Faster than grep or find in the terminal; ignored files are left out.",
     parameters: Type.Object({

@@ -63,6 +63,7 @@ export function writeFileTool(parts: FileToolParts): Tool {
   return defineTool({
     name: "write_file",
     toolset: "file",
+    minWindow: "small",
     description: "Write a whole file; folders are made as needed. For changes to a file that exists use patch.",
     parameters: Type.Object({
       path: Type.String({ description: "The file" }),

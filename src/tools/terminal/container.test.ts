@@ -127,7 +127,7 @@ describe("containers", () => {
 
   it("get variables on the line to them, never in arguments", async () => {
     fakeEngine("docker");
-    const backend = new RemoteBackend({ channel: registrar(), cwd: "", values: { API_TOKEN: "open sesame" } });
+    const backend = new RemoteBackend({ channel: registrar(), cwd: "", variables: { API_TOKEN: "open sesame" } });
     const output = new OutputCapture({ limit: 1_000, spillPath: join(folder.path, "spill") });
     const signal = new AbortController().signal;
     await backend.run({ command: "cd /usr && export B=2", timeoutMs: 10_000, signal, output });
@@ -199,7 +199,7 @@ it.skipIf(reason !== undefined)(
         diskMb: 1_000,
       }),
       cwd: "/workspace",
-      values: {},
+      variables: {},
     });
     const output = new OutputCapture({ limit: 1_000, spillPath: join(folder.path, "spill") });
     const signal = new AbortController().signal;

@@ -27,7 +27,7 @@ export interface ContainerOptions {
   /** Read-only files: host path and path in the container. */
   readonly readOnly?: readonly { readonly from: string; readonly to: string }[] | undefined;
   readonly extraArgs?: readonly string[] | undefined;
-  readonly user?: { readonly uid: number; readonly gid: number };
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   readonly cpus: number;
   readonly memoryMb: number;
   readonly diskMb: number;

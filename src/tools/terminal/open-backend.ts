@@ -1,12 +1,10 @@
-// The backend that the configuration chooses for commands.
+// Opens the backend that `terminal.backend` names: this machine, ssh, or a container.
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
 import type { Config } from "../../core/config/config.ts";
-import { isSecretEnvName, knownEnvNames } from "../../core/config/env-names.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
-import { containerEnv, terminalEnv } from "../../security/child-env.ts";
 import type { Backend } from "./backend.ts";
 import type { RemoteChannel } from "./remote-command.ts";
 import type { RemoteFiles } from "./remote-file-sync.ts";
@@ -14,46 +12,50 @@ import type { RemoteBackend as Remote } from "./remote-shell.ts";
 import type { SharedChannel } from "./shared-channel.ts";
 
 type TerminalConfig = Config["terminal"];
-type Values = { readonly [name: string]: string };
+type Variables = { readonly [name: string]: string };
 
-export interface BackendPlace {
+/** Environments of child processes. The implementation leaves secrets out. */
+export interface BackendEnvironments {
+  /** For commands on this machine, and for the clients of ssh and containers. */
+  commands(): { [name: string]: string };
+  /** For machines that inherit nothing: `values`, and the variables of this process that `forward` names. */
+  explicit(variables: { readonly values: Variables; readonly forward: readonly string[] }): { [name: string]: string };
+}
+
+export interface BackendOptions {
+  readonly home: Home;
+  readonly terminal: TerminalConfig;
+  readonly environments: BackendEnvironments;
+}
+
+export interface BackendRequest {
   readonly cwd: string;
-  /** Variables that loaded skills pass on; asked before every command. */
-  declared(): { readonly [name: string]: string };
-  /** Files with credentials that loaded skills declared, below the home. */
+  /** Variables that loaded skills declare; read before every command. */
+  declared(): Variables;
+  /** Files with credentials that loaded skills declare, inside the Hermes home. */
   credentials?(): readonly string[];
 }
 
-/** The environment of commands: everything but secrets, plus what the person lets through by name. */
-export function commandEnvironment(home: Home, config: Config): { [name: string]: string } {
-  return terminalEnv(home.env, {
-    blocked: new Set([...knownEnvNames].filter(isSecretEnvName)),
-    passthrough: config.terminal.env_passthrough as readonly string[],
-    home: home.childHome,
-  });
-}
-
-/** For programs that lead elsewhere: the person's own home, with its keys and known hosts. */
-function clientEnvironment(home: Home, config: Config): { [name: string]: string } {
+/** For ssh and container clients: with the user's own HOME, which holds keys and known hosts. */
+function clientEnvironment({ home, environments }: BackendOptions): { [name: string]: string } {
   const { HOME, SSH_AUTH_SOCK } = home.env;
   return {
-    ...commandEnvironment(home, config),
+    ...environments.commands(),
     ...(HOME ? { HOME } : {}),
     ...(SSH_AUTH_SOCK ? { SSH_AUTH_SOCK } : {}),
   };
 }
 
-/** `terminal.cwd` when it names a folder there; relative paths mean this machine. */
-function remoteFolder(terminal: TerminalConfig, otherwise: string): string {
-  return terminal.cwd.startsWith("/") ? terminal.cwd : otherwise;
+/** `terminal.cwd` when it is absolute; relative paths refer to this machine. */
+function remoteFolder(terminal: TerminalConfig, fallback: string): string {
+  return terminal.cwd.startsWith("/") ? terminal.cwd : fallback;
 }
 
-async function openLocal(home: Home, config: Config, place: BackendPlace): Promise<Backend> {
-  const { terminal } = config;
+async function openLocal({ home, terminal, environments }: BackendOptions, request: BackendRequest): Promise<Backend> {
   const options = {
-    cwd: place.cwd,
-    declared: () => place.declared(),
-    env: commandEnvironment(home, config),
+    cwd: request.cwd,
+    declared: () => request.declared(),
+    env: environments.commands(),
     initFiles: terminal.shell_init_files as readonly string[],
     useBashrc: terminal.auto_source_bashrc,
   };
@@ -76,37 +78,36 @@ async function openLocal(home: Home, config: Config, place: BackendPlace): Promi
   });
 }
 
-/** What loaded skills need elsewhere; their files keep their place below `folder`, the home of Hermes there. */
-function skillFiles(home: Home, place: BackendPlace, folder: string): RemoteFiles {
+/** Variables and files of loaded skills for a remote machine; files keep their path relative to the Hermes home. */
+function skillFiles(home: Home, request: BackendRequest, folder: string): RemoteFiles {
   const root = realpathSync(home.path);
   return {
-    variables: place.declared(),
-    files: (place.credentials?.() ?? [])
+    variables: request.declared(),
+    files: (request.credentials?.() ?? [])
       .filter((path) => existsSync(path) && isInside(realpathSync(path), root))
       .map((path) => ({ from: realpathSync(path), to: join(folder, relative(home.path, path)) })),
   };
 }
 
-async function openSsh(home: Home, config: Config, place: BackendPlace): Promise<Backend> {
-  const { terminal } = config;
+async function openSsh(options: BackendOptions, request: BackendRequest): Promise<Backend> {
+  const { home, terminal, environments } = options;
   const [{ RemoteBackend }, { SshChannel }] = await Promise.all([import("./remote-shell.ts"), import("./ssh.ts")]);
-  const key = terminal.ssh_key?.replace(/^~(?=\/)/, home.env.HOME ?? homedir());
   const backend = new RemoteBackend({
     channel: new SshChannel({
       host: terminal.ssh_host ?? "",
-      ...(terminal.ssh_user ? { user: terminal.ssh_user } : {}),
-      ...(terminal.ssh_port ? { port: terminal.ssh_port } : {}),
-      ...(key ? { keyFile: key } : {}),
-      env: clientEnvironment(home, config),
+      user: terminal.ssh_user || undefined,
+      port: terminal.ssh_port || undefined,
+      keyFile: terminal.ssh_key?.replace(/^~(?=\/)/, home.env.HOME ?? homedir()) || undefined,
+      env: clientEnvironment(options),
     }),
     cwd: remoteFolder(terminal, ""),
-    values: containerEnv(home.env, { values: {}, forward: terminal.env_passthrough as readonly string[] }),
-    belongings: () => skillFiles(home, place, ".hermes"),
+    variables: environments.explicit({ values: {}, forward: terminal.env_passthrough as readonly string[] }),
+    skillFiles: () => skillFiles(home, request, ".hermes"),
   });
   return started(backend);
 }
 
-/** Files that the person lists, inside the home only; they are mounted read-only at the same place in the container. */
+/** `terminal.credential_files`: inside the Hermes home only, mounted read-only at the same relative path. */
 function credentialFiles(home: Home, terminal: TerminalConfig): { from: string; to: string }[] {
   const names = (terminal.credential_files ?? []).filter((name): name is string => typeof name === "string");
   const root = realpathSync(home.path);
@@ -122,25 +123,23 @@ function isInside(path: string, folder: string): boolean {
   return !isAbsolute(way) && !way.startsWith("..");
 }
 
-/** The same container for everybody, unless each mounts a folder of its own. */
+/** One container for all conversations, or one per folder when `docker_mount_cwd_to_workspace` is set. */
 type Containers = Map<string, SharedChannel>;
 
-async function containerChannel(home: Home, config: Config, cwd: string): Promise<RemoteChannel> {
-  const { terminal } = config;
+async function containerChannel(options: BackendOptions, cwd: string): Promise<RemoteChannel> {
+  const { home, terminal } = options;
   const { ContainerChannel } = await import("./container.ts");
-  const binary = home.env.HERMES_DOCKER_BINARY;
   const sandboxes = terminal.sandbox_dir || join(home.path, "sandboxes");
-  const user = hostUser(terminal);
   return new ContainerChannel({
     image: terminal.docker_image,
-    env: clientEnvironment(home, config),
-    ...(binary ? { binary } : {}),
-    ...(terminal.container_persistent ? { keepIn: join(sandboxes, "docker", "default") } : {}),
-    ...(terminal.docker_mount_cwd_to_workspace ? { workspace: cwd } : {}),
+    env: clientEnvironment(options),
+    binary: home.env.HERMES_DOCKER_BINARY || undefined,
+    keepIn: terminal.container_persistent ? join(sandboxes, "docker", "default") : undefined,
+    workspace: terminal.docker_mount_cwd_to_workspace ? cwd : undefined,
     volumes: terminal.docker_volumes as readonly string[],
     readOnly: credentialFiles(home, terminal),
     extraArgs: terminal.docker_extra_args as readonly string[],
-    ...(user ? { user } : {}),
+    user: hostUser(terminal),
     cpus: terminal.container_cpu,
     memoryMb: terminal.container_memory,
     diskMb: terminal.container_disk,
@@ -153,30 +152,29 @@ function hostUser(terminal: TerminalConfig): { uid: number; gid: number } | unde
 }
 
 async function openContainer(
-  home: Home,
-  config: Config,
-  place: BackendPlace,
+  options: BackendOptions,
+  request: BackendRequest,
   containers: Containers,
 ): Promise<Backend> {
-  const { terminal } = config;
-  const { cwd } = place;
-  const [{ RemoteBackend }, { SharedChannel }, registrar] = await Promise.all([
+  const { home, terminal, environments } = options;
+  const { cwd } = request;
+  const [{ RemoteBackend }, { SharedChannel }, channel] = await Promise.all([
     import("./remote-shell.ts"),
     import("./shared-channel.ts"),
-    containerChannel(home, config, cwd),
+    containerChannel(options, cwd),
   ]);
   const key = terminal.docker_mount_cwd_to_workspace ? cwd : "default";
-  const shared = containers.get(key) ?? new SharedChannel(registrar);
+  const shared = containers.get(key) ?? new SharedChannel(channel);
   containers.set(key, shared);
   const start = terminal.docker_mount_cwd_to_workspace || hostUser(terminal) ? "/workspace" : "/root";
-  // The person's own account has no home of its own there: what is private goes where it vanishes with the container.
+  // The host user's HOME in the container is the mounted workspace; /tmp is removed with the container.
   const folder = hostUser(terminal) ? "/tmp/.hermes" : "/root/.hermes";
   const backend = new RemoteBackend({
-    belongings: () => skillFiles(home, place, folder),
+    skillFiles: () => skillFiles(home, request, folder),
     channel: shared.handle(),
     cwd: remoteFolder(terminal, start),
-    values: containerEnv(home.env, {
-      values: terminal.docker_env as Values,
+    variables: environments.explicit({
+      values: terminal.docker_env as Variables,
       forward: [
         ...(terminal.docker_forward_env as readonly string[]),
         ...(terminal.env_passthrough as readonly string[]),
@@ -186,7 +184,7 @@ async function openContainer(
   return started(backend);
 }
 
-/** Connects; what was half opened is closed again. */
+/** Connects; closes the backend again when that fails. */
 async function started(backend: Remote): Promise<Backend> {
   try {
     await backend.start();
@@ -197,14 +195,14 @@ async function started(backend: Remote): Promise<Backend> {
   }
 }
 
-/** How conversations of a program get their backend. */
-export function backendOpener(home: Home, config: Config): (place: BackendPlace) => Promise<Backend> {
-  const { backend } = config.terminal;
+/** Returns the function that opens a backend for each conversation. */
+export function backendOpener(options: BackendOptions): (request: BackendRequest) => Promise<Backend> {
+  const { backend } = options.terminal;
   const containers: Containers = new Map();
-  return async (place) => {
-    if (backend === "local") return openLocal(home, config, place);
-    if (backend === "ssh") return openSsh(home, config, place);
-    if (backend === "docker") return openContainer(home, config, place, containers);
+  return async (request) => {
+    if (backend === "local") return openLocal(options, request);
+    if (backend === "ssh") return openSsh(options, request);
+    if (backend === "docker") return openContainer(options, request, containers);
     throw new UserError(
       `terminal.backend "${backend}" is not available yet; there are local, ssh and docker (also podman)`,
       { hint: "Choose one of them: hermes config set terminal.backend local" },

@@ -132,6 +132,7 @@ export function processTool(registry: ProcessRegistry, options: ProcessOptions):
   return defineTool({
     name: "process",
     toolset: "terminal",
+    minWindow: "medium",
     description:
       "Look after background processes: list, poll (status and last output), log (pages of output), wait, kill, write (raw input), submit (input and Enter), close (end of input).",
     parameters: Type.Object({

@@ -15,9 +15,9 @@ export interface RemoteOptions {
   /** Where to begin; empty for the home there. */
   readonly cwd: string;
   /** Variables handed over on purpose. They travel on the line, never in arguments. */
-  readonly values: { readonly [name: string]: string };
+  readonly variables: { readonly [name: string]: string };
   /** What loaded skills need there; asked before every command. */
-  belongings?(): RemoteFiles;
+  skillFiles?(): RemoteFiles;
 }
 
 export class RemoteBackend implements Backend {
@@ -33,7 +33,7 @@ export class RemoteBackend implements Backend {
   constructor(options: RemoteOptions) {
     this.#options = options;
     this.#cwd = options.cwd;
-    this.#carrier = new RemoteFileSync(() => options.belongings?.() ?? { variables: {}, files: [] });
+    this.#carrier = new RemoteFileSync(() => options.skillFiles?.() ?? { variables: {}, files: [] });
   }
 
   get name(): string {
@@ -66,11 +66,11 @@ export class RemoteBackend implements Backend {
   }
 
   async #start(): Promise<void> {
-    const { channel, values, cwd } = this.#options;
+    const { channel, variables, cwd } = this.#options;
     const usable = await channel.available();
     if (!usable.ok) throw new UserError(`the ${channel.name} terminal cannot be used: ${usable.reason}`);
     await channel.open();
-    const exports = Object.entries(values).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`);
+    const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}\n`);
     const command = [
       '. /dev/stdin; bash -l -c \'printf "%s\\n" "$HOME" > "$0/home"; ',
       `${EXPORTS}' "$__h_d" > "$__h_d/state" 2>/dev/null </dev/null`,

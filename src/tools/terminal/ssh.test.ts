@@ -24,7 +24,7 @@ let backend: RemoteBackend;
 const clientEnv = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: tmpdir() };
 
 function open(
-  overrides: { port?: number; values?: { [name: string]: string }; belongings?: () => RemoteFiles } = {},
+  overrides: { port?: number; variables?: { [name: string]: string }; skillFiles?: () => RemoteFiles } = {},
 ): RemoteBackend {
   return new RemoteBackend({
     channel: new SshChannel({
@@ -36,8 +36,8 @@ function open(
       options: [`UserKnownHostsFile=${join(server.folder, "known_hosts")}`, "IdentitiesOnly=yes", "IdentityAgent=none"],
     }),
     cwd: folder.path,
-    values: overrides.values ?? {},
-    ...(overrides.belongings ? { belongings: overrides.belongings } : {}),
+    variables: overrides.variables ?? {},
+    ...(overrides.skillFiles ? { skillFiles: overrides.skillFiles } : {}),
   });
 }
 
@@ -92,7 +92,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
 
   it("hands over variables that were named, and nothing else of our environment", async () => {
     await backend.close();
-    backend = open({ values: { GREETING: "it's here" } });
+    backend = open({ variables: { GREETING: "it's here" } });
     expect((await run('echo "$GREETING"; echo "[$VITEST]"')).output).toBe("it's here\n[]\n");
   });
 
@@ -103,7 +103,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     const there = `hermes-test-${process.pid}-${Date.now()}`;
     const variables: { [name: string]: string } = {};
     const files: { from: string; to: string }[] = [];
-    backend = open({ belongings: () => ({ variables, files }) });
+    backend = open({ skillFiles: () => ({ variables, files }) });
     expect((await run('echo "[$GIF_KEY]"')).output).toBe("[]\n");
     variables.GIF_KEY = "it's $HOME `x`";
     files.push({ from: token, to: `${there}/sub dir/token.json` });

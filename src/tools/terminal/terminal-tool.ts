@@ -223,6 +223,8 @@ export function terminalTool(parts: TerminalParts): Tool {
   return defineTool({
     name: "terminal",
     toolset: "terminal",
+    namesFolders: true,
+    minWindow: "small",
     description:
       "Run a shell command (bash). Exported variables and the working directory carry over to the next command. Servers, watchers and anything long: background: true, then look with process. Read, search and edit files with the file tools instead.",
     parameters: Type.Object({

@@ -1,9 +1,9 @@
-// Converts a page where it does not disturb: small ones here, large ones in a thread of their own.
+// Converts pages without blocking the event loop: small ones in slices, large ones in a worker thread.
+import { htmlToMarkdownInSlices, type MarkdownPage } from "../../lib/html/to-markdown.ts";
 import { findWorkerFile } from "../../lib/worker-file.ts";
-import { htmlToMarkdownInSlices, type MarkdownPage } from "./html-to-markdown.ts";
 
-/** Up to here the longest pause stays well below 50 ms; a thread takes about as long to start. */
-const LARGE = 200_000;
+/** Below this size no slice takes 50 ms, which is about the time that a thread needs to start. */
+const LARGE_CHARS = 200_000;
 
 async function inThread(file: string, html: string, address: string | undefined): Promise<MarkdownPage> {
   const { Worker } = await import("node:worker_threads");
@@ -12,15 +12,15 @@ async function inThread(file: string, html: string, address: string | undefined)
     return await new Promise((resolve, reject) => {
       worker.once("message", resolve);
       worker.once("error", reject);
-      worker.once("exit", (code) => reject(new Error(`The page's thread ended without a word (exit code ${code}).`)));
+      worker.once("exit", (code) => reject(new Error(`The worker thread ended without a result (exit code ${code}).`)));
     });
   } finally {
     await worker.terminate();
   }
 }
 
-/** `address` completes relative links. Run from source, without a build, large pages are converted here in slices. */
+/** Relative links are resolved against `address`. When run from source, without a worker file, large pages are sliced too. */
 export async function convertPage(html: string, address?: string): Promise<MarkdownPage> {
-  const file = html.length < LARGE ? undefined : findWorkerFile("page-worker");
+  const file = html.length < LARGE_CHARS ? undefined : findWorkerFile("page-worker");
   return file === undefined ? htmlToMarkdownInSlices(html, address) : inThread(file, html, address);
 }

@@ -1,7 +1,6 @@
 // What a server sent, as text: by content type, by encoding, and with a clear word where there is no text.
 
 import { convertPage } from "./convert-page.ts";
-import { withWindowsCharacters } from "./html-entities.ts";
 
 export interface Body {
   readonly bytes: Uint8Array;
@@ -16,6 +15,13 @@ export type PageText =
 /** How far a page is searched for its own word about its encoding. */
 const PROLOGUE = 2_048;
 const SNIFFED = 1_024;
+
+/** The characters of Windows-1252 for the codes 128–159. */
+const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
+
+function withWindowsCharacters(text: string): string {
+  return text.replace(/[\u0080-\u009f]/g, (code) => WINDOWS_1252[code.charCodeAt(0) - 128] ?? code);
+}
 
 function decodedAs(label: string, bytes: Uint8Array): string | null {
   try {

@@ -1,6 +1,6 @@
-// The worker thread that converts one large page: its tree would hold up everything else for half a second.
+// Entry of the worker thread that converts one large page.
 import { parentPort, workerData } from "node:worker_threads";
-import { htmlToMarkdown } from "./html-to-markdown.ts";
+import { htmlToMarkdown } from "../../lib/html/to-markdown.ts";
 
 const { html, address } = workerData as { readonly html: string; readonly address: string | undefined };
-parentPort?.postMessage(htmlToMarkdown(html, address));
+void htmlToMarkdown(html, address).then((page) => parentPort?.postMessage(page));

@@ -1,11 +1,11 @@
 // One connection to state.db: writes in order and retried on locks, recovery from read-only and full volumes.
 import { statSync } from "node:fs";
 import { UserError } from "../../../core/failure.ts";
+import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import type { StoreContext } from "../context.ts";
 import { guardIndex } from "../index/health.ts";
 import { risingClock } from "./clock.ts";
 import { type Database, immediate, type openDatabase } from "./driver.ts";
-import { sqliteCode } from "./error-code.ts";
 import { textOfError } from "./journal.ts";
 import { LockRetry } from "./lock-retry.ts";
 import { canWrite, openStateDatabase } from "./open-database.ts";

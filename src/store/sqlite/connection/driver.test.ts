@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { isLocked, sqliteCode } from "../../../lib/sqlite-error.ts";
 import { consistent, type Database, immediate, openDatabase } from "./driver.ts";
-import { isLocked, sqliteCode } from "./error-code.ts";
 import { explainLoadError, isUsable, type SqliteModule, sqliteModule } from "./sqlite-module.ts";
 
 let dir: string;

@@ -1,7 +1,7 @@
 // Waiting for other writers: whole transactions are tried again, without ever blocking the process.
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../../core/failure.ts";
-import { isLocked } from "./error-code.ts";
+import { isLocked } from "../../../lib/sqlite-error.ts";
 
 const ATTEMPTS = 15;
 const PAUSE_MIN_MS = 20;

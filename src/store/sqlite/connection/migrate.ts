@@ -1,5 +1,6 @@
 // Brings a file of any earlier version to version 11, in one transaction; an up-to-date file is only looked at.
 
+import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { rebuildIndexForMigration } from "../index/health.ts";
 import {
   BASE_INDEXES,
@@ -11,7 +12,6 @@ import {
   TITLE_INDEX,
 } from "../schema.ts";
 import { type Database, immediate } from "./driver.ts";
-import { sqliteCode } from "./error-code.ts";
 
 function indexName(sql: string): string {
   return /EXISTS (\w+)/.exec(sql)?.[1] ?? "";

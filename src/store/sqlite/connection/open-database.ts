@@ -2,10 +2,10 @@
 import { accessSync, chmodSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../core/failure.ts";
+import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { ensureIndex } from "../index/health.ts";
 import { missingColumns } from "../schema.ts";
 import { type Database, openDatabase } from "./driver.ts";
-import { sqliteCode } from "./error-code.ts";
 import { applyJournalMode, textOfError } from "./journal.ts";
 import { migrate } from "./migrate.ts";
 import { meansFull } from "./volume.ts";

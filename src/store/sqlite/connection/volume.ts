@@ -1,7 +1,7 @@
 // What the disk under a database can take.
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { sqliteCode } from "./error-code.ts";
+import { sqliteCode } from "../../../lib/sqlite-error.ts";
 
 const FULL_BELOW_BYTES = 256 * 1024;
 

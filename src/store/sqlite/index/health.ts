@@ -1,6 +1,7 @@
 // Notices a missing or damaged search index, keeps appends working without it, and brings it back.
+
+import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { type Database, immediate } from "../connection/driver.ts";
-import { sqliteCode } from "../connection/error-code.ts";
 import {
   createIndexTable,
   createMissingTriggers,

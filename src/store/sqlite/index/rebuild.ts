@@ -1,7 +1,8 @@
 // Builds the search index in small transactions. What is left to do is written down in the file itself, so that a
 // crash, or another process, continues where the last step ended.
+
+import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { type Database, immediate } from "../connection/driver.ts";
-import { sqliteCode } from "../connection/error-code.ts";
 import {
   createIndexTable,
   createMissingTriggers,

@@ -1,7 +1,7 @@
 // Full-text search over every message: chooses the index that fits the query, and answers without one if it must.
 import type { SearchAnswer, SearchHit, SearchOptions } from "../../../core/session.ts";
+import { isLocked } from "../../../lib/sqlite-error.ts";
 import type { Database } from "../connection/driver.ts";
-import { isLocked } from "../connection/error-code.ts";
 import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../index/health.ts";
 import type { FtsTable } from "../index/layout.ts";
 import { type CjkSearch, isTrigramOnly, type ShortWordIndex, searchCjk } from "./cjk-search.ts";

@@ -29,7 +29,7 @@ export function ddgs(parts: ServiceParts): WebProvider {
         });
         if (!answer.ok) return answer;
         const { readResults } = await import("./ddgs-page.ts");
-        const page = readResults(answer.value);
+        const page = await readResults(answer.value);
         if (page.ok) form = page.value.next;
         return page;
       });

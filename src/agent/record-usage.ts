@@ -1,0 +1,64 @@
+// Records what a model call used: in the turn's totals, the session row, the context engine and an event.
+import type { ModelResponse } from "../core/provider.ts";
+import { promptTokens } from "../core/usage.ts";
+import type { Turn } from "./turn-state.ts";
+
+/** Part of the compaction threshold from which the user is notified. */
+const PRESSURE = 0.85;
+
+async function updateRow(turn: Turn, response: ModelResponse): Promise<void> {
+  const { usage, cost, identity } = response;
+  const { store, log } = turn.state;
+  const billed = cost.usd ?? undefined;
+  await store.updateTokenCounts(log.sessionId, {
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.cacheRead,
+    cacheWriteTokens: usage.cacheWrite,
+    reasoningTokens: usage.reasoning,
+    actualCostUsd: cost.status === "actual" ? billed : undefined,
+    estimatedCostUsd: cost.status === "actual" ? undefined : billed,
+    // The row holds a sum, so it gets the status of the turn so far, not of this call.
+    costStatus: turn.totals.cost.status,
+    costSource: turn.totals.cost.source,
+    pricingVersion: cost.pricingVersion,
+    billingProvider: identity.provider,
+    billingBaseUrl: identity.baseUrl,
+    billingMode: cost.status === "included" ? "subscription_included" : undefined,
+    model: identity.model,
+    apiCallCount: 1,
+  });
+}
+
+/**
+ * Must be called before the reply is appended: the provider counted the log of the request. Resolves when the session
+ * row is updated.
+ */
+export async function recordUsage(turn: Turn, response: ModelResponse): Promise<void> {
+  const { engine, log } = turn.state;
+  const { usage, cost } = response;
+  const prompt = promptTokens(usage);
+  const contextTokens = prompt + usage.output;
+  turn.totals.modelCalls += 1;
+  turn.totals.add(usage, cost);
+  engine.updateFromResponse({
+    promptTokens: prompt,
+    completionTokens: usage.output,
+    totalTokens: contextTokens,
+  });
+  log.reported(prompt);
+  turn.emit({ type: "usage", usage, cost, contextTokens, contextLength: engine.contextLength });
+  warnOfPressure(turn, prompt);
+  await updateRow(turn, response);
+}
+
+/** Shown to the user once per session, never to the model: it would cut its work short. */
+function warnOfPressure(turn: Turn, prompt: number): void {
+  const { state } = turn;
+  const threshold = state.engine.thresholdTokens;
+  if (state.pressureShown || state.settings.compaction === false) return;
+  if (threshold <= 0 || prompt < threshold * PRESSURE) return;
+  state.pressureShown = true;
+  const percent = Math.round((prompt / threshold) * 100);
+  turn.notice("info", `The conversation is at ${percent} % of the size at which older parts are summarised.`);
+}

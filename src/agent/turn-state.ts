@@ -1,0 +1,94 @@
+// The state of one turn: created for each input, passed to the loop, the model call and the tools.
+import type { AgentEvent, TurnEnd } from "../core/event.ts";
+import type { Failure } from "../core/failure.ts";
+import type { Message, UserMessage } from "../core/message.ts";
+import { textOf } from "../core/message.ts";
+import type { ConversationState } from "./conversation-state.ts";
+import { ReplyReader } from "./next-step.ts";
+import { FileChanges } from "./tools/file-changes.ts";
+import { LoopGuard } from "./tools/loop-guard.ts";
+import { TurnTotals } from "./turn-totals.ts";
+
+const DEFAULT_MODEL_CALLS = 90;
+
+export interface TurnOutcome {
+  readonly end: TurnEnd;
+  readonly text: string;
+  readonly failure?: Failure | undefined;
+  /** Why the text may be incomplete. */
+  readonly note?: string | undefined;
+}
+
+export interface TurnOptions {
+  readonly signal: AbortSignal;
+  readonly tainted: boolean;
+  readonly senderId: string | undefined;
+  /** Minimum interval between delta events; 0 emits each piece at once. */
+  readonly deltaMs: number;
+  emit(event: AgentEvent): void;
+}
+
+export class Turn {
+  readonly state: ConversationState;
+  readonly signal: AbortSignal;
+  readonly senderId: string | undefined;
+  readonly deltaMs: number;
+  readonly emit: (event: AgentEvent) => void;
+  readonly totals = new TurnTotals();
+  readonly guard: LoopGuard;
+  readonly changes = new FileChanges();
+  readonly replies: ReplyReader;
+  readonly userText: string;
+  /** The stored user message of this turn; looked up again after a compaction. */
+  userMessage: Message;
+  /** Recalled text and hook context: sent after the user message, never stored. */
+  transientContext = "";
+  /** Messages of a retry: sent after the log, never stored. */
+  retryMessages: readonly Message[] = [];
+  /** True from the moment that the conversation holds untrusted text. */
+  tainted: boolean;
+  /** Characters of tool results so far. */
+  resultChars = 0;
+  callsLeft: number;
+  /** Model calls that may still be free; bounded, so that repeated execute_code ends too. */
+  refundsLeft: number;
+  /** Compactions forced by the provider in this turn. */
+  overflows = 0;
+  /** A compaction gained nothing: only an overflow may compact again in this turn. */
+  compactionFailed = false;
+  /** Text of an answer that never finished, as the user saw it. */
+  unfinished = "";
+
+  constructor(state: ConversationState, input: UserMessage, options: TurnOptions) {
+    this.state = state;
+    this.signal = options.signal;
+    this.senderId = options.senderId;
+    this.deltaMs = options.deltaMs;
+    this.emit = options.emit;
+    this.guard = new LoopGuard(state.settings.guard);
+    this.replies = new ReplyReader(state.tools);
+    this.userText = textOf(input.content);
+    this.userMessage = input;
+    this.tainted = options.tainted;
+    this.callsLeft = state.settings.maxTurns ?? DEFAULT_MODEL_CALLS;
+    this.refundsLeft = this.callsLeft;
+  }
+
+  /** Stores messages, then emits them. */
+  async append(messages: readonly Message[]): Promise<Message[]> {
+    const stored = await this.state.log.append(messages);
+    for (const { id, message } of stored) this.emit({ type: "message", id, message });
+    return stored.map(({ message }) => message);
+  }
+
+  notice(level: "info" | "warning", text: string): void {
+    this.emit({ type: "notice", level, text });
+  }
+
+  /** After a compaction the user message is another object: the newest with the same text, else the newest. */
+  findUserMessage(): void {
+    const users = this.state.log.messages.filter((message) => message.role === "user");
+    const same = users.findLast((message) => textOf(message.content) === textOf(this.userMessage.content));
+    this.userMessage = same ?? users.at(-1) ?? this.userMessage;
+  }
+}

@@ -1,0 +1,248 @@
+// `hermes skills`: every subcommand as one value; what they do is in the files beside.
+import { type CliCommand, type CliOption, JSON_OPTION } from "../command.ts";
+import * as hub from "./skills-hub.ts";
+import * as own from "./skills-own.ts";
+import { withPlainErrors } from "./skills-print.ts";
+
+type Options = { readonly [name: string]: CliOption };
+
+const YES: Options = { yes: { type: "boolean", short: "y", help: "Do not ask" } };
+const OVERWRITE: Options = { overwrite: { type: "boolean", help: "Give up your edits; a copy is kept" } };
+const PLATFORM: Options = { platform: { type: "string", value: "NAME", help: "Only there: cli, telegram, …" } };
+const FORCE: Options = {
+  force: { type: "boolean", short: "f", help: "Lift blocks that may be lifted; never a dangerous verdict" },
+};
+const SOURCE: Options = {
+  source: { type: "string", value: "SOURCE", help: "official, github, skills-sh, or the address of a site" },
+};
+
+const finding: readonly CliCommand[] = [
+  {
+    name: "browse",
+    summary: "Skills that could be installed",
+    maxPositionals: 0,
+    options: {
+      ...JSON_OPTION,
+      ...SOURCE,
+      page: { type: "string", value: "N", help: "Page (1)" },
+      size: { type: "string", value: "N", help: "Skills on a page (20)" },
+    },
+    examples: ["hermes skills browse --source official", "hermes skills browse --source https://example.com"],
+    run: hub.browse,
+  },
+  {
+    name: "search",
+    args: "WORDS",
+    summary: "Look for skills by name and purpose",
+    options: { ...JSON_OPTION, ...SOURCE, limit: { type: "string", value: "N", help: "At most (10)" } },
+    run: hub.search,
+  },
+  {
+    name: "inspect",
+    args: "SKILL",
+    summary: "Fetch, scan and show one without installing it",
+    maxPositionals: 1,
+    options: { ...JSON_OPTION, all: { type: "boolean", help: "The whole text" } },
+    run: hub.inspect,
+  },
+  {
+    name: "install",
+    args: "SKILL",
+    summary: "Fetch, scan, ask and install",
+    maxPositionals: 1,
+    options: {
+      ...JSON_OPTION,
+      ...YES,
+      ...FORCE,
+      ...OVERWRITE,
+      name: { type: "string", value: "NAME", help: "Install it under this name" },
+      category: { type: "string", value: "NAME", help: "The folder to put it in" },
+    },
+    examples: [
+      "hermes skills install official/data/json-shape",
+      "hermes skills install anthropics/skills/pdf",
+      "hermes skills install skills-sh/vercel-labs/json-render/json-render-react",
+      "hermes skills install https://example.com/.well-known/skills/index.json#notes",
+      "hermes skills install https://example.com/skill.zip",
+    ],
+    run: hub.install,
+  },
+];
+
+const keeping: readonly CliCommand[] = [
+  {
+    name: "list",
+    aliases: ["ls"],
+    summary: "What is here: skills, problems, changes that wait for you",
+    maxPositionals: 0,
+    options: {
+      ...JSON_OPTION,
+      ...PLATFORM,
+      source: { type: "string", value: "SOURCE", help: "hub, builtin, local, external or plugin" },
+      "enabled-only": { type: "boolean", help: "Leave out what is switched off" },
+    },
+    run: own.list,
+  },
+  {
+    name: "check",
+    args: "[SKILL]",
+    summary: "Is something new at the sources, or edited here?",
+    maxPositionals: 1,
+    options: JSON_OPTION,
+    run: hub.check,
+  },
+  {
+    name: "update",
+    args: "[SKILL]",
+    summary: "Show what changed at the source, scan it, replace",
+    maxPositionals: 1,
+    options: {
+      ...JSON_OPTION,
+      ...YES,
+      ...FORCE,
+      ...OVERWRITE,
+      diff: { type: "boolean", help: "Show the changed lines" },
+    },
+    run: hub.update,
+  },
+  {
+    name: "audit",
+    args: "[SKILL]",
+    summary: "Scan what is installed again; exit code 1 for trouble",
+    maxPositionals: 1,
+    options: JSON_OPTION,
+    run: hub.audit,
+  },
+  {
+    name: "uninstall",
+    aliases: ["remove", "rm"],
+    args: "SKILL",
+    summary: "Remove a skill that came from a hub",
+    maxPositionals: 1,
+    options: {
+      ...JSON_OPTION,
+      ...YES,
+      overwrite: { type: "boolean", help: "Delete your edits too" },
+      forget: { type: "boolean", help: "Only take it off the list; its files stay" },
+    },
+    run: hub.uninstall,
+  },
+  {
+    name: "reset",
+    args: "SKILL",
+    summary: "Have Hermes look after a bundled skill again",
+    maxPositionals: 1,
+    options: { ...JSON_OPTION, ...YES, restore: { type: "boolean", help: "Replace your copy by the shipped one" } },
+    run: own.reset,
+  },
+  {
+    name: "config",
+    args: "[SKILL]",
+    summary: "Settings that skills ask for; switch skills on and off",
+    maxPositionals: 1,
+    options: {
+      ...JSON_OPTION,
+      ...PLATFORM,
+      set: { type: "string", multiple: true, value: "KEY=VALUE", help: "Set one without being asked" },
+      enable: { type: "string", value: "SKILL", help: "Switch a skill on" },
+      disable: { type: "string", value: "SKILL", help: "Switch a skill off" },
+    },
+    run: own.config,
+  },
+];
+
+const waiting: readonly CliCommand[] = [
+  {
+    name: "review",
+    args: "ID",
+    summary: "Read a change of the agent that the guard set aside",
+    maxPositionals: 1,
+    options: JSON_OPTION,
+    run: own.review,
+  },
+  {
+    name: "approve",
+    args: "ID",
+    summary: "Put such a change in use",
+    maxPositionals: 1,
+    options: { ...JSON_OPTION, ...YES },
+    run: own.approve,
+  },
+  {
+    name: "reject",
+    args: "ID",
+    summary: "Throw such a change away",
+    maxPositionals: 1,
+    options: JSON_OPTION,
+    run: own.reject,
+  },
+];
+
+const sharing: readonly CliCommand[] = [
+  {
+    name: "publish",
+    args: "FOLDER",
+    summary: "Check a skill of yours and lay it out for others",
+    maxPositionals: 1,
+    options: {
+      ...JSON_OPTION,
+      to: { type: "string", value: "WHERE", help: "folder (a repository), site (.well-known) or github" },
+      dir: { type: "string", value: "DIR", help: "The folder, for folder and site" },
+      repo: { type: "string", value: "OWNER/REPO", help: "For github: opens a pull request; needs GITHUB_TOKEN" },
+      force: { type: "boolean", short: "f", help: "Although the guard asks for care" },
+    },
+    run: hub.publish,
+  },
+  {
+    name: "snapshot",
+    summary: "Carry the list of installed skills to another home",
+    subcommands: [
+      {
+        name: "export",
+        args: "FILE",
+        summary: "Write identifiers and hashes; - for standard output",
+        maxPositionals: 1,
+        run: hub.snapshotExport,
+      },
+      {
+        name: "import",
+        args: "FILE",
+        summary: "Install what the file lists, if it is still the same",
+        maxPositionals: 1,
+        options: { ...JSON_OPTION, ...YES, ...FORCE, ...OVERWRITE },
+        run: hub.snapshotImport,
+      },
+    ],
+  },
+  {
+    name: "tap",
+    summary: "Repositories whose skills are searched",
+    defaultSubcommand: "list",
+    subcommands: [
+      { name: "list", summary: "The taps", maxPositionals: 0, options: JSON_OPTION, run: hub.tapList },
+      {
+        name: "add",
+        args: "OWNER/REPO",
+        summary: "Search this repository too",
+        maxPositionals: 1,
+        options: { ...JSON_OPTION, path: { type: "string", value: "FOLDER", help: "Where its skills are (skills/)" } },
+        run: hub.tapAdd,
+      },
+      {
+        name: "remove",
+        args: "OWNER/REPO",
+        summary: "Search it no longer",
+        maxPositionals: 1,
+        options: JSON_OPTION,
+        run: hub.tapRemove,
+      },
+    ],
+  },
+];
+
+export const skillsCommand: CliCommand = {
+  name: "skills",
+  summary: "Find, install, check and switch skills",
+  defaultSubcommand: "list",
+  subcommands: [...finding, ...keeping, ...waiting, ...sharing].map(withPlainErrors),
+};

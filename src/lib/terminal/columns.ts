@@ -1,0 +1,73 @@
+// Tables that fit the terminal: fixed columns keep their width, flexible ones share what is left.
+import { oneLine } from "../text/one-line.ts";
+import { displayWidth, fitToWidth, padToWidth } from "../text/text-width.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly align?: "left" | "right" | undefined;
+  /** Shrinks where the terminal is too narrow; of several the widest first. */
+  readonly flexible?: boolean | undefined;
+  readonly minWidth?: number | undefined;
+  value(row: Row): string;
+}
+
+const GAP = "  ";
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+}
+
+/** Takes from the widest flexible column, cell by cell, until the line fits or every one is at its least. */
+function shrink(widths: number[], columns: readonly Column<never>[], room: number): void {
+  for (let excess = totalWidth(widths) - room; excess > 0; excess--) {
+    let widest = -1;
+    for (const [index, column] of columns.entries()) {
+      const width = widths[index] ?? 0;
+      if (column.flexible && width > (column.minWidth ?? 8) && width > (widths[widest] ?? 0)) widest = index;
+    }
+    if (widest < 0) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+}
+
+/** Lines of a table with a dim header. Cells are single lines; in a pipe nothing is cut. */
+export function renderTable<Row>(terminal: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
+  const widths = columns.map((column, index) =>
+    Math.max(displayWidth(column.title), ...cells.map((line) => displayWidth(line[index] ?? ""))),
+  );
+  shrink(widths, columns, terminal.columns);
+  const line = (values: readonly string[]) =>
+    columns
+      .map((column, index) =>
+        padToWidth(fitToWidth(values[index] ?? "", widths[index] ?? 0), widths[index] ?? 0, column.align),
+      )
+      .join(GAP)
+      .trimEnd();
+  const header = terminal.style("dim", line(columns.map((column) => column.title)));
+  return `${[header, ...cells.map(line)].join("\n")}\n`;
+}
+
+/** `just now`, `5 min ago`, `3 h ago`, `4 d ago`, then the date. */
+export function relativeTime(seconds: number, now: number = Date.now() / 1000): string {
+  const age = now - seconds;
+  if (age < 60) return "just now";
+  if (age < 3600) return `${Math.floor(age / 60)} min ago`;
+  if (age < 86_400) return `${Math.floor(age / 3600)} h ago`;
+  if (age < 30 * 86_400) return `${Math.floor(age / 86_400)} d ago`;
+  return new Date(seconds * 1000).toISOString().slice(0, 10);
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = "B";
+  for (const next of units) {
+    if (value < 1024) break;
+    value /= 1024;
+    unit = next;
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
+}

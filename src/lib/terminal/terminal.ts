@@ -1,0 +1,151 @@
+// The terminal as the commands see it: two streams, a width, colours, and questions to the person.
+import { showTerminalControls } from "../text/visible-text.ts";
+import { wrapWords } from "../text/wrap-words.ts";
+import type { TerminalStreams } from "./streams.ts";
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+const CODES: { readonly [style in Style]: readonly [number, number] } = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+};
+
+/** Whoever read our words may leave early (`| head`): the work goes on without them. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+}
+
+export class Terminal {
+  readonly #streams: TerminalStreams;
+  readonly #colour: boolean;
+  /** Lines that came together with an answer: they answer the next questions. */
+  readonly #ahead: string[] = [];
+
+  constructor(streams: TerminalStreams, options: { noColor?: boolean | undefined } = {}) {
+    this.#streams = streams;
+    this.#colour = Boolean(streams.stdout.isTTY) && !options.noColor;
+    for (const stream of [streams.stdout, streams.stderr]) stream.on("error", ignoreClosedPipe);
+  }
+
+  get streams(): TerminalStreams {
+    return this.#streams;
+  }
+
+  /** True when a person can both read and answer. */
+  get interactive(): boolean {
+    return Boolean(this.#streams.stdout.isTTY && this.#streams.stdin.isTTY);
+  }
+
+  /** Columns to draw in; Infinity when the output goes to a file or a pipe, so nothing is cut there. */
+  get columns(): number {
+    return this.#streams.stdout.isTTY ? (this.#streams.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  }
+
+  /** The size of the screen that questions are shown on; endless when they go to a file or a pipe. */
+  get screen(): { columns: number; rows: number } {
+    const { stderr } = this.#streams;
+    if (!stderr.isTTY) return { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+    return { columns: stderr.columns || 80, rows: stderr.rows || 24 };
+  }
+
+  /**
+   * Text of a model, a file or a server for standard output. A terminal must not obey it: control characters are shown
+   * as escapes there. A file or a pipe gets the text as it is.
+   */
+  forOut(text: string): string {
+    return this.#streams.stdout.isTTY ? showTerminalControls(text) : text;
+  }
+
+  /** Like `forOut`, for the error stream. */
+  forErr(text: string): string {
+    return this.#streams.stderr.isTTY ? showTerminalControls(text) : text;
+  }
+
+  out(text: string): void {
+    this.#streams.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /** Without a line break: streamed text. */
+  raw(text: string): void {
+    this.#streams.stdout.write(text);
+  }
+
+  /** Where a person reads it, long lines break at spaces. */
+  err(text: string): void {
+    const { stderr } = this.#streams;
+    const shown = stderr.isTTY ? wrapWords(text, stderr.columns ?? 80) : text;
+    stderr.write(shown.endsWith("\n") ? shown : `${shown}\n`);
+  }
+
+  /** Sentences for `out`, broken at spaces; tables and what programs read go out as they are. */
+  wrapped(text: string): string {
+    return wrapWords(text, this.columns);
+  }
+
+  style(style: Style, text: string): string {
+    const [open, close] = CODES[style];
+    return this.#colour ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  }
+
+  /** Asks a yes/no question; anything but y or yes, and the end of input, mean no. */
+  async confirm(question: string): Promise<boolean> {
+    const answer = await this.ask(`${question} [y/N] `);
+    return answer !== null && /^y(es)?$/i.test(answer.trim());
+  }
+
+  /** One line from the person; null at the end of input. */
+  async ask(prompt: string): Promise<string | null> {
+    const known = this.#ahead.shift();
+    if (known !== undefined) {
+      this.#streams.stderr.write(`${prompt}\n`);
+      return known;
+    }
+    // The end is announced once only.
+    if (this.#streams.stdin.readableEnded) return null;
+    const { createInterface } = await import("node:readline");
+    const reader = createInterface({
+      input: this.#streams.stdin,
+      output: this.#streams.stderr,
+      terminal: this.interactive,
+    });
+    return new Promise((resolve) => {
+      reader.once("close", () => resolve(null));
+      reader.question(prompt, (answer) => {
+        // Whatever came in the same piece is read in the same moment.
+        reader.on("line", (line) => this.#ahead.push(line));
+        resolve(answer);
+        reader.close();
+      });
+    });
+  }
+
+  /** Like `ask`, for what must not be seen on the screen. */
+  async askHidden(prompt: string): Promise<string | null> {
+    const known = this.#ahead.shift();
+    if (known !== undefined) return known;
+    const { readSecret } = await import("./secret-input.ts");
+    return readSecret(this.#streams.stdin, this.#streams.stderr, { prompt });
+  }
+
+  /** A progress bar on the error stream, drawn only where a person watches. */
+  progress(label: string): (done: number, total: number) => void {
+    const stream = this.#streams.stderr;
+    if (!stream.isTTY) return () => undefined;
+    let last = 0;
+    return (done, total) => {
+      const now = Date.now();
+      if (done < total && now - last < 50) return;
+      last = now;
+      const share = total === 0 ? 1 : done / total;
+      const cells = Math.round(share * 24);
+      stream.write(
+        `\r${label} ${"█".repeat(cells)}${"░".repeat(24 - cells)} ${Math.round(share * 100)}% (${done}/${total})`,
+      );
+      if (done >= total) stream.write("\n");
+    };
+  }
+}
