@@ -39,7 +39,7 @@ const rule = (id: string, category: Category, severity: Severity, description: s
 });
 
 const LEAVES = rule(
-  "private_data_leaves",
+  "sends_private_data",
   "exfiltration",
   "critical",
   "reads private data and sends it to another machine",
@@ -53,30 +53,30 @@ const RUNS_DOWNLOAD = rule(
 );
 const RUNS_CHECKED = rule("runs_checked_download", "supply_chain", "medium", "downloads a program and runs it");
 const UNPACKS = rule("runs_unpacked_download", "supply_chain", "high", "downloads an archive and runs its content");
-const PIECES = rule("words_in_pieces", "obfuscation", "critical", "a dangerous word that is assembled from pieces");
+const PIECES = rule("assembled_word", "obfuscation", "critical", "a dangerous word that is assembled from pieces");
 const STAYS_ONLINE = rule(
-  "stays_and_calls_home",
+  "persistent_network_code",
   "persistence",
   "critical",
   "installs code that runs automatically and uses the network",
 );
 const STAYS_NEAR = rule(
-  "stays_beside_network",
+  "persistent_code_with_network",
   "persistence",
   "high",
   "installs code that runs automatically, in a program that uses the network",
 );
 const SHADOWS = rule("shadows_command", "persistence", "critical", "replaces a common command");
 const REMOTE_SHELL = rule("remote_control", "network", "critical", "runs commands from another machine");
-const RUNS_HIDDEN = rule("runs_hidden_text", "obfuscation", "critical", "decodes text and runs it");
-const OBEYS_CALLERS = rule("obeys_callers", "network", "critical", "runs commands from network requests");
+const RUNS_HIDDEN = rule("runs_decoded_text", "obfuscation", "critical", "decodes text and runs it");
+const OBEYS_CALLERS = rule("runs_request_input", "network", "critical", "runs commands from network requests");
 const RUINS_FILES = rule(
-  "ruins_files",
+  "destroys_user_files",
   "destructive",
   "critical",
   "searches the user's files and deletes or encrypts them",
 );
-const CONSENT_OFF = rule("consent_off", "privilege_escalation", "critical", "settings that turn approvals off");
+const CONSENT_OFF = rule("approvals_off", "privilege_escalation", "critical", "settings that turn approvals off");
 const TUNNEL_REPORTED = rule(
   "tunnel_reported",
   "network",

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { GuardReport, SkillFile } from "./finding.ts";
-import { HONEST } from "./honest-skills.ts";
-import { HOSTILE, type Sample } from "./hostile-skills.ts";
+import { HARMLESS } from "./harmless-skills.ts";
+import { MALICIOUS, type Sample } from "./malicious-skills.ts";
 import { decide, trustLevel } from "./policy.ts";
 import { scanSkill } from "./scan-skill.ts";
 
@@ -19,19 +19,19 @@ function filesOf([file, text]: Sample): SkillFile[] {
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
 test("malicious skills are dangerous, harmless ones are not, and the rates are printed", () => {
-  const missed = HOSTILE.filter((sample) => scanSkill(filesOf(sample)).verdict !== "dangerous");
-  const honest = HONEST.map((sample) => ({ sample, report: scanSkill(filesOf(sample)) }));
-  const accused = honest.filter(({ report }) => report.verdict === "dangerous");
-  const doubted = honest.filter(({ report }) => report.verdict === "caution");
+  const missed = MALICIOUS.filter((sample) => scanSkill(filesOf(sample)).verdict !== "dangerous");
+  const harmless = HARMLESS.map((sample) => ({ sample, report: scanSkill(filesOf(sample)) }));
+  const flagged = harmless.filter(({ report }) => report.verdict === "dangerous");
+  const cautioned = harmless.filter(({ report }) => report.verdict === "caution");
   process.stdout.write(
-    `guard: ${HOSTILE.length} hostile, ${percent(HOSTILE.length - missed.length, HOSTILE.length)} dangerous; ` +
-      `${HONEST.length} honest, ${percent(accused.length, HONEST.length)} dangerous, ${percent(doubted.length, HONEST.length)} caution\n`,
+    `guard: ${MALICIOUS.length} malicious, ${percent(MALICIOUS.length - missed.length, MALICIOUS.length)} dangerous; ` +
+      `${HARMLESS.length} harmless, ${percent(flagged.length, HARMLESS.length)} dangerous, ${percent(cautioned.length, HARMLESS.length)} caution\n`,
   );
-  expect(HOSTILE.length).toBeGreaterThanOrEqual(60);
-  expect(HONEST.length).toBeGreaterThanOrEqual(60);
+  expect(MALICIOUS.length).toBeGreaterThanOrEqual(60);
+  expect(HARMLESS.length).toBeGreaterThanOrEqual(60);
   expect(missed).toEqual([]);
-  expect(accused.map(({ sample, report }) => [sample, report.findings])).toEqual([]);
-  expect(doubted.map(({ sample, report }) => [sample, report.findings])).toEqual([]);
+  expect(flagged.map(({ sample, report }) => [sample, report.findings])).toEqual([]);
+  expect(cautioned.map(({ sample, report }) => [sample, report.findings])).toEqual([]);
 });
 
 describe("structure", () => {
@@ -67,9 +67,9 @@ describe("structure", () => {
       [skill, { path: "scripts/x.sh", content: "#!/bin/sh\n", mode: 0o104755 }],
       "dangerous",
     ],
-    ["an honest script", [skill, { path: "scripts/x.sh", content: "#!/bin/sh\nls\n", mode: 0o100755 }], "safe"],
+    ["an harmless script", [skill, { path: "scripts/x.sh", content: "#!/bin/sh\nls\n", mode: 0o100755 }], "safe"],
     [
-      "an honest picture",
+      "an harmless picture",
       [skill, { path: "assets/logo.png", content: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0]) }],
       "safe",
     ],

@@ -76,7 +76,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
       /os\.dup2\(\s*\w+\.fileno\(\)|net\.(?:connect|createConnection|Socket)\b[^\n]*(?:\/bin\/(?:ba)?sh|spawn\()|TCPSocket\.(?:new|open)\([^\n]*exec|fsockopen\([^\n]*(?:exec|proc_open)/i,
   },
   {
-    id: "drop_host",
+    id: "data_collector_host",
     category: "network",
     severity: "critical",
     description: "contacts a service that collects data",
@@ -91,7 +91,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
       /\b(?:ngrok\s+(?:http|tcp|start)|cloudflared\s+tunnel|localtunnel|lt\s+--port|serveo\.net|bore\s+local|frpc\b)|\bssh\b[^\n]*\s-R\s*\d/i,
   },
   {
-    id: "raw_address",
+    id: "public_ip_address",
     category: "network",
     severity: "medium",
     description: "a fixed public IP address instead of a host name",
@@ -99,7 +99,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
       /\b(?:https?|tcp|udp|ftp|ws):\/\/(?!127\.|10\.|192\.168\.|0\.0\.0\.0|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|203\.0\.113\.|198\.51\.100\.|192\.0\.2\.)\d{1,3}(?:\.\d{1,3}){3}\b/i,
   },
   {
-    id: "listens_everywhere",
+    id: "listens_on_all_interfaces",
     category: "network",
     severity: "medium",
     description: "listens on every network interface",
@@ -135,7 +135,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "scheduled_for_good",
+    id: "scheduled_task",
     category: "persistence",
     severity: "high",
     description: "schedules itself to run repeatedly",
@@ -170,7 +170,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     match: /\bchmod\s+(?:[ugo]*\+s|[2467][0-7]{3})\b|\bsetuid\(\s*0\s*\)|\bsetcap\s+cap_set[ug]id/i,
   },
   {
-    id: "open_modes",
+    id: "world_writable",
     category: "privilege_escalation",
     severity: "medium",
     description: "makes files writable for all users",
@@ -222,7 +222,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
       /\b(?:exec|eval|compile|Function)\s*\(\s*(?:await\s+)?[^\n]{0,80}(?:urlopen\(|requests\.get\(|httpx\.get\(|fetch\(|axios\.get\(|\.text\b[^\n]*https?:)/i,
   },
   {
-    id: "foreign_index",
+    id: "other_package_index",
     category: "supply_chain",
     severity: "high",
     description: "installs packages from another index",
@@ -307,7 +307,7 @@ export const COMMAND_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "climbs_out",
+    id: "parent_paths",
     category: "traversal",
     severity: "high",
     description: "a path with many parent folders",

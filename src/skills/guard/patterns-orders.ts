@@ -20,7 +20,7 @@ export const ORDER_PATTERNS: readonly Pattern[] = [
       /\b(?:ignore[zs]?|oublie[zs]?|ne tenez pas compte de|fais abstraction de)\s+(?:toutes\s+)?(?:les|ces|tes|vos|des)\s[^\n.]{0,30}(?:instructions|consignes|règles|directives)|\b(?:ignoriere|vergiss|missachte)\w*\b[^\n.]{0,25}\b(?:anweisungen|regeln|vorgaben)|\b(?:ignor[ae]|olvida|esqueça|dimentica)\b[^\n.]{0,25}\b(?:instrucciones|instruções|istruzioni|reglas|regras|regole)|(?:忽略|无视|忘记|忘掉|抛开|不理会)[^。\n]{0,15}(?:指令|说明|指示|规则|限制|提示)|(?:指示|命令|ルール|制限|プロンプト)(?:を|は)[^。\n]{0,8}(?:無視|忘れ|破棄)|(?:игнорируй|забудь|отбрось|не следуй|не соблюдай)\S*\s[^\n.]{0,30}(?:инструкци|указани|правил|команд)|(?:지시|명령|규칙|지침)[^.\n]{0,10}(?:무시|잊)|(?:önceki|tüm)\s[^\n.]{0,20}(?:talimat|kural)\S*\s[^\n.]{0,10}(?:yok say|unut)|(?:zignoruj|zapomnij)\S*\s[^\n.]{0,30}(?:instrukcj|zasad|polece)|(?:negeer|vergeet)\s[^\n.]{0,30}(?:instructies|regels)|เพิกเฉยต่อคำสั่ง|ละเว้นคำสั่ง/i,
   },
   {
-    id: "obeys_remote_text",
+    id: "follows_remote_text",
     category: "injection",
     severity: "critical",
     description: "follows instructions from a web page",
@@ -29,7 +29,7 @@ export const ORDER_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "switches_consent_off",
+    id: "disables_approvals",
     category: "injection",
     severity: "critical",
     description: "turns approvals off",

@@ -3,7 +3,7 @@ import type { Pattern } from "./finding.ts";
 
 export const SCOPE_PATTERNS: readonly Pattern[] = [
   {
-    id: "destroys_widely",
+    id: "deletes_widely",
     category: "destructive",
     severity: "critical",
     description: "deletes all resources of a kind or a whole home",
@@ -12,7 +12,7 @@ export const SCOPE_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "lowers_shields",
+    id: "disables_machine_protection",
     category: "privilege_escalation",
     severity: "critical",
     description: "turns off a protection of the machine",
@@ -30,7 +30,7 @@ export const SCOPE_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "lets_strangers_in",
+    id: "allows_remote_login",
     category: "network",
     severity: "critical",
     description: "allows remote login to this machine",
@@ -57,7 +57,7 @@ export const SCOPE_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "trusts_new_authority",
+    id: "installs_certificate_or_proxy",
     category: "privilege_escalation",
     severity: "high",
     description: "installs a certificate or proxy for every connection of this machine",

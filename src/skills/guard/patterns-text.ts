@@ -112,7 +112,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "hide_from_person",
+    id: "hides_from_user",
     category: "injection",
     severity: "critical",
     description: "tells the agent to hide something from the user",
@@ -155,7 +155,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
     unlessWarned: true,
   },
   {
-    id: "poison_memory",
+    id: "writes_agent_memory",
     category: "injection",
     severity: "critical",
     description: "writes instructions to the agent's memory, skills or jobs",
@@ -181,7 +181,7 @@ export const TEXT_PATTERNS: readonly Pattern[] = [
       /\b(?:if|when|unless|only when|as long as|once)\b[^\n.]{0,50}\b(?:user|person|nobody|no one|human|reviewer|auditor|scanner)\b[^\n.]{0,25}\b(?:leaves?|away|(?:is|are)(?:n'?t| not) (?:there|here|present|watching|looking|reviewing|around)|watching|looking|asleep|reviewing)\b[^\n.]{0,100}\b(?:run|execute|send|upload|delete|install|download|pretend|hide|fetch|copy)\b/i,
   },
   {
-    id: "pretext",
+    id: "disguised_instruction",
     category: "injection",
     severity: "medium",
     description: "disguises an instruction as a test, an update or a policy",

@@ -34,7 +34,7 @@ const PART =
 
 export const CONCEALS: readonly Order[] = [
   {
-    id: "keeps_from_person",
+    id: "conceals_from_user",
     category: "injection",
     severity: "critical",
     description: "instructs the agent to hide something from the user",
@@ -45,7 +45,7 @@ export const CONCEALS: readonly Order[] = [
     unless: /\b(?:until|before|unless|yet|surprise|spoiler|screen readers?|birthday)\b/i,
   },
   {
-    id: "keeps_from_person_elsewhere",
+    id: "conceals_from_user_translated",
     category: "injection",
     severity: "critical",
     description: "instructs the agent to hide something from the user, in another language",
@@ -53,7 +53,7 @@ export const CONCEALS: readonly Order[] = [
       /\b(?:erzähl\w*|sag\w*|erwähn\w*|verrat\w*|informier\w*|melde\w*|zeig\w*)\b[^.]{0,40}\b(?:benutzer|nutzer|anwender|person|ihm|ihr|ihnen)\w*\b[^.]{0,30}\b(?:nichts|nicht|kein\w*)\b|\bohne\b[^.]{0,40}\b(?:benutzer|nutzer|anwender)\w*\b[^.]{0,30}\b(?:sagen|informieren|fragen)|\bsin\s+(?:dec[ií]r\w*|avisar\w*|informar\w*|mencionar\w*)|\bno\s+(?:le\s+)?(?:digas|menciones|informes|avises)\b[^.]{0,40}\b(?:usuario|nadie|persona)|\bsans\s+(?:le\s+|en\s+)?(?:dire|prévenir|informer|avertir|parler)\b|\bne\s+(?:dis|dites|mentionne\w*|informe\w*|parle\w*)\b[^.]{0,40}\b(?:utilisateur|personne)|\bsenza\s+(?:dir\w*|avvis\w*|inform\w*)|\bnon\s+(?:dire|menzionare|informare)\b[^.]{0,40}\butente|\bsem\s+(?:dizer|avisar|informar|contar)|\bnão\s+(?:diga|conte|mencione|informe)\b[^.]{0,40}\busuário|не\s+(?:говори|сообщай|упоминай|рассказывай|показывай)[^.]{0,40}(?:пользовател|человек|об этом|ему)|(?:不要|别|勿|切勿)(?:告诉|告知|提及|透露|通知|让)[^。]{0,10}(?:用户|使用者|任何人|他)|ユーザーに(?:は)?[^。]{0,10}(?:教えない|伝えない|言わない|知らせない|報告しない)|사용자(?:에게|한테)[^.]{0,10}(?:알리지|말하지)|kullanıcıya\s+(?:söyleme|bildirme)|niet\s+(?:aan|tegen)\s+de\s+gebruiker|nie\s+mów\s+użytkownik|อย่าบอกผู้ใช้|ห้ามบอกผู้ใช้/iu,
   },
   {
-    id: "deceives_person",
+    id: "deceives_user",
     category: "injection",
     severity: "critical",
     description: "instructs the agent to tell the user something untrue",
@@ -66,7 +66,7 @@ export const CONCEALS: readonly Order[] = [
 
 export const OVERRIDES: readonly Order[] = [
   {
-    id: "runs_strangers_program",
+    id: "runs_untrusted_program",
     category: "supply_chain",
     severity: "critical",
     description: "tells the reader to download and start a program",
@@ -76,7 +76,7 @@ export const OVERRIDES: readonly Order[] = [
     unless: /\b(?:never|do not|don'?t|must not|avoid|report|investigate)\b/i,
   },
   {
-    id: "runs_what_a_page_shows",
+    id: "runs_command_from_page",
     category: "injection",
     severity: "critical",
     description: "tells the reader to run a command from a web page",
@@ -86,7 +86,7 @@ export const OVERRIDES: readonly Order[] = [
     unless: /\b(?:never|do not|don'?t|must not|avoid|let the (?:user|person))\b/i,
   },
   {
-    id: "whispers_to_agent",
+    id: "addresses_agent_secretly",
     category: "injection",
     severity: "high",
     description: "addresses the agent without the user's knowledge",
@@ -94,7 +94,7 @@ export const OVERRIDES: readonly Order[] = [
       /\b(?:for|to) (?:the )?(?:assistant|agent|AI|model|LLM)s?'?s? (?:eyes )?only\b|\b(?:note|message|instruction)s? (?:for|to) (?:the )?(?:assistant|agent|AI|model|LLM)s?\b\s*:/i,
   },
   {
-    id: "voids_earlier_orders",
+    id: "voids_instructions",
     category: "injection",
     severity: "critical",
     description: "declares earlier instructions invalid",
@@ -104,7 +104,7 @@ export const OVERRIDES: readonly Order[] = [
       /\b(?:css|eslint|lint|config(?:uration)?|style|theme|prettier|firewall|cache|dns|robots|contract|clause|agreements?|licen[cs]e|grammar|tax|law)\b/i,
   },
   {
-    id: "obeys_what_it_fetches",
+    id: "follows_fetched_text",
     category: "injection",
     severity: "critical",
     description: "follows instructions from untrusted text",
@@ -117,7 +117,7 @@ export const OVERRIDES: readonly Order[] = [
 
 export const CLAIMS: readonly Order[] = [
   {
-    id: "claims_consent_by_use",
+    id: "claims_approval_by_use",
     category: "injection",
     severity: "critical",
     description: "treats the use of the skill as approval",
@@ -134,7 +134,7 @@ export const CLAIMS: readonly Order[] = [
     with: /\b(?:replace|instead|in its place|in their place|swap|substitute|whatever|change (?:it|them) to|always use|no matter)\b/i,
   },
   {
-    id: "plants_backdoor",
+    id: "adds_backdoor",
     category: "injection",
     severity: "critical",
     description: "instructs the agent to add a backdoor to the user's code",
@@ -143,7 +143,7 @@ export const CLAIMS: readonly Order[] = [
     unless: /\b(?:never|do not|don'?t|must not|avoid|look for|search for|detect|test)\b/i,
   },
   {
-    id: "spreads",
+    id: "copies_itself",
     category: "injection",
     severity: "high",
     description: "instructs the agent to copy its text into other skills or instruction files",
@@ -151,7 +151,7 @@ export const CLAIMS: readonly Order[] = [
       /\b(?:another|other|every|each|all|any|new)\b[^.]{0,12}\b(?:skills?|agents?\.md|prompts?)\b[^.]{0,60}\b(?:append|add|insert|copy|paste|include|write|put)\b[^.]{0,80}\b(?:paragraph|sentence|line|instruction|text|section|note)\b/i,
   },
   {
-    id: "denies",
+    id: "instructs_denial",
     category: "injection",
     severity: "critical",
     description: "instructs the agent to deny that something was sent or done",
@@ -160,7 +160,7 @@ export const CLAIMS: readonly Order[] = [
     with: /https?:\/\//i,
   },
   {
-    id: "leaves_person_out",
+    id: "excludes_user",
     category: "injection",
     severity: "high",
     description: "instructs the agent not to involve the user",
@@ -168,7 +168,7 @@ export const CLAIMS: readonly Order[] = [
       /\bwithout (?:bothering|troubling|involving|disturbing|interrupting|consulting) (?:the )?(?:user|person|owner|them|anyone)\b|\b(?:do not|don'?t|never) (?:list|name|include|mention|note|record)\b[^.]{0,20}\b(?:this|it|that|these)\b[^.]{0,20}\b(?:among|in|under)\b[^.]{0,15}\b(?:changes|change ?log|commit|diff|report|your answer)\b|\bdo not show (?:the )?(?:drafts?|commands?|diff)\b|\bquestions? (?:only|just) (?:slow|delay|annoy)|\b(?:does not|doesn'?t|do not|don'?t) (?:need|have) to (?:know|hear|be told|learn)\b(?! (?:how|which|what|the|any|more))/i,
   },
   {
-    id: "claims_consent",
+    id: "claims_approval",
     category: "injection",
     severity: "critical",
     description: "claims an approval that the user did not give",
@@ -188,7 +188,7 @@ export const CLAIMS: readonly Order[] = [
       /\b(?:twice|again|delete|remove|overwrite|never (?:delete|push|merge|run|send|remove|install)|do not (?:delete|push|merge|run|send|remove|install))\b/i,
   },
   {
-    id: "plants_lasting_order",
+    id: "persistent_instruction",
     category: "injection",
     severity: "critical",
     description: "writes an instruction that outlives the conversation",
@@ -198,7 +198,7 @@ export const CLAIMS: readonly Order[] = [
     unless: /\b(?:never|do not|don'?t|must not|avoid)\b[^.]{0,30}\b(?:store|save|remember|persist|write|schedule)/i,
   },
   {
-    id: "forces_itself",
+    id: "demands_loading",
     category: "injection",
     severity: "high",
     description: "demands to be loaded or run for every request",

@@ -23,13 +23,13 @@ const HEADER =
 
 const RULE = {
   leaves: {
-    id: "orders_secrets_out",
+    id: "instructs_sending_secrets",
     category: "exfiltration",
     severity: "critical",
     description: "instructs the agent to send secrets or private text",
   },
   hidden: {
-    id: "hidden_order",
+    id: "hidden_instruction",
     category: "injection",
     severity: "critical",
     description: "instructs the agent in text that the user does not see",
@@ -41,7 +41,7 @@ const RULE = {
     description: "imitates a tag of the system prompt",
   },
   address: {
-    id: "address_carries_data",
+    id: "url_contains_data",
     category: "exfiltration",
     severity: "critical",
     description: "a link or image whose URL contains private data",

@@ -11,7 +11,7 @@ import { HubRefusal, LIMITS } from "./refusal.ts";
 import { readTar, readTarGz } from "./tar.ts";
 import { readZip } from "./zip.ts";
 
-const honest = [
+const valid = [
   { path: "notes/SKILL.md", content: "---\nname: notes\n---\nWrite.\n" },
   { path: "notes/scripts/run.sh", content: "#!/bin/sh\necho hi\n", mode: 0o100755 },
 ];
@@ -42,9 +42,9 @@ describe("archives made by system programs", () => {
   });
 
   test("archives of the test helpers are read back unchanged", async () => {
-    for (const files of [await unpackZip(makeZip(honest)), await unpackTar(makeTarGz(honest))]) {
+    for (const files of [await unpackZip(makeZip(valid)), await unpackTar(makeTarGz(valid))]) {
       expect(files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual(
-        honest.map(({ path, content }) => [path, content]),
+        valid.map(({ path, content }) => [path, content]),
       );
       expect((files[1]?.mode ?? 0) & 0o111).not.toBe(0);
     }
@@ -79,7 +79,7 @@ describe("malicious zip archives are refused", () => {
       ]),
     ],
     ["many entries", makeZip(Array.from({ length: LIMITS.files * 4 + 1 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut file", makeZip(honest).subarray(0, 60)],
+    ["a cut file", makeZip(valid).subarray(0, 60)],
     ["no archive at all", Buffer.from("PK\u0003\u0004 hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackZip(bytes)).rejects.toThrow(HubRefusal);
@@ -96,8 +96,8 @@ describe("malicious tar archives are refused", () => {
     ["a bomb by ratio", makeTarGz([{ path: "zeros", content: Buffer.alloc(LIMITS.file - 1) }])],
     ["a bomb by size", gzipSync(Buffer.alloc(LIMITS.total * 4))],
     ["many entries", makeTarGz(Array.from({ length: LIMITS.files * 5 }, (_, index) => ({ path: `f${index}` })))],
-    ["a cut archive", gzipSync(makeTar(honest).subarray(0, 700))],
-    ["a damaged header", gzipSync(Buffer.concat([Buffer.from("garbage"), makeTar(honest)]))],
+    ["a cut archive", gzipSync(makeTar(valid).subarray(0, 700))],
+    ["a damaged header", gzipSync(Buffer.concat([Buffer.from("garbage"), makeTar(valid)]))],
     ["no archive at all", Buffer.from("hello")],
   ])("%s", async (_, bytes) => {
     await expect(unpackTar(bytes)).rejects.toThrow(HubRefusal);
@@ -105,8 +105,8 @@ describe("malicious tar archives are refused", () => {
 });
 
 test("damaged archives give a refusal or files, never another error", async () => {
-  const zip = makeZip(honest);
-  const tar = makeTar(honest);
+  const zip = makeZip(valid);
+  const tar = makeTar(valid);
   const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(damage, async (hits) => {

@@ -171,7 +171,7 @@ describe("the guard over what the agent writes", () => {
     const { json } = await manage({ action: "create", name: "release", category: "ops", content: EVIL });
     const id = json.quarantined as string;
     const record = at(`.quarantine/${id}.json`);
-    const honest = JSON.parse(readFileSync(record, "utf8")) as object;
+    const valid = JSON.parse(readFileSync(record, "utf8")) as object;
     const changes: object[] = [
       { name: "../outside", action: "edit" },
       { name: "release", action: "create", category: "../../outside" },
@@ -183,18 +183,18 @@ describe("the guard over what the agent writes", () => {
       { files: null },
     ];
     for (const change of changes) {
-      writeFileSync(record, JSON.stringify({ ...honest, ...change }));
+      writeFileSync(record, JSON.stringify({ ...valid, ...change }));
       await expect(home.service.approve(id), JSON.stringify(change)).rejects.toThrow("modified outside Hermes");
     }
     symlinkSync(outside, at("linked"));
-    writeFileSync(record, JSON.stringify({ ...honest, name: "linked", action: "edit" }));
+    writeFileSync(record, JSON.stringify({ ...valid, name: "linked", action: "edit" }));
     await expect(home.service.approve(id)).rejects.toThrow("modified outside Hermes");
     symlinkSync(outside, at("ops"));
-    writeFileSync(record, JSON.stringify(honest));
+    writeFileSync(record, JSON.stringify(valid));
     await expect(home.service.approve(id)).rejects.toThrow("modified outside Hermes");
     rmSync(at("ops"));
     // Paths in records of older versions are ignored.
-    writeFileSync(record, JSON.stringify({ ...honest, dir: outside, root: home.path }));
+    writeFileSync(record, JSON.stringify({ ...valid, dir: outside, root: home.path }));
     expect(readdirSync(outside)).toEqual(["SKILL.md"]);
     expect(readFileSync(join(outside, "SKILL.md"), "utf8")).toBe(GOOD);
     expect(await home.service.approve(id)).toEqual({ name: "release", dir: at("ops/release") });
