@@ -25,13 +25,13 @@ import { locate } from "./locate.ts";
 import { manageSkill } from "./manage/manage-skill.ts";
 import { Quarantine } from "./manage/quarantine.ts";
 import { promptIndex } from "./prompt-index.ts";
+import { PromptIndexCache } from "./prompt-index-cache.ts";
 import { Provenance } from "./provenance.ts";
 import { searchSkills } from "./search.ts";
 import type { SkillHost } from "./skill-host.ts";
 import type { SkillPort } from "./skill-tools.ts";
 import { SkillUsage } from "./usage.ts";
 import { type Answer, type Library, resolveSkill, viewSkill } from "./view.ts";
-import { WarmIndex } from "./warm-index.ts";
 
 /** The conversation that the tools belong to. */
 export interface SkillSurface {
@@ -51,7 +51,7 @@ export class SkillService implements Skills {
   readonly #usage: SkillUsage;
   readonly #provenance: Provenance;
   readonly #quarantine: Quarantine;
-  readonly #warm: WarmIndex;
+  readonly #indexCache: PromptIndexCache;
   readonly #credentials = new Map<string, Set<string>>();
   readonly #declared = new Map<string, Map<string, string>>();
   #ready: Promise<void> | undefined;
@@ -72,7 +72,7 @@ export class SkillService implements Skills {
     this.#usage = new SkillUsage(skillsDir, () => this.#foreignNames());
     this.#provenance = new Provenance(skillsDir);
     this.#quarantine = new Quarantine(skillsDir);
-    this.#warm = new WarmIndex(given.home);
+    this.#indexCache = new PromptIndexCache(given.home);
   }
 
   #declare(given: SkillHost, conversationId: string, name: string, value: string): boolean {
@@ -114,11 +114,11 @@ export class SkillService implements Skills {
     const off = [...this.#host.settings().disabled(view.platform)].sort();
     const key = [[...toolNames].sort(), [...toolsets].sort(), platform, off, this.#host.system];
     const roots = this.#catalog.roots().map((root) => root.path);
-    const kept = await this.#warm.find(roots, key);
+    const kept = await this.#indexCache.find(roots, key);
     if (kept !== undefined) return kept;
     const surveys = this.#catalog.surveys();
     const text = promptIndex(await this.#catalog.forIndex(surveys, view.platform), view);
-    await this.#warm.keep(surveys, key, text);
+    await this.#indexCache.keep(surveys, key, text);
     return text;
   }
 

@@ -58,7 +58,7 @@ export const DECODES: readonly Capability[] = [
   },
 ];
 
-/** Runs commands from network requests. */
+/** Reads input of a network request. */
 export const REQUEST_INPUT: readonly Capability[] = [
   {
     match:
@@ -111,13 +111,13 @@ export const EVALUATES: readonly Capability[] = [
   },
 ];
 
-/** Approves on the user's behalf, or changes the permissions of the agent. */
-export const SHADOWED =
+/** Writes a program with the name of a common command to a folder of programs. */
+export const COMMAND_SHADOWING =
   /(?:>>?|\btee\s+(?:-a\s+)?|write_?(?:File|text|Sync)\w*\(|Set-Content\s+)\s*["'`]?[^\s"'`]*(?:\.local\/bin|\/usr\/local\/bin|~\/bin)\/(?:sudo|su|ssh|scp|git|ls|cd|cat|curl|wget|python3?|node|npm|npx|pip3?|docker|kubectl|gpg|passwd|aws|gh|op|code)["']?(?:\s|$|;|<|["'),])/i;
 
 export const WRITES =
   />>?|\btee\b|\b(?:cp|mv|ln|install)\s|\bopen\([^\n]*["'][aw]b?\+?["']|\.open\(\s*["'][aw]|write_?(?:File|text|Sync|bytes)\w*\(|append_?File\w*\(|\b(?:Set|Add)-Content\b|\bOut-File\b|File\.(?:write|open)|createWriteStream\(|\bsed\s+-i|New-Item|copyfile\(|shutil\.(?:copy|move)\w*\(|\.write\(|\bprintf\b[^\n]*>|Set-ItemProperty|New-ItemProperty|\breg\s+add\b/i;
 
 /** Paths whose content is run automatically. */
-export const STAYS =
+export const AUTOSTART_PATH =
   /\.(?:bashrc|zshrc|profile|bash_profile|zprofile|zshenv|bash_login|bash_logout|xinitrc|xprofile|xsessionrc|envrc)\b|config\.fish|\/etc\/(?:profile|cron|rc\.local|init\.d|systemd|ld\.so\.preload)|\.config\/(?:autostart|systemd\/user)|Launch(?:Agents|Daemons)|\bcrontab\s+-(?!l)|\|\s*crontab\b|\.git\/hooks\/|\.git-hooks\/|core\.hooksPath|init\.templateDir|\$PROFILE\b|profile\.ps1|\\Startup\\|CurrentVersion\\Run|\bschtasks\b|Register-ScheduledTask|sitecustomize|usercustomize|site-packages\/\S+\.pth|PYTHONSTARTUP|\.ssh\/rc\b|\.vscode\/tasks\.json|"(?:pre|post)install"\s*:/i;

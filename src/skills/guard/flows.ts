@@ -1,6 +1,8 @@
 // Rules about whole programs: private data that is sent, downloaded text that is run, persistent changes.
 import {
+  AUTOSTART_PATH,
   type Capability,
+  COMMAND_SHADOWING,
   DECODES,
   EVALUATES,
   FETCHES,
@@ -8,8 +10,6 @@ import {
   REQUEST_INPUT,
   SECRET_PATH,
   SENDS,
-  SHADOWED,
-  STAYS,
   WALKS_HOME,
   WRITES,
 } from "./capabilities.ts";
@@ -38,7 +38,7 @@ const rule = (id: string, category: Category, severity: Severity, description: s
   description,
 });
 
-const LEAVES = rule(
+const SENDS_PRIVATE = rule(
   "sends_private_data",
   "exfiltration",
   "critical",
@@ -53,14 +53,14 @@ const RUNS_DOWNLOAD = rule(
 );
 const RUNS_CHECKED = rule("runs_checked_download", "supply_chain", "medium", "downloads a program and runs it");
 const UNPACKS = rule("runs_unpacked_download", "supply_chain", "high", "downloads an archive and runs its content");
-const PIECES = rule("assembled_word", "obfuscation", "critical", "a dangerous word that is assembled from pieces");
-const STAYS_ONLINE = rule(
+const ASSEMBLED = rule("assembled_word", "obfuscation", "critical", "a dangerous word that is assembled from pieces");
+const PERSISTS_ONLINE = rule(
   "persistent_network_code",
   "persistence",
   "critical",
   "installs code that runs automatically and uses the network",
 );
-const STAYS_NEAR = rule(
+const PERSISTS_NEAR_NETWORK = rule(
   "persistent_code_with_network",
   "persistence",
   "high",
@@ -69,14 +69,14 @@ const STAYS_NEAR = rule(
 const SHADOWS = rule("shadows_command", "persistence", "critical", "replaces a common command");
 const REMOTE_SHELL = rule("remote_control", "network", "critical", "runs commands from another machine");
 const RUNS_HIDDEN = rule("runs_decoded_text", "obfuscation", "critical", "decodes text and runs it");
-const OBEYS_CALLERS = rule("runs_request_input", "network", "critical", "runs commands from network requests");
-const RUINS_FILES = rule(
+const RUNS_REQUESTS = rule("runs_request_input", "network", "critical", "runs commands from network requests");
+const DESTROYS_FILES = rule(
   "destroys_user_files",
   "destructive",
   "critical",
   "searches the user's files and deletes or encrypts them",
 );
-const CONSENT_OFF = rule("approvals_off", "privilege_escalation", "critical", "settings that turn approvals off");
+const APPROVALS_OFF = rule("approvals_off", "privilege_escalation", "critical", "settings that turn approvals off");
 const TUNNEL_REPORTED = rule(
   "tunnel_reported",
   "network",
@@ -113,7 +113,7 @@ const TELLTALES: readonly RegExp[] = [
 function assembledWords(program: Program): Hit[] {
   const hidden = TELLTALES.filter((word) => !word.test(program.raw));
   const found = program.lines.find(({ text }) => hidden.some((word) => word.test(text)));
-  return found ? [{ ...PIECES, ...found }] : [];
+  return found ? [{ ...ASSEMBLED, ...found }] : [];
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -170,7 +170,7 @@ function runsDownload(program: Program): Hit[] {
 }
 
 /** Lines that are written to a file that runs automatically: on the same line, or in the text that follows. */
-function plantedText(program: Program, at: number): string {
+function writtenText(program: Program, at: number): string {
   const start = program.lines[at]?.text ?? "";
   const end = /<<-?\s*["']?(\w+)["']?/.exec(start)?.[1];
   if (end === undefined) return start;
@@ -179,23 +179,23 @@ function plantedText(program: Program, at: number): string {
   return [start, ...rest.slice(0, stop < 0 ? 40 : stop)].join("\n");
 }
 
-function stays(program: Program): Hit[] {
+function persists(program: Program): Hit[] {
   const hits: Hit[] = [];
   const online = [...SENDS, ...FETCHES];
   for (const [index, line] of program.lines.entries()) {
     if (!WRITES.test(line.text)) continue;
-    if (SHADOWED.test(line.text)) hits.push({ ...SHADOWS, ...line });
-    if (!STAYS.test(line.text)) continue;
-    const planted = plantedText(program, index);
-    const body = planted.split("\n");
+    if (COMMAND_SHADOWING.test(line.text)) hits.push({ ...SHADOWS, ...line });
+    if (!AUTOSTART_PATH.test(line.text)) continue;
+    const written = writtenText(program, index);
+    const body = written.split("\n");
     const calls = body.some((text) => online.some(({ match }) => match.test(text)));
     const harmful = body.some((text) => [...SENDS, ...EVALUATES].some(({ match }) => match.test(text)));
     const fetched = program.lines.some((other) => {
       const path = downloadedTo(other.text);
-      return path !== undefined && path.length > 3 && planted.includes(path);
+      return path !== undefined && path.length > 3 && written.includes(path);
     });
-    if ((calls && harmful) || fetched) hits.push({ ...STAYS_ONLINE, ...line });
-    else if (!program.inText && first(program, online)) hits.push({ ...STAYS_NEAR, ...line });
+    if ((calls && harmful) || fetched) hits.push({ ...PERSISTS_ONLINE, ...line });
+    else if (!program.inText && first(program, online)) hits.push({ ...PERSISTS_NEAR_NETWORK, ...line });
   }
   return hits.slice(0, 3);
 }
@@ -224,10 +224,10 @@ function remoteControl(program: Program): Hit[] {
 }
 
 /** A private path that is read on the line that sends data, or anywhere in a program file that sends. */
-function leaves(program: Program): Hit[] {
+function sendsPrivateData(program: Program): Hit[] {
   const source = first(program, PRIVATE);
   if (!source) return [];
-  if (!program.inText) return first(program, SENDS) ? [{ ...LEAVES, ...source }] : [];
+  if (!program.inText) return first(program, SENDS) ? [{ ...SENDS_PRIVATE, ...source }] : [];
   // Commands in a text may be unrelated steps: they must be close together, and the path must be read, not only named.
   const near = program.lines.filter((line) => Math.abs(line.line - source.line) <= 6);
   const sends = near.find(({ text }) => SENDS.some(({ match, unless }) => match.test(text) && !unless?.test(text)));
@@ -235,7 +235,7 @@ function leaves(program: Program): Hit[] {
     (sends === source ||
       !SECRET_PATH.test(source.text) ||
       /\b(?:cat|tar|zip|base64|xxd|cp|gzip|openssl|head|tail|grep|read|open)\b|=\$?\(/i.test(source.text))
-    ? [{ ...LEAVES, ...source }]
+    ? [{ ...SENDS_PRIVATE, ...source }]
     : [];
 }
 
@@ -252,12 +252,12 @@ function evaluates(program: Program): CodeLine | undefined {
 const REMOVES =
   /\bos\.(?:remove|unlink)\(|\.unlink\(|\brmtree\(|\brm\s+-|\b(?:rm|unlink)(?:Sync)?\(|\bRemove-Item\b|File\.delete|FileUtils\.rm|\bshred\b|os\.Remove(?:All)?\(|\bunlink\b|\.encrypt\(|createCipheriv|AES\.new|\bopenssl\s+enc\b|\.truncate\(/i;
 
-function ruins(program: Program): Hit[] {
+function destroysFiles(program: Program): Hit[] {
   const walks = program.lines.find(({ text }) => WALKS_HOME.test(text));
-  return walks && !program.inText && first(program, [{ match: REMOVES }]) ? [{ ...RUINS_FILES, ...walks }] : [];
+  return walks && !program.inText && first(program, [{ match: REMOVES }]) ? [{ ...DESTROYS_FILES, ...walks }] : [];
 }
 
-function obeysCallers(program: Program): Hit[] {
+function runsRequestInput(program: Program): Hit[] {
   const asked = first(program, REQUEST_INPUT);
   const runs =
     asked &&
@@ -267,7 +267,7 @@ function obeysCallers(program: Program): Hit[] {
           /\b(?:shell_exec|passthru|proc_open|popen|system|exec|eval|execSync|spawn)\s*\(|subprocess\.|os\.(?:system|popen)|`\$/i,
       },
     ]);
-  return asked && runs && !program.inText ? [{ ...OBEYS_CALLERS, ...asked }] : [];
+  return asked && runs && !program.inText ? [{ ...RUNS_REQUESTS, ...asked }] : [];
 }
 
 const TUNNEL =
@@ -276,10 +276,10 @@ const PASSWORD_PROMPT =
   /\[sudo\]|password for \$|display dialog[^\n]*(?:password|hidden answer)|Get-Credential|\b(?:keychain|system|login|macOS|Windows) password/i;
 
 /** A block of settings that spans several lines. */
-function consentOff(program: Program): Hit[] {
+function approvalsOff(program: Program): Hit[] {
   const off = /\bapprovals["']?\s*:\s*\{?\s*["']?mode["']?\s*:\s*["']?(?:off|never|none|false)\b/i;
   const found = program.lines.find((line, index) => off.test(`${line.text}\n${program.lines[index + 1]?.text ?? ""}`));
-  return found ? [{ ...CONSENT_OFF, ...found }] : [];
+  return found ? [{ ...APPROVALS_OFF, ...found }] : [];
 }
 
 export function flowHits(program: Program): Hit[] {
@@ -289,15 +289,15 @@ export function flowHits(program: Program): Hit[] {
   const tunnel = program.inText ? undefined : first(program, [{ match: TUNNEL }]);
   const asks = first(program, [{ match: PASSWORD_PROMPT }]);
   return [
-    ...leaves(program),
+    ...sendsPrivateData(program),
     ...(fetches && runs && (!program.inText || fetches === runs) ? [{ ...RUNS_REMOTE, ...runs }] : []),
     ...(hidden ? [{ ...RUNS_HIDDEN, ...hidden }] : []),
-    ...consentOff(program),
-    ...ruins(program),
-    ...obeysCallers(program),
+    ...approvalsOff(program),
+    ...destroysFiles(program),
+    ...runsRequestInput(program),
     ...runsDownload(program),
     ...assembledWords(program),
-    ...stays(program),
+    ...persists(program),
     ...remoteControl(program),
     ...(tunnel && first(program, SENDS) ? [{ ...TUNNEL_REPORTED, ...tunnel }] : []),
     ...(asks && first(program, SENDS) ? [{ ...PHISHES, ...asks }] : []),

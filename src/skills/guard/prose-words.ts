@@ -1,7 +1,7 @@
 // Word patterns of malicious instructions: private data, ways to send it, concealment, false authority.
 import type { Category, Severity } from "./finding.ts";
 
-export interface Order {
+export interface Instruction {
   readonly id: string;
   readonly category: Category;
   readonly severity: Severity;
@@ -32,7 +32,7 @@ const TELL =
 const PART =
   "(?:(?:this|that|these|those) (?:steps?|actions?|commands?|part|section|uploads?|requests?|changes?|notes?)|the (?:upload|command|request|install\\w*|change|transfer|step|above|extra|second|last)|steps? \\w+|what you (?:did|ran|sent))";
 
-export const CONCEALS: readonly Order[] = [
+export const CONCEALS: readonly Instruction[] = [
   {
     id: "conceals_from_user",
     category: "injection",
@@ -64,7 +64,7 @@ export const CONCEALS: readonly Order[] = [
   },
 ];
 
-export const OVERRIDES: readonly Order[] = [
+export const OVERRIDES: readonly Instruction[] = [
   {
     id: "runs_untrusted_program",
     category: "supply_chain",
@@ -115,7 +115,7 @@ export const OVERRIDES: readonly Order[] = [
   },
 ];
 
-export const CLAIMS: readonly Order[] = [
+export const CLAIMS: readonly Instruction[] = [
   {
     id: "claims_approval_by_use",
     category: "injection",

@@ -6,7 +6,7 @@ import {
   CLAIMS,
   CONCEALS,
   DESTINATION,
-  type Order,
+  type Instruction,
   OVERRIDES,
   PUBLIC_PLACE,
   SECRET_THING,
@@ -71,12 +71,12 @@ function sendsSecret(sentences: readonly Sentence[]): Sentence | undefined {
   return away ? counted.find(({ text }) => SECRET_PATH.test(text) || SECRET_THING.test(text)) : undefined;
 }
 
-function ordersIn(sentence: Sentence, before: string): Order[] {
+function findInstructions(sentence: Sentence, before: string): Instruction[] {
   return [...CONCEALS, ...OVERRIDES, ...CLAIMS].filter(
-    (order) =>
-      order.match.test(sentence.text) &&
-      !order.unless?.test(sentence.text) &&
-      (!order.with || order.with.test(`${before} ${sentence.text}`)),
+    (instruction) =>
+      instruction.match.test(sentence.text) &&
+      !instruction.unless?.test(sentence.text) &&
+      (!instruction.with || instruction.with.test(`${before} ${sentence.text}`)),
   );
 }
 
@@ -105,9 +105,9 @@ function sentenceHits(section: Section, index: number, lines: readonly string[])
   if (!sentence) return [];
   const hits: Hit[] = [];
   const before = section.sentences.slice(Math.max(0, index - 3), index).map(({ text }) => text);
-  for (const order of ordersIn(sentence, before.join(" "))) {
-    const found = order.match.exec(sentence.text)?.[0] ?? "";
-    if (!isMentioned(lines, sentence.line, found)) hits.push({ ...order, ...sentence });
+  for (const instruction of findInstructions(sentence, before.join(" "))) {
+    const found = instruction.match.exec(sentence.text)?.[0] ?? "";
+    if (!isMentioned(lines, sentence.line, found)) hits.push({ ...instruction, ...sentence });
   }
   const leaving = sendsSecret(section.sentences.slice(index, index + 3));
   if (leaving && leaving === sentence) hits.push({ ...RULE.leaves, ...leaving });

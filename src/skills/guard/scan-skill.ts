@@ -3,7 +3,7 @@ import { computeVerdict, type Finding, type GuardReport, type Pattern, type Skil
 import { flowHits, toFinding } from "./flows.ts";
 import { isExample, isMentioned, isWarned } from "./mention.ts";
 import { COMMAND_PATTERNS } from "./patterns-commands.ts";
-import { ORDER_PATTERNS } from "./patterns-orders.ts";
+import { INSTRUCTION_PATTERNS } from "./patterns-instructions.ts";
 import { SCOPE_PATTERNS } from "./patterns-scope.ts";
 import { TEXT_PATTERNS } from "./patterns-text.ts";
 import { proseHits } from "./prose.ts";
@@ -11,7 +11,12 @@ import { fileBytes, isScript, structureFindings } from "./structure.ts";
 import { splitUnits } from "./units.ts";
 import { hasInvisible, textViews, type View } from "./views.ts";
 
-const PATTERNS: readonly Pattern[] = [...COMMAND_PATTERNS, ...TEXT_PATTERNS, ...ORDER_PATTERNS, ...SCOPE_PATTERNS];
+const PATTERNS: readonly Pattern[] = [
+  ...COMMAND_PATTERNS,
+  ...TEXT_PATTERNS,
+  ...INSTRUCTION_PATTERNS,
+  ...SCOPE_PATTERNS,
+];
 const MAX_MATCH = 120;
 const MAX_SCANNED = 1024 * 1024;
 /** Longer lines are scanned in overlapping windows, because matching time grows faster than the length. */

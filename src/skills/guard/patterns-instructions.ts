@@ -1,7 +1,7 @@
 // More patterns for instructions to the agent and for exfiltration: other languages, other programs, remote control.
 import type { Pattern } from "./finding.ts";
 
-export const ORDER_PATTERNS: readonly Pattern[] = [
+export const INSTRUCTION_PATTERNS: readonly Pattern[] = [
   {
     id: "claims_precedence",
     category: "injection",

@@ -34,7 +34,7 @@ function isCurrent(cached: CachedIndex): boolean {
   return true;
 }
 
-export class WarmIndex {
+export class PromptIndexCache {
   readonly #path: string;
   #last: { readonly stamp: string; readonly cached: CachedIndex | undefined } | undefined;
 
