@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChatWorld } from "./chat-world.ts";
+import type { ChatWorld } from "./chat-fixture.ts";
 
 const PROBE = `
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { ChatWorld, type TurnTimes } from "./chat-world.ts";
+import { ChatWorld, type TurnTimes } from "./chat-fixture.ts";
 import { type Cpu, GatewayProcess, type Probe } from "./gateway-process.ts";
 import { type Line, printTable } from "./table.ts";
 

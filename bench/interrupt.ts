@@ -6,9 +6,9 @@ import type { Conversation } from "../src/core/conversation.ts";
 import type { AgentEvent } from "../src/core/event.ts";
 import { nobody } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
-import { calls, type FakeLlm, hang, startFakeLlm, status, text, usage } from "../test/fake-llm.ts";
-import type { Reply } from "../test/fake-llm-replies.ts";
-import { tempHome } from "../test/temp-home.ts";
+import { tempHome } from "../test/kit/temp-home.ts";
+import { calls, type FakeLlm, hang, startFakeLlm, status, text, usage } from "../test/servers/fake-llm.ts";
+import type { Reply } from "../test/servers/fake-llm-replies.ts";
 
 const ROUNDS = 12;
 const BUDGET_MS = 500;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { ChatWorld } from "./chat-world.ts";
+import { ChatWorld } from "./chat-fixture.ts";
 import { type Order, type Report, runSoakHost, type Sample } from "./soak-host.ts";
 import { type Line, printTable } from "./table.ts";
 

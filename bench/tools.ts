@@ -13,7 +13,7 @@ import { readFileTool } from "../src/tools/files/read-file.ts";
 import { searchFilesTool } from "../src/tools/files/search-files.ts";
 import { LocalBackend } from "../src/tools/terminal/local.ts";
 import { OutputCapture } from "../src/tools/terminal/output-capture.ts";
-import { openGate, plainRedactor, toolContext } from "../test/tool-context.ts";
+import { openGate, plainRedactor, toolContext } from "../test/kit/tool-context.ts";
 import { type Line, printTable } from "./table.ts";
 
 const FILES = Number(process.argv[2] ?? 50_000);

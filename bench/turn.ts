@@ -10,7 +10,7 @@ import type { Provider } from "../src/core/provider.ts";
 import type { SessionStore } from "../src/core/session.ts";
 import { defineTool } from "../src/core/tool.ts";
 import { openSessionStore } from "../src/store/open.ts";
-import { call, partsFor, type Reply, says, scripted, uses } from "../test/scripted.ts";
+import { call, partsFor, type Reply, says, scripted, uses } from "../test/kit/scripted.ts";
 
 const SIZES = [10, 100, 500, 2_000];
 const ROUNDS = 15;

@@ -1,4 +1,5 @@
-// npm run proof -- <name> [options]: bundles test/proofs/<name>.ts and runs it. A proof is too long for `npm test`.
+// npm run proof -- <name> [options]: runs what takes too long for `npm test`. A proof is a program in test/proofs/, or the
+// full form of test files.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,17 +9,26 @@ import { build } from "esbuild";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const folder = join(root, "test", "proofs");
 
-/** A proof is a file that starts with this mark; the others in the folder are its parts. */
-function proofs() {
+/** Test files that have a full form, by the name of the proof. */
+const fullForms = {
+  kills: ["test/gateway-kill", "test/store-processes", "test/cron-kill", "test/cron-delivery", "src/agent/crash"],
+  "cron-years": ["test/cron-years"],
+  homes: ["test/broken-home", "test/home-modes"],
+  soak: ["test/tools-soak"],
+  interchange: ["test/reference-interop"],
+};
+
+/** The programs of the folder start with this mark; the other files there are their parts. */
+function programs() {
   return readdirSync(folder)
     .filter((file) => file.endsWith(".ts"))
     .filter((file) => readFileSync(join(folder, file), "utf8").startsWith("// Proof:"))
     .map((file) => file.slice(0, -3));
 }
 
-async function run(name, args) {
-  // Directly in node_modules: packages resolve from there, and the parts of test/ find the checkout two levels up.
-  const outfile = join(root, "node_modules", `.proof-${name}-${process.pid}.mjs`);
+async function runProgram(name, args) {
+  // Two folders below the checkout, as test/kit/ is: its modules find the checkout from there, and packages resolve.
+  const outfile = join(root, "node_modules", ".hermes", `proof-${name}-${process.pid}.mjs`);
   try {
     await build({
       absWorkingDir: root,
@@ -37,9 +47,17 @@ async function run(name, args) {
   }
 }
 
+function runFullForm(files, args) {
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const env = { ...process.env, HERMES_PROOF: "full" };
+  const command = [vitest, "run", "--testTimeout=3600000", ...files, ...args];
+  return spawnSync(process.execPath, command, { stdio: "inherit", cwd: root, env }).status ?? 1;
+}
+
 const [name, ...args] = process.argv.slice(2);
-if (name === undefined || !proofs().includes(name)) {
-  process.stderr.write(`usage: npm run proof -- <name> [options]\nproofs: ${proofs().join(", ")}\n`);
+const known = [...programs(), ...Object.keys(fullForms)];
+if (name === undefined || !known.includes(name)) {
+  process.stderr.write(`usage: npm run proof -- <name> [options]\nproofs: ${known.sort().join(", ")}\n`);
   process.exit(2);
 }
-process.exit(await run(name, args));
+process.exit(Object.hasOwn(fullForms, name) ? runFullForm(fullForms[name], args) : await runProgram(name, args));

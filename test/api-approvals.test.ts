@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ApiFixture, apiFixture } from "./api-fixture.ts";
-import { calls, text } from "./fake-llm.ts";
+import { type ApiFixture, apiFixture } from "./kit/api-fixture.ts";
+import { calls, text } from "./servers/fake-llm.ts";
 
 let api: ApiFixture;
 let folder: string;

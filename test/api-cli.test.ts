@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { freePort } from "./free-port.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { freePort } from "./kit/free-port.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;

@@ -1,7 +1,7 @@
 // Scheduled jobs over the API server: made, listed, changed, paused, started, removed, behind the same door.
 import { request } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { API_KEY, type ApiFixture, apiFixture } from "./api-fixture.ts";
+import { API_KEY, type ApiFixture, apiFixture } from "./kit/api-fixture.ts";
 
 let api: ApiFixture;
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openServer } from "../src/app/open-server.ts";
-import { API_KEY, type ApiFixture, apiFixture } from "./api-fixture.ts";
-import { calls, hang, status, text } from "./fake-llm.ts";
+import { API_KEY, type ApiFixture, apiFixture } from "./kit/api-fixture.ts";
+import { calls, hang, status, text } from "./servers/fake-llm.ts";
 
 const run = promisify(execFile);
 

@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
-import { runHermes } from "./hermes.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
 import {
   API_MODE,
   baseUrl,
@@ -16,8 +17,7 @@ import {
   type RawStep,
   startRawLlm,
   textFrames,
-} from "./raw-llm.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+} from "./servers/raw-llm.ts";
 
 let home: TempHome;
 let llm: RawLlm | undefined;

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runHermes } from "./hermes.ts";
-import { startRecordingServer } from "./recording-server.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { startRecordingServer } from "./servers/recording-server.ts";
 
 let home: TempHome;
 beforeEach(() => {

@@ -1,10 +1,12 @@
-// Every command against homes and disks that cannot be used: one sentence, exit code 1, nothing left behind.
+// Commands against homes and disks that cannot be used: one error line, exit code 1, no files left behind. The full form runs
+// every command in every case; the short form a fifth of them, another fifth in the next case.
 import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type HermesRun, hermesProgram, runHermes } from "./hermes.ts";
+import { sample } from "./kit/full-proof.ts";
+import { type HermesRun, hermesProgram, runHermes } from "./kit/run-hermes.ts";
 
 const NOBODY = 65_534;
 
@@ -92,8 +94,14 @@ function strays(home: string): string[] {
   return readdirSync(home).filter((name) => /\.lease\.|\.tmp$|\.stale$/.test(name));
 }
 
-async function each(list: readonly (readonly string[])[], work: (args: readonly string[]) => Promise<string[]>) {
+let offset = 0;
+function some(list: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return sample(list, 5, offset++);
+}
+
+async function each(all: readonly (readonly string[])[], work: (args: readonly string[]) => Promise<string[]>) {
   const found: string[] = [];
+  const list = some(all);
   for (let at = 0; at < list.length; at += 3)
     found.push(...(await Promise.all(list.slice(at, at + 3).map(work))).flat());
   expect(found).toEqual([]);
@@ -241,8 +249,8 @@ exit $code`;
     "a full one: reading works, writing says why",
     () => {
       const home = copyOfHome();
-      const found = READING.flatMap((args) => faults(args, onDisk(FULL, args, home), [0]));
-      for (const args of [...WRITING, ...TALKING]) {
+      const found = some(READING).flatMap((args) => faults(args, onDisk(FULL, args, home), [0]));
+      for (const args of some([...WRITING, ...TALKING])) {
         const run = onDisk(FULL, args, home);
         found.push(...faults(args, run, [1], /the disk/i), ...(run.stderr.includes("stray") ? [run.stderr] : []));
       }
@@ -255,8 +263,8 @@ exit $code`;
     "a read-only one: reading works, writing says why",
     () => {
       const home = copyOfHome();
-      const found = READING.flatMap((args) => faults(args, onDisk(READ_ONLY, args, home), [0]));
-      const others = [...WRITING, ...TALKING, ...SERVING];
+      const found = some(READING).flatMap((args) => faults(args, onDisk(READ_ONLY, args, home), [0]));
+      const others = some([...WRITING, ...TALKING, ...SERVING]);
       found.push(...others.flatMap((args) => faults(args, onDisk(READ_ONLY, args, home), [1], /read-only/)));
       expect(found).toEqual([]);
     },

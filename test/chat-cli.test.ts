@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { calls, cut, drip, type FakeLlm, hang, startFakeLlm, status, text } from "./fake-llm.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { calls, cut, drip, type FakeLlm, hang, startFakeLlm, status, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;

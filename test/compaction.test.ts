@@ -12,9 +12,9 @@ import { textOf } from "../src/core/message.ts";
 import { projectMessages } from "../src/core/projection.ts";
 import { estimateMessagesTokens } from "../src/core/tokens.ts";
 import type { Tool } from "../src/core/tool.ts";
-import { LogStore } from "./log-store.ts";
-import { longConversation, moreTurns } from "./long-conversation.ts";
-import { type CountingSide, FAULTY } from "./summarisers.ts";
+import { LogStore } from "./kit/log-store.ts";
+import { longConversation, moreTurns } from "./kit/long-conversation.ts";
+import { type CountingSide, FAULTY } from "./kit/summarisers.ts";
 
 const WINDOWS = [8_192, 16_384, 32_768, 65_536, 128_000];
 const CONVERSATIONS = 50;

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runHermes } from "./hermes.ts";
+import { runHermes } from "./kit/run-hermes.ts";
 
 let home: string;
 let file: string;

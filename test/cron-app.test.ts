@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CommandContext } from "../src/core/command.ts";
 import type { JobInput } from "../src/core/job-service.ts";
-import { CronWorld } from "./cron-world.ts";
-import { calls, type FakeLlm, hang, status, text } from "./fake-llm.ts";
+import { CronWorld } from "./kit/cron-fixture.ts";
+import { calls, type FakeLlm, hang, status, text } from "./servers/fake-llm.ts";
 
 let host: CronWorld;
 beforeEach(async () => {

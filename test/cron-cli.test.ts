@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
 
 let home: TempHome;
 beforeEach(() => {

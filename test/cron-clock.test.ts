@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runHermes } from "./hermes.ts";
-import { NINE, SchedulerBed } from "./scheduler-bed.ts";
-import { tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { tempHome } from "./kit/temp-home.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -6,9 +6,9 @@ import type { App } from "../src/app/app.ts";
 import { openApp } from "../src/app/compose.ts";
 import { type ApprovalRequest, type Human, nobody } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import type { Reply } from "./fake-llm-replies.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
+import type { Reply } from "./servers/fake-llm-replies.ts";
 
 let home: TempHome;
 let llm: FakeLlm;

@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { until } from "./kit/until.ts";
 
 let home: TempHome;
 let gateway: ChildProcess;
@@ -19,10 +19,6 @@ const history = async () => JSON.parse((await hermes("cron", "history", "--json"
 function start(...args: string[]): ChildProcess {
   const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, TZ: "UTC" };
   return spawn(process.execPath, [hermesProgram(), ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-}
-
-async function until(done: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await done())) await sleep(50);
 }
 
 beforeEach(async () => {

@@ -5,11 +5,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FakeTelegram } from "./fake-telegram.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { fullProof } from "./kit/full-proof.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { FakeTelegram } from "./servers/fake-telegram.ts";
 
-const KILLS = Number(process.env.HERMES_CRON_KILLS ?? 8);
+const KILLS = fullProof ? 40 : 8;
 const CHAT = 42;
 
 let home: TempHome;

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createCronLedger } from "../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
-import { hermesProgram } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
 
 const JOBS = 200;
 const MINUTE = 60_000;

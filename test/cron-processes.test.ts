@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { JobFile } from "../src/cron/job-file.ts";
 import { createCronLedger } from "../src/store/runtime/cron-ledger.ts";
 import { openRuntimeDb } from "../src/store/runtime-db.ts";
-import { bundle } from "./bundle.ts";
+import { bundle } from "./kit/bundle.ts";
 
 const MINUTE = 60_000;
 const BASE = Date.UTC(2026, 0, 1);
@@ -22,7 +22,7 @@ let child: string;
 let dir: string;
 
 beforeAll(async () => {
-  child = await bundle("test/cron-child.ts");
+  child = await bundle("test/children/cron-child.ts");
   dir = mkdtempSync(join(tmpdir(), "hermes-schedulers-"));
 });
 const started: ChildProcess[] = [];

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { upcomingRuns } from "../src/cron/api.ts";
-import { CronWorld } from "./cron-world.ts";
-import { calls, type FakeLlm, startFakeLlm, status, text } from "./fake-llm.ts";
+import { CronWorld } from "./kit/cron-fixture.ts";
+import { calls, type FakeLlm, startFakeLlm, status, text } from "./servers/fake-llm.ts";
 
 let host: CronWorld;
 let spare: FakeLlm;

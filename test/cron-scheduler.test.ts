@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claimDue } from "../src/cron/claim.ts";
-import { ID, NINE, SchedulerBed } from "./scheduler-bed.ts";
+import { ID, NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { CronWorld } from "./cron-world.ts";
+import { CronWorld } from "./kit/cron-fixture.ts";
 
 let host: CronWorld;
 beforeEach(async () => {

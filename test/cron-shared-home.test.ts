@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { takeTickLock } from "../src/cron/tick-lock.ts";
-import { ID, NINE, SchedulerBed } from "./scheduler-bed.ts";
+import { ID, NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
 
 let bed: SchedulerBed;
 beforeEach(() => {

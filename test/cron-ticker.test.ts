@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { processOwner } from "../src/cron/owner.ts";
 import { CronTicker } from "../src/cron/ticker.ts";
-import { NINE, SchedulerBed } from "./scheduler-bed.ts";
+import { NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
 
 let bed: SchedulerBed;
 beforeEach(() => {

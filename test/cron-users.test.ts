@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { nobody } from "../src/core/human.ts";
 import type { JobOrigin } from "../src/core/job.ts";
-import { CronWorld } from "./cron-world.ts";
-import { calls, text } from "./fake-llm.ts";
+import { CronWorld } from "./kit/cron-fixture.ts";
+import { calls, text } from "./servers/fake-llm.ts";
 
 let host: CronWorld;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-// The direction rule must bite: each planted violation is reported under the rule that forbids it.
+// The direction rule is enforced: each planted violation is reported under the rule that forbids it, and allowed imports pass.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,19 +8,28 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 const root = join(import.meta.dirname, "..");
 let tree = "";
 
+/** Every import that the rule allows. */
 const CLEAN: { readonly [path: string]: string } = {
-  "src/core/word.ts": "export interface Word { readonly text: string }\n",
   "src/lib/join.ts": "export const join = (a: string) => a;\n",
+  "src/lib/text/trim.ts": 'import { join } from "../join.ts";\nexport const trim = join;\n',
+  "src/core/word.ts":
+    'import { join } from "../lib/join.ts";\nexport interface Word { readonly text: string }\nexport const words = join;\n',
   "src/store/keep.ts": 'import type { Word } from "../core/word.ts";\nexport const keep = (word: Word) => word;\n',
   "src/agent/speak.ts":
     'import type { Word } from "../core/word.ts";\nexport const speak = (word: Word) => word.text;\n',
+  "src/cron/jobs.ts": "export const jobs = 1;\n",
+  "src/cron/api.ts": 'import { jobs } from "./jobs.ts";\nexport const list = () => jobs;\n',
+  "src/skills/hub/api.ts": "export const install = 1;\n",
+  "src/providers/api/keys.ts": "export const keys = 1;\n",
   "src/app/app.ts":
     'import { speak } from "../agent/speak.ts";\nimport { keep } from "../store/keep.ts";\nexport const app = { speak, keep };\n',
-  "src/cli/chat.ts": 'import { app } from "../app/app.ts";\nexport const chat = () => app;\n',
+  "src/cli/chat.ts":
+    'import { app } from "../app/app.ts";\nimport { list } from "../cron/api.ts";\nimport { keys } from "../providers/api/keys.ts";\nimport { install } from "../skills/hub/api.ts";\nexport const chat = () => [app, list, keys, install];\n',
+  "src/cli/chat.test.ts": 'import { keep } from "../store/keep.ts";\nexport const k = keep;\n',
 };
 
 const PLANTED: readonly { rule: string; path: string; source: string }[] = [
-  { rule: "lib-knows-nobody", path: "src/lib/bad.ts", source: 'import "../core/word.ts";\n' },
+  { rule: "lib-knows-nothing", path: "src/lib/bad.ts", source: 'import "../core/word.ts";\n' },
   {
     rule: "core-is-pure",
     path: "src/core/bad.ts",
@@ -47,9 +56,34 @@ const PLANTED: readonly { rule: string; path: string; source: string }[] = [
     source: 'import { chat } from "../cli/chat.ts";\nexport const c = chat;\n',
   },
   {
-    rule: "surfaces-know-app-core-lib",
+    rule: "surfaces-use-app-and-apis",
     path: "src/cli/bad.ts",
     source: 'import { keep } from "../store/keep.ts";\nexport const k = keep;\n',
+  },
+  {
+    rule: "surfaces-use-app-and-apis",
+    path: "src/gateway/bad-type.ts",
+    source: 'import type { jobs } from "../cron/jobs.ts";\nexport type J = typeof jobs;\n',
+  },
+  {
+    rule: "surfaces-use-app-and-apis",
+    path: "src/terminal/bad-lazy.ts",
+    source: 'export const k = () => import("../store/keep.ts");\n',
+  },
+  {
+    rule: "parts-do-not-know-parts",
+    path: "src/skills/bad-api.ts",
+    source: 'import { list } from "../cron/api.ts";\nexport const l = list;\n',
+  },
+  {
+    rule: "parts-do-not-know-parts",
+    path: "src/agent/bad.test.ts",
+    source: 'import { keep } from "../store/keep.ts";\nexport const k = keep;\n',
+  },
+  {
+    rule: "parts-point-down",
+    path: "src/cron/bad-surface.ts",
+    source: 'import { chat } from "../cli/chat.ts";\nexport const c = chat;\n',
   },
   {
     rule: "surfaces-do-not-know-surfaces",

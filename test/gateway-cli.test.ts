@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { FakeTelegram } from "./fake-telegram.ts";
-import { runHermes } from "./hermes.ts";
-import { tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { tempHome } from "./kit/temp-home.ts";
+import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
+import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 const home = tempHome();
 let telegram: FakeTelegram;

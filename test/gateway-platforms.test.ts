@@ -6,11 +6,11 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { type OpenedGateway, openGateway } from "../src/app/open-gateway.ts";
 import { Gateway } from "../src/gateway/control/gateway.ts";
 import { openHome } from "../src/home/api.ts";
-import { type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
-import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { freePort } from "./free-port.ts";
-import { type MailServers, mailServersMissing, startMailServers } from "./mail-servers.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { freePort } from "./kit/free-port.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { type FakeDiscord, startFakeDiscord } from "./servers/fake-discord.ts";
+import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
+import { type MailServers, mailServersMissing, startMailServers } from "./servers/mail-servers.ts";
 
 const KEY = "a-key-for-clients";
 const SECRET = "a-secret-for-senders";

@@ -3,9 +3,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { FakeTelegram } from "./fake-telegram.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 let home: TempHome;
 let telegram: FakeTelegram;

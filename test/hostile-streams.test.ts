@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hermesProgram, runHermes } from "./hermes.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
 import {
   API_MODE,
   baseUrl,
@@ -21,8 +22,7 @@ import {
   startRawLlm,
   textFrames,
   withLength,
-} from "./raw-llm.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+} from "./servers/raw-llm.ts";
 
 type Script = (dialect: RawDialect) => readonly RawStep[];
 

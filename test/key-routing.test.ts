@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runHermes } from "./hermes.ts";
-import { type RecordingServer, startRecordingServer } from "./recording-server.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { type RecordingServer, startRecordingServer } from "./servers/recording-server.ts";
 
 const PRIMARY_KEY = "primary-key-0123456789";
 const FALLBACK_KEY = "fallback-key-0123456789";

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { tempHome } from "./kit/temp-home.ts";
 
 const LOAD_ALL = `
 const { readdirSync } = require("node:fs");

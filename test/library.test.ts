@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type AgentEvent, createHermes, type Hermes, type Human } from "../src/index.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
 let llm: FakeLlm;

@@ -10,7 +10,7 @@ import { openHome } from "../src/home/api.ts";
 import { openMemoryActions } from "../src/memory/api.ts";
 import { PluginHost } from "../src/plugins/plugin-host.ts";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
-import { type FakeMem0, startFakeMem0 } from "./fake-mem0.ts";
+import { type FakeMem0, startFakeMem0 } from "./servers/fake-mem0.ts";
 
 let folder: string;
 const hosts: PluginHost[] = [];

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FakeLlm, hang, startFakeLlm, text } from "./fake-llm.ts";
-import type { Reply } from "./fake-llm-replies.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
-import { openTerminal } from "./terminal.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { openTerminal } from "./kit/terminal.ts";
+import { type FakeLlm, hang, startFakeLlm, text } from "./servers/fake-llm.ts";
+import type { Reply } from "./servers/fake-llm-replies.ts";
 
 let home: TempHome;
 let llm: FakeLlm;

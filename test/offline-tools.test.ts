@@ -10,8 +10,8 @@ import { FileMemory } from "../src/tools/files/file-memory.ts";
 import { readFileTool } from "../src/tools/files/read-file.ts";
 import { searchFilesTool } from "../src/tools/files/search-files.ts";
 import { writeFileTool } from "../src/tools/files/write-file.ts";
-import { openGate, plainRedactor, tempFolder, toolContext } from "./tool-context.ts";
-import { gather, transportCall } from "./transport-call.ts";
+import { openGate, plainRedactor, tempFolder, toolContext } from "./kit/tool-context.ts";
+import { gather, transportCall } from "./kit/transport-call.ts";
 
 let folder: ReturnType<typeof tempFolder>;
 let tools: Tool[];

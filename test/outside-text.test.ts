@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { calls, text } from "./fake-llm.ts";
-import { answering, GuardedWorld, type ToolUse } from "./guarded-world.ts";
+import { answering, GuardedWorld, type ToolUse } from "./kit/guarded-home-fixture.ts";
+import { calls, text } from "./servers/fake-llm.ts";
 
 let host: GuardedWorld;
 beforeEach(async () => {

@@ -3,10 +3,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { calls, drip, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import type { Reply } from "./fake-llm-replies.ts";
-import { hermesProgram, runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { calls, drip, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
+import type { Reply } from "./servers/fake-llm-replies.ts";
 
 let home: TempHome;
 let llm: FakeLlm;

@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FakeHouse } from "./fake-house.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { FakeHouse } from "./servers/fake-house.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 const guide = join(dirname(dirname(fileURLToPath(import.meta.url))), "docs", "add-a-platform.md");
 let home: TempHome;

@@ -8,8 +8,8 @@ import { HOOK_NAMES, type HookName } from "../src/core/hook.ts";
 import type { ApprovalAnswer, Human } from "../src/core/human.ts";
 import type { JsonObject } from "../src/core/message.ts";
 import { openHome } from "../src/home/api.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
 let model: FakeLlm;

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 const KEY = "acme-key-0123456789abcd";
 let home: string;

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { runHermes } from "./hermes.ts";
-import { openTerminal } from "./terminal.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { openTerminal } from "./kit/terminal.ts";
 
 const SECRET = "weather-secret-0123456789";
 let home: string;

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 import { expect, it } from "vitest";
-import { calls, startFakeLlm, text } from "./fake-llm.ts";
-import { hermesProgram } from "./hermes.ts";
+import { hermesProgram } from "./kit/run-hermes.ts";
+import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 it("tells the person and the agent when a background process has ended", async () => {
   const home = mkdtempSync(join(tmpdir(), "hermes-news-"));

@@ -8,10 +8,10 @@ import { projectMessages } from "../src/core/projection.ts";
 import { encodeAnthropic } from "../src/providers/transports/anthropic-encode.ts";
 import { encodeChat } from "../src/providers/transports/chat-encode.ts";
 import { encodeResponses } from "../src/providers/transports/responses-encode.ts";
-import { validateChatCompletions, validateResponses } from "./fake-llm-validate.ts";
-import { validateAnthropic } from "./fake-llm-validate-anthropic.ts";
-import { longConversation } from "./long-conversation.ts";
-import { transportCall } from "./transport-call.ts";
+import { longConversation } from "./kit/long-conversation.ts";
+import { transportCall } from "./kit/transport-call.ts";
+import { validateChatCompletions, validateResponses } from "./servers/fake-llm-validate.ts";
+import { validateAnthropic } from "./servers/fake-llm-validate-anthropic.ts";
 
 const anyText = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom("a word", "two words", "ünïcode 漢字 🎉", "x".repeat(500)) },

@@ -6,7 +6,7 @@ import { openApp } from "../src/app/compose.ts";
 import { openHome } from "../src/home/api.ts";
 import { nobody } from "../src/index.ts";
 import { isProtected } from "../src/security/protected-files.ts";
-import { CANARY, GuardedWorld } from "./guarded-world.ts";
+import { CANARY, GuardedWorld } from "./kit/guarded-home-fixture.ts";
 
 let environment: GuardedWorld;
 beforeEach(async () => {

@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { nobody } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
-import { calls, startFakeLlm, text } from "./fake-llm.ts";
-import { tempHome } from "./temp-home.ts";
+import { tempHome } from "./kit/temp-home.ts";
+import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 it("gives the text of a file again once it left the window", async () => {
   const home = tempHome();

@@ -9,8 +9,8 @@ import type { Message } from "../src/core/message.ts";
 import { textOf } from "../src/core/message.ts";
 import type { NewMessage } from "../src/core/session.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
-import { longConversation, moreTurns } from "./long-conversation.ts";
-import { deadSummariser } from "./summarisers.ts";
+import { longConversation, moreTurns } from "./kit/long-conversation.ts";
+import { deadSummariser } from "./kit/summarisers.ts";
 
 let dir = "";
 let store: SqliteSessionStore;

@@ -3,7 +3,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hermesProgram } from "./hermes.ts";
+import { hermesProgram } from "./kit/run-hermes.ts";
 import type { Attempt, Outcome } from "./red-team/attempt.ts";
 import { SECRETS, secretsIn } from "./red-team/canary-secrets.ts";
 import { readCorpus } from "./red-team/corpus.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SessionIndex } from "../src/gateway/inbound/session-index.ts";
-import { runHermes } from "./hermes.ts";
-import { findReference, type Reference, resultOf } from "./reference.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { findReference, type Reference, resultOf } from "./reference/reference.ts";
 
 const found = findReference();
 const missing = "missing" in found ? found.missing : found.noCli;

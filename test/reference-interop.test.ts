@@ -7,10 +7,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { SearchHit } from "../src/core/session.ts";
 import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
-import { runHermes } from "./hermes.ts";
-import { findReference, type Reference, type ReferenceCall, resultOf } from "./reference.ts";
-import { histories, type Operation } from "./reference-operations.ts";
-import { QUERIES, QUESTIONS } from "./reference-reads.ts";
+import { fullProof } from "./kit/full-proof.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { findReference, type Reference, type ReferenceCall, resultOf } from "./reference/reference.ts";
+import { histories, type Operation } from "./reference/reference-operations.ts";
+import { QUERIES, QUESTIONS } from "./reference/reference-reads.ts";
 
 const found = findReference();
 const missing = "missing" in found ? found.missing : undefined;
@@ -170,7 +171,7 @@ describe("a file of Hermes Agent v0.14", () => {
           await compareAnswers(ours);
         }),
         {
-          numRuns: Number(process.env.HERMES_REFERENCE_RUNS ?? 3),
+          numRuns: fullProof ? 50 : 3,
           seed: Number(process.env.HERMES_REFERENCE_SEED ?? 14),
         },
       );

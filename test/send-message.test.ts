@@ -10,11 +10,11 @@ import { openHome } from "../src/home/api.ts";
 import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";
 import { sendMessageTool } from "../src/tools/send-message.ts";
-import { calls, startFakeLlm, text } from "./fake-llm.ts";
-import { FakeTelegram } from "./fake-telegram.ts";
-import { answered, closeWorlds, environment, type Script, texts } from "./gateway-world.ts";
-import { runHermes } from "./hermes.ts";
-import { tempHome } from "./temp-home.ts";
+import { answered, closeWorlds, environment, type Script, texts } from "./kit/gateway-fixture.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { tempHome } from "./kit/temp-home.ts";
+import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
+import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 const ends: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import { nobody } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
-import { startFakeLlm, text, usage } from "./fake-llm.ts";
-import { collect, endOf } from "./scripted.ts";
-import { tempHome } from "./temp-home.ts";
+import { collect, endOf } from "./kit/scripted.ts";
+import { tempHome } from "./kit/temp-home.ts";
+import { startFakeLlm, text, usage } from "./servers/fake-llm.ts";
 
 it("stops a conversation whose earlier sessions have used up the cap", async () => {
   const home = tempHome();

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
-import { runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
 
 let home: TempHome;
 const hermes = (...args: string[]) => runHermes(["sessions", ...args], { home: home.path });

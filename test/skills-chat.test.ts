@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { HOSTILE, HubPlace, skill } from "./hub-place.ts";
-import { openTerminal, type TestTerminal } from "./terminal.ts";
+import { HOSTILE, HubPlace, skill } from "./kit/hub-fixture.ts";
+import { openTerminal, type TestTerminal } from "./kit/terminal.ts";
+import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let place: HubPlace;
 let llm: FakeLlm;

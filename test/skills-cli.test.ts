@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type HermesRun, hermesProgram, runHermes } from "./hermes.ts";
-import { HOSTILE, HubPlace, skill } from "./hub-place.ts";
-import { openTerminal } from "./terminal.ts";
+import { HOSTILE, HubPlace, skill } from "./kit/hub-fixture.ts";
+import { type HermesRun, hermesProgram, runHermes } from "./kit/run-hermes.ts";
+import { openTerminal } from "./kit/terminal.ts";
 
 let place: HubPlace;
 

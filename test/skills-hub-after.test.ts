@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HOSTILE, HubPlace, listing, skill, yes } from "./hub-place.ts";
+import { HOSTILE, HubPlace, listing, skill, yes } from "./kit/hub-fixture.ts";
 
 let place: HubPlace;
 

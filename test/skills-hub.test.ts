@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeTarGz, makeZip } from "./archive-makers.ts";
-import { CAREFUL, HOSTILE, HubPlace, listing, skill, yes } from "./hub-place.ts";
+import { makeTarGz, makeZip } from "./kit/archive-makers.ts";
+import { CAREFUL, HOSTILE, HubPlace, listing, skill, yes } from "./kit/hub-fixture.ts";
 
 let place: HubPlace;
 

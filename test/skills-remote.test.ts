@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createHermes, type Hermes } from "../src/index.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 const SECRET = "gif-value-8812-qwertz";
 let home: string;

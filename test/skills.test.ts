@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHermes, type Hermes, type Human } from "../src/index.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
 let llm: FakeLlm;

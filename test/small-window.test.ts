@@ -7,7 +7,7 @@ import { textOf } from "../src/core/message.ts";
 import type { ModelRequest } from "../src/core/provider.ts";
 import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../src/core/tokens.ts";
 import { defineTool } from "../src/core/tool.ts";
-import { call, collect, deafSide, endOf, fails, openBench, type Reply, says, scripted, uses } from "./scripted.ts";
+import { call, collect, deafSide, endOf, fails, openBench, type Reply, says, scripted, uses } from "./kit/scripted.ts";
 
 const look = defineTool({
   name: "look",

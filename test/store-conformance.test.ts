@@ -1,6 +1,6 @@
 // The conformance suite on the hosts that exist.
 
-import { HOSTS } from "./store-bench.ts";
-import { storeConformance } from "./store-conformance.ts";
+import { HOSTS } from "./kit/store-fixture.ts";
+import { storeConformance } from "./suites/store-conformance.ts";
 
 for (const host of HOSTS) storeConformance(host);

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { NewMessage, SessionStore } from "../src/core/session.ts";
-import { HOSTS } from "./store-bench.ts";
+import type { NewMessage } from "../src/core/session.ts";
+import type { FullStore } from "../src/store/full-store.ts";
+import { HOSTS } from "./kit/store-fixture.ts";
 
 interface ModelSession {
   source: string;
@@ -20,7 +21,7 @@ type Model = Map<string, ModelSession>;
 
 interface Operation {
   readonly name: string;
-  run(store: SessionStore, model: Model): Promise<void>;
+  run(store: FullStore, model: Model): Promise<void>;
 }
 
 const id = fc.constantFrom("a", "b", "c", "d");
@@ -116,7 +117,7 @@ const simple = fc.record({ id, what: fc.constantFrom("end", "reopen", "clear", "
   }),
 );
 
-async function agree(store: SessionStore, model: Model): Promise<void> {
+async function agree(store: FullStore, model: Model): Promise<void> {
   expect(await store.sessionCount()).toBe(model.size);
   for (const [key, expected] of model) {
     const row = await store.getSession(key);

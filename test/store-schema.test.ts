@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Database, openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
-import { writeHistoricalFile } from "./store-historical-file.ts";
+import { writeHistoricalFile } from "./kit/store-historical-file.ts";
 
 let dir: string;
 let path: string;

@@ -15,7 +15,7 @@ import {
 import { applyJournalMode, resetJournalWarnings } from "../src/store/sqlite/connection/journal.ts";
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
-import { bundle } from "./bundle.ts";
+import { bundle } from "./kit/bundle.ts";
 
 let dir: string;
 let path: string;
@@ -83,7 +83,7 @@ describe("a read-only place", () => {
     if (isRoot) for (const item of [dir, path]) chownSync(item, 65534, 65534);
   });
   it.each(["folder", "file"])("(%s) can be read and searched, says so, and recovers", async (what) => {
-    const child = await bundle("test/store-read-only-child.ts");
+    const child = await bundle("test/children/store-read-only-child.ts");
     const user = isRoot ? { uid: 65534, gid: 65534 } : {};
     const { stderr, status } = spawnSync(process.execPath, [child, path, what], { encoding: "utf8", ...user });
     expect(`${stderr}${status}`).toBe("0");

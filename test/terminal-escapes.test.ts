@@ -2,10 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
-import { openTerminal, type TestTerminal } from "./terminal.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { openTerminal, type TestTerminal } from "./kit/terminal.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 const CLIPBOARD = "\u001b]52;c;ZXZpbA==\u0007";
 const TITLE = "\u001b]0;owned\u001b\\";

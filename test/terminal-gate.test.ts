@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { noHooks } from "../src/core/hook.ts";
 import type { ToolContext } from "../src/core/tool.ts";
@@ -24,7 +23,8 @@ import { LocalBackend } from "../src/tools/terminal/local.ts";
 import { ProcessRegistry } from "../src/tools/terminal/process-registry.ts";
 import { processTool } from "../src/tools/terminal/process-tool.ts";
 import { terminalTool } from "../src/tools/terminal/terminal-tool.ts";
-import { callTool, plainRedactor, toolContext } from "./tool-context.ts";
+import { callTool, plainRedactor, toolContext } from "./kit/tool-context.ts";
+import { until } from "./kit/until.ts";
 
 let root: string;
 let home: string;
@@ -64,11 +64,6 @@ const patch = async (text: string) => {
   });
   return (await callTool(tool, { mode: "patch", patch: text }, context())).json;
 };
-
-async function until(test: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 400 && !test(); tries++) await sleep(25);
-  expect(test()).toBe(true);
-}
 
 beforeEach(() => {
   // Outside /tmp, where deleting is everyday work.

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { drip, text } from "./fake-llm.ts";
-import { heldReply, openChat, type TerminalChat } from "./terminal-chat.ts";
+import { heldReply, openChat, type TerminalChat } from "./kit/terminal-chat.ts";
+import { drip, text } from "./servers/fake-llm.ts";
 
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createHermes, type Hermes, type Human } from "../src/index.ts";
 import { sandboxAvailable } from "../src/tools/terminal/sandbox.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: string;
 let work: string;

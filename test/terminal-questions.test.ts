@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, text } from "./fake-llm.ts";
-import { type ChatOptions, heldReply, openChat, type ScriptedReply, type TerminalChat } from "./terminal-chat.ts";
+import { type ChatOptions, heldReply, openChat, type ScriptedReply, type TerminalChat } from "./kit/terminal-chat.ts";
+import { calls, text } from "./servers/fake-llm.ts";
 
 let chat: TerminalChat | undefined;
 

@@ -2,8 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, text } from "./fake-llm.ts";
-import { type ChatOptions, heldReply, openChat, type ScriptedReply, type TerminalChat } from "./terminal-chat.ts";
+import { type ChatOptions, heldReply, openChat, type ScriptedReply, type TerminalChat } from "./kit/terminal-chat.ts";
+import { calls, text } from "./servers/fake-llm.ts";
 
 const SECRET = "canary-5f3a9c27-not-for-anybody";
 

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, it } from "vitest";
 import { createHermes } from "../src/index.ts";
-import { bundle } from "./bundle.ts";
-import { calls, hang, startFakeLlm, text } from "./fake-llm.ts";
-import { openSoak } from "./soak-cycles.ts";
+import { bundle } from "./kit/bundle.ts";
+import { fullProof } from "./kit/full-proof.ts";
+import { openSoak } from "./kit/soak-cycles.ts";
+import { calls, hang, startFakeLlm, text } from "./servers/fake-llm.ts";
 
-const CYCLES = 300;
+const CYCLES = fullProof ? 300 : 100;
 const KILLS = 5;
-/** HERMES_SOAK_DELEGATES=300 repeats the long proof. */
-const DELEGATES = Number(process.env.HERMES_SOAK_DELEGATES ?? 60);
+const DELEGATES = fullProof ? 300 : 20;
 const linux = process.platform === "linux";
 if (!linux) process.stderr.write("skipped: the soak of processes, because it counts them in /proc\n");
 
@@ -48,7 +48,7 @@ async function settles(count: () => number, start: number): Promise<void> {
 
 let host: string;
 beforeAll(async () => {
-  if (linux) host = await bundle("test/soak-host.ts");
+  if (linux) host = await bundle("test/children/soak-host.ts");
 });
 
 /** Lets the program run for a while and kills it in the middle of its work. */
@@ -73,7 +73,7 @@ async function killedHost(marker: string, rounds: number): Promise<void> {
 }
 
 it.skipIf(!linux)(
-  "starts and kills 300 process trees, with a program killed in between, and nothing is left",
+  `starts and kills ${CYCLES} process trees, with a program killed in between, and nothing is left`,
   async () => {
     const marker = `cycles-${process.pid}`;
     const soak = openSoak(marker);

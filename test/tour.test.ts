@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { runHermes } from "./hermes.ts";
-import { type TempHome, tempHome } from "./temp-home.ts";
+import { runHermes } from "./kit/run-hermes.ts";
+import { type TempHome, tempHome } from "./kit/temp-home.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
 let home: TempHome;
 let llm: FakeLlm;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { anthropicMessages } from "../src/providers/transports/anthropic-messages.ts";
 import { chatCompletions } from "../src/providers/transports/chat-completions.ts";
 import { codexResponses } from "../src/providers/transports/codex-responses.ts";
-import { hang, startFakeLlm } from "./fake-llm.ts";
-import { gather, transportCall } from "./transport-call.ts";
+import { gather, transportCall } from "./kit/transport-call.ts";
+import { hang, startFakeLlm } from "./servers/fake-llm.ts";
 
 describe.each([
   { name: "chat completions", make: chatCompletions, path: "/v1" },

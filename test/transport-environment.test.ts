@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { anthropicMessages } from "../src/providers/transports/anthropic-messages.ts";
 import { chatCompletions } from "../src/providers/transports/chat-completions.ts";
 import { codexResponses } from "../src/providers/transports/codex-responses.ts";
-import { startFakeLlm } from "./fake-llm.ts";
-import { gather, transportCall } from "./transport-call.ts";
+import { gather, transportCall } from "./kit/transport-call.ts";
+import { startFakeLlm } from "./servers/fake-llm.ts";
 
 const SECRET = "sk-from-the-environment";
 const NAMES = [

@@ -7,9 +7,9 @@ import { openApp } from "../src/app/compose.ts";
 import { nobody } from "../src/core/human.ts";
 import { openHome } from "../src/home/api.ts";
 import { type AgentEvent, createHermes, type Hermes } from "../src/index.ts";
-import { calls, type FakeLlm, startFakeLlm, text } from "./fake-llm.ts";
-import { type FakePages, fakePages } from "./fake-web-pages.ts";
-import { type FakeWebServices, fakeWebServices } from "./fake-web-services.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
+import { type FakePages, fakePages } from "./servers/fake-web-pages.ts";
+import { type FakeWebServices, fakeWebServices } from "./servers/fake-web-services.ts";
 
 const LONG = `<title>Foxes</title><main>${"<h2>Part</h2><p>Foxes live in the forest and hunt at night.</p>".repeat(200)}</main>`;
 

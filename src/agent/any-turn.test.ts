@@ -12,7 +12,7 @@ import {
   says,
   scripted,
   uses,
-} from "../../test/scripted.ts";
+} from "../../test/kit/scripted.ts";
 import type { AgentEvent } from "../core/event.ts";
 import type { Message, ToolCall } from "../core/message.ts";
 import { projectMessages } from "../core/projection.ts";

@@ -12,7 +12,7 @@ import {
   says,
   scripted,
   uses,
-} from "../../test/scripted.ts";
+} from "../../test/kit/scripted.ts";
 import type { AgentEvent } from "../core/event.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Message } from "../core/message.ts";

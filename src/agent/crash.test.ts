@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { bundle } from "../../test/bundle.ts";
-import { type Bench, collect, endOf, openBench, says, scripted } from "../../test/scripted.ts";
+import { bundle } from "../../test/kit/bundle.ts";
+import { type Bench, collect, endOf, openBench, says, scripted } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import { projectMessages } from "../core/projection.ts";
@@ -12,7 +12,7 @@ import { openConversation } from "./conversation.ts";
 let program: string;
 let bench: Bench;
 beforeAll(async () => {
-  program = await bundle("test/agent-child.ts");
+  program = await bundle("test/children/agent-child.ts");
 });
 beforeEach(async () => {
   bench = await openBench();

@@ -1,6 +1,6 @@
 // What an external memory keeps passes the gate; what it only reads does not need to.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type Bench, call, collect, openBench, says, scripted, uses } from "../../test/scripted.ts";
+import { type Bench, call, collect, openBench, says, scripted, uses } from "../../test/kit/scripted.ts";
 import type { Gate, Intent } from "../core/gate.ts";
 import type { Memory } from "../core/memory.ts";
 import { openConversation } from "./conversation.ts";

@@ -1,7 +1,7 @@
 // The stored messages of one conversation, and the only way to append to them.
 import type { Message } from "../core/message.ts";
 import type { ToolSchema } from "../core/provider.ts";
-import type { NewMessage, SessionRow, SessionStore } from "../core/session.ts";
+import type { NewMessage, SessionLog, SessionRow } from "../core/session.ts";
 import { estimateMessageTokens, estimateSchemaTokens, estimateTextTokens } from "../core/tokens.ts";
 import { newSessionId } from "../lib/ids.ts";
 import type { ConversationParts } from "./parts.ts";
@@ -190,7 +190,7 @@ export class MessageLog {
 }
 
 /** The id of the first session of a compaction chain; it identifies the whole conversation. */
-export async function rootSession(store: SessionStore, row: SessionRow): Promise<string> {
+export async function rootSession(store: SessionLog, row: SessionRow): Promise<string> {
   let current = row;
   for (let hop = 0; hop < LONGEST_CHAIN && current.parent_session_id !== null; hop++) {
     const parent = await store.getSession(current.parent_session_id);

@@ -1,7 +1,7 @@
 // Whether a conversation holds text from outside. It stays so for all its turns, through compactions and restarts:
 // the text, or a summary of it, is still in the window.
 import type { Message } from "../core/message.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionLog } from "../core/session.ts";
 import type { ToolResult } from "../core/tool.ts";
 
 /** Tools whose results other people wrote: pages, search results, servers of others. */
@@ -22,12 +22,12 @@ export function isForeign(name: string, result: Pick<ToolResult, "trust" | "fail
 }
 
 export class OutsideText {
-  readonly #store: Pick<SessionStore, "getMeta" | "setMeta">;
+  readonly #store: Pick<SessionLog, "getMeta" | "setMeta">;
   readonly #conversationId: string;
   #origin: string | undefined;
   #loaded = false;
 
-  constructor(store: Pick<SessionStore, "getMeta" | "setMeta">, conversationId: string) {
+  constructor(store: Pick<SessionLog, "getMeta" | "setMeta">, conversationId: string) {
     this.#store = store;
     this.#conversationId = conversationId;
   }

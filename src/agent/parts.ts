@@ -7,7 +7,7 @@ import type { Memory } from "../core/memory.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Provider, ReasoningEffort, SideModel } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionIndex, SessionLog } from "../core/session.ts";
 import type { DenyTool, ToolBox } from "../core/tool.ts";
 import type { GuardSettings } from "./tools/loop-guard.ts";
 
@@ -51,7 +51,7 @@ export interface AgentSettings {
 
 /** Everything that a conversation depends on. */
 export interface ConversationParts {
-  readonly store: SessionStore;
+  readonly store: SessionLog & SessionIndex;
   readonly provider: Provider;
   readonly engine: ContextEngine;
   readonly toolbox: ToolBox;

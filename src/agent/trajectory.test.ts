@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { call } from "../../test/scripted.ts";
+import { call } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
 import { appendTrajectory, toConversations } from "./trajectory.ts";
 

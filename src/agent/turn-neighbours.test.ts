@@ -13,7 +13,7 @@ import {
   says,
   scripted,
   uses,
-} from "../../test/scripted.ts";
+} from "../../test/kit/scripted.ts";
 import { type Hooks, noHooks } from "../core/hook.ts";
 import type { JsonObject } from "../core/message.ts";
 import { Type } from "../core/schema.ts";

@@ -12,7 +12,7 @@ import {
   says,
   scripted,
   uses,
-} from "../../test/scripted.ts";
+} from "../../test/kit/scripted.ts";
 import { textOf } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
 import { defineTool, type Tool } from "../core/tool.ts";

@@ -1,4 +1,4 @@
-// Configuration → program: opens the store, the models, the guards and the tools; closes them again.
+// Builds the program from the configuration: opens every part in the order of their dependencies, and closes them.
 
 import { openSettings } from "../config/api.ts";
 import type { Home } from "../core/home.ts";
@@ -6,19 +6,20 @@ import { Registry } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { ensureHomeLayout } from "../home/home-layout.ts";
 import { startSpillSweeper } from "../home/spill-sweep.ts";
-import { lazy } from "../lib/async/lazy.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import type { Models } from "../providers/connect.ts";
 import { openModels } from "../providers/open-models.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
-import type { SkillService } from "../skills/skill-service.ts";
+import type { FullStore } from "../store/full-store.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
-import { LazyCron } from "./lazy-cron.ts";
+import { type CronLoaders, LazyCron } from "./lazy-cron.ts";
+import { LazySkills } from "./lazy-skills.ts";
 import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
 import { openExtensions, pluginPlatforms, readyPlugins, withModelProviders } from "./open-plugins.ts";
-import type { LazySkills, Services } from "./services.ts";
+import type { Services } from "./services.ts";
 import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
@@ -26,20 +27,22 @@ export interface OpenAppOptions {
   readonly host?: "in-process" | "worker" | undefined;
   readonly ignoreUserConfig?: boolean | undefined;
   /** Configuration for this run only, above every other layer. */
-  readonly overrides?: { readonly [key: string]: unknown };
-  /** Dangerous commands run without asking; the hardline list still holds. */
+  readonly overrides?: { readonly [key: string]: unknown } | undefined;
+  /** Dangerous commands run without approval; those on the hardline list are refused nevertheless. */
   readonly yolo?: boolean | undefined;
-  /** How long a person may take to approve; the terminal's limit when absent. */
+  /** Time limit of an approval. */
   readonly approvalMs?: number | undefined;
-  /** Whose limit applies when `approvalMs` is absent: that of chats, or the terminal's. */
+  /** Which configured limit applies when `approvalMs` is absent: that of chats; the terminal's when absent. */
   readonly approvals?: "gateway" | undefined;
-  /** Shell hooks run without having been approved. */
+  /** Runs shell hooks that were not approved. */
   readonly acceptHooks?: boolean | undefined;
-  /** Asks the person about a shell hook that is new; absent where nobody can answer. */
-  consentToHook?(hook: { readonly event: string; readonly command: string }): Promise<boolean>;
-  /** A record of spending that somebody else keeps open, for example in a worker. */
+  /** Asks the user about a new shell hook; absent where nobody can answer. */
+  readonly consentToHook?:
+    | ((hook: { readonly event: string; readonly command: string }) => Promise<boolean>)
+    | undefined;
+  /** A usage ledger that the caller has open already, for example in a worker. */
   readonly ledger?: UsageLedger | undefined;
-  onNotice?(text: string): void;
+  readonly onNotice?: ((text: string) => void) | undefined;
 }
 
 function withoutUserConfig(home: Home): Home {
@@ -48,15 +51,14 @@ function withoutUserConfig(home: Home): Home {
 
 type LazyServices = Pick<App, "prepareInput" | "commands" | "skillCommands" | "skills" | "tools" | "openConversation">;
 
-/** What surfaces ask for by name; the code behind each door is loaded when it is first opened. */
+/** Services whose code is loaded at the first call. */
 function lazyServices(deps: ConversationDeps): LazyServices {
   const { services, registry } = deps;
   const { plugins } = services;
+  const prepareInput: App["prepareInput"] = async (text, opened) =>
+    (await import("./prepare-input.ts")).prepareInput(services, text, opened);
   return {
-    prepareInput: async (text, opened) => {
-      const { prepareInput } = await import("./prepare-input.ts");
-      return prepareInput(services, text, opened);
-    },
+    prepareInput,
     commands: async () => {
       const { slashCommands } = await import("./slash.ts");
       const { aboutSkills } = await import("../commands/skills.ts");
@@ -66,8 +68,6 @@ function lazyServices(deps: ConversationDeps): LazyServices {
     },
     skillCommands: async (platform) => {
       const { skillCommands } = await import("../skills/preload.ts");
-      const prepareInput: App["prepareInput"] = async (text, opened) =>
-        (await import("./prepare-input.ts")).prepareInput(services, text, opened);
       return skillCommands({ skills: services.skills, prepareInput }, platform);
     },
     skills: () => services.skills.open(),
@@ -84,32 +84,20 @@ function lazyServices(deps: ConversationDeps): LazyServices {
   };
 }
 
-function lazySkills(load: () => Promise<SkillService>): LazySkills {
-  let opened: SkillService | undefined;
+/** How scheduled jobs are loaded; their runs open conversations of the program. */
+function cronLoaders(app: App, services: Services): CronLoaders {
+  const { home, config, cron } = services;
   return {
-    open: lazy(async () => {
-      opened = await load();
-      return opened;
-    }),
-    passthrough: (conversationId) => opened?.passthrough(conversationId) ?? {},
-    credentialFiles: (conversationId) => opened?.credentialFiles(conversationId) ?? [],
+    deliverer: async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(app),
+    repository: async () => {
+      const { openJobRepository } = await import("./open-cron.ts");
+      return openJobRepository({ home, config, deliverer: () => cron.deliverer() });
+    },
+    cron: async (repository) => (await import("./open-cron.ts")).openCron(app, services, repository),
   };
 }
 
-/** The scheduler's door; what stands behind it exists when it is opened, not yet when it is made. */
-function lazyCron(late: () => { readonly app: App; readonly services: Services }): LazyCron {
-  const channel: LazyCron = new LazyCron({
-    deliverer: async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(late().app),
-    repository: async () => {
-      const { home, config } = late().services;
-      return (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer: () => channel.deliverer() });
-    },
-    cron: async (repository) => (await import("./open-cron.ts")).openCron(late().app, late().services, repository),
-  });
-  return channel;
-}
-
-/** What surfaces ask of a program while it runs. */
+/** What surfaces change and observe while the program runs. */
 function runtimeControls(
   services: Services,
   registry: Registry,
@@ -123,73 +111,83 @@ function runtimeControls(
   };
 }
 
-/** Takes the steps one after the other, once, however often it is called. */
-function onceInOrder(steps: readonly (() => unknown)[]): () => Promise<void> {
+/** Runs the steps in order, and only once. */
+function closeOnce(steps: readonly (() => unknown)[]): () => Promise<void> {
   let closing: Promise<void> | undefined;
+  const run = async () => {
+    for (const step of steps) await step();
+  };
   return () => {
-    closing ??= (async () => {
-      for (const step of steps) await step();
-    })();
+    closing ??= run();
     return closing;
   };
 }
 
-export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
-  const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
+/** Settings, store, plugins, models and guards, in the order in which they depend on each other. */
+async function openServices(
+  home: Home,
+  options: OpenAppOptions,
+): Promise<{ services: Services; store: FullStore; warnings: readonly string[]; closeLedger(): void }> {
   const notice = (text: string) => options.onNotice?.(text);
-  ensureHomeLayout(home);
   const { config, warnings } = await openSettings(home).load(options.overrides);
   const [store, { ledger, close: closeLedger }] = await Promise.all([
-    openHomeStore(home, {
-      host: options.host ?? "in-process",
-      indexLayout: config.sessions.index,
-      onNotice: notice,
-    }),
+    openHomeStore(home, { host: options.host, indexLayout: config.sessions.index, onNotice: notice }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
   const opened: { models?: Models | undefined } = {};
   const { hooks, plugins } = await openExtensions(home, config, {
     accept: options.acceptHooks ?? false,
-    ...(options.consentToHook ? { consent: options.consentToHook } : {}),
+    consent: options.consentToHook,
     notice,
     models: () => opened.models,
   });
-  const onError = (error: unknown) => notice(error instanceof Error ? error.message : String(error));
-  const spending = ledgerByConversation(ledger, store);
-  const models = openModels(home, await withModelProviders(config, plugins), spending, { onError });
+  const models = openModels(home, await withModelProviders(config, plugins), ledgerByConversation(ledger, store), {
+    onError: (error) => notice(errorMessage(error)),
+  });
   opened.models = models;
-  const skills = lazySkills(async () => (await import("./open-skills.ts")).openSkills(services));
+  const skills = new LazySkills();
   const guards = await openGuards(home, config, {
     skills,
     yolo: options.yolo ?? false,
     judge: smartJudge(models),
     hooks,
-    ...(options.approvals === "gateway" ? { approvalMs: config.approvals.gateway_timeout * 1000 } : {}),
-    ...(options.approvalMs === undefined ? {} : { approvalMs: options.approvalMs }),
+    approvalMs:
+      options.approvalMs ?? (options.approvals === "gateway" ? config.approvals.gateway_timeout * 1000 : undefined),
   });
   plugins?.provide({ gate: guards.gate, redactor: guards.redactor });
-  const registry = new Registry();
-  const cron = lazyCron(() => ({ app, services }));
+  const cron = new LazyCron();
   const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
+  skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(services));
+  return { services, store, warnings: warnings.map((warning) => warning.message), closeLedger };
+}
+
+export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
+  const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
+  ensureHomeLayout(home);
+  const { services, store, warnings, closeLedger } = await openServices(home, options);
+  const { config, ledger, hooks, cron, models, plugins, redactor, workspaces } = services;
+  const registry = new Registry();
   const builtins = registerBuiltins(registry, services);
   const spills = startSpillSweeper(home, config.tool_output);
   const app: App = {
     home,
     config,
     store,
+    handoffs: store,
+    topics: store,
     ledger,
     registry,
     hooks,
-    warnings: warnings.map((warning) => warning.message),
-    redact: (text) => services.redactor.redact(text),
+    warnings,
+    redact: (text) => redactor.redact(text),
     ...lazyServices({ services, registry, builtins }),
     ...runtimeControls(services, registry),
     pluginPlatforms: () => pluginPlatforms(services),
     cron: () => cron.open(),
     deliverBy: (deliverer) => cron.deliverBy(deliverer),
-    close: onceInOrder([
+    close: closeOnce([
       () => cron.close(),
-      () => services.workspaces.close(),
+      () => workspaces.close(),
       () => spills.close(),
       () => plugins?.close(),
       () => builtins.checkpoints.close(),
@@ -198,5 +196,6 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       closeLedger,
     ]),
   };
+  cron.loadWith(cronLoaders(app, services));
   return app;
 }

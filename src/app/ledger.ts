@@ -1,7 +1,7 @@
 // The usage ledger of a home: its file is opened at the first question, so that a run without a model call never does.
 
 import type { Home } from "../core/home.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionIndex, SessionLog } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 
@@ -40,7 +40,7 @@ export async function withLedger<T>(home: Home, work: (ledger: UsageLedger) => P
 }
 
 /** The session and those that it was compacted from, oldest first. Branches and delegations start anew. */
-async function conversationOf(store: SessionStore, sessionId: string): Promise<readonly string[]> {
+async function conversationOf(store: SessionLog & SessionIndex, sessionId: string): Promise<readonly string[]> {
   const chain = [sessionId];
   const parents = (await store.ancestors(sessionId)).slice(0, -1).reverse();
   for (const id of parents) {
@@ -51,7 +51,7 @@ async function conversationOf(store: SessionStore, sessionId: string): Promise<r
 }
 
 /** The same ledger, in which what a session spent includes the sessions that it was compacted from. */
-export function ledgerByConversation(ledger: UsageLedger, store: SessionStore): UsageLedger {
+export function ledgerByConversation(ledger: UsageLedger, store: SessionLog & SessionIndex): UsageLedger {
   // Where a session comes from never changes once it has a parent; without one it may not be stored yet.
   const known = new Map<string, readonly string[]>();
   const idsOf = async (sessionId: string) => {

@@ -10,19 +10,10 @@ import type { UsageLedger } from "../core/usage.ts";
 import type { PluginHost } from "../plugins/plugin-host.ts";
 import type { Models } from "../providers/connect.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
-import type { SkillService } from "../skills/skill-service.ts";
 import type { Workspaces } from "../tools/terminal/workspaces.ts";
 import type { LazyCron } from "./lazy-cron.ts";
+import type { LazySkills } from "./lazy-skills.ts";
 import type { AppGate } from "./open-guards.ts";
-
-/** The skills of the home. Their code is loaded by the first `open`; before that no skill is loaded either. */
-export interface LazySkills {
-  open(): Promise<SkillService>;
-  /** Variables that loaded skills pass to a conversation's commands. */
-  passthrough(conversationId: string): { readonly [name: string]: string };
-  /** Credential files that loaded skills declared. */
-  credentialFiles(conversationId: string): readonly string[];
-}
 
 export interface Services {
   readonly home: Home;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Home } from "../core/home.ts";
 import type { SessionStore } from "../core/session.ts";
 import { privateDatabase } from "../home/home-layout.ts";
+import type { FullStore } from "../store/full-store.ts";
 
 export interface OpenStoreOptions {
   /** `worker` for long-running processes: their event loop never waits for the disk. */
@@ -23,7 +24,7 @@ export function sessionsDir(home: Home): string {
   return join(home.path, "sessions");
 }
 
-export async function openHomeStore(home: Home, options: OpenStoreOptions = {}): Promise<SessionStore> {
+export async function openHomeStore(home: Home, options: OpenStoreOptions = {}): Promise<FullStore> {
   const { openSessionStore } = await import("../store/open.ts");
   return openSessionStore({
     path: privateDatabase(home, "state.db"),

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FakeLlm, startFakeLlm, status, text, usage } from "../../test/fake-llm.ts";
-import { runHermes } from "../../test/hermes.ts";
+import { runHermes } from "../../test/kit/run-hermes.ts";
+import { type FakeLlm, startFakeLlm, status, text, usage } from "../../test/servers/fake-llm.ts";
 
 let home: string;
 let llm: FakeLlm | undefined;

@@ -1,9 +1,9 @@
 // Which session -r and -c mean.
 import { UserError } from "../core/failure.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionIndex, SessionLog } from "../core/session.ts";
 
 /** An exact id wins, then a unique prefix, then the newest of a title and its continuations; then the live end of the chain. */
-async function resolveWanted(store: SessionStore, wanted: string): Promise<string> {
+async function resolveWanted(store: SessionLog & SessionIndex, wanted: string): Promise<string> {
   const id =
     (await store.getSession(wanted))?.id ??
     (await store.resolveSessionByTitle(wanted)) ??
@@ -17,7 +17,7 @@ async function resolveWanted(store: SessionStore, wanted: string): Promise<strin
 
 /** Undefined when a new session is meant. */
 export async function sessionToResume(
-  store: SessionStore,
+  store: SessionLog & SessionIndex,
   options: { resume?: string | undefined; continue?: string | undefined },
 ): Promise<string | undefined> {
   if (options.resume) return resolveWanted(store, options.resume);

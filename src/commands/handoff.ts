@@ -7,23 +7,23 @@ const LOOK_MS = 500;
 
 const text = (answer: string): CommandAnswer => ({ type: "text", text: answer });
 
-async function handoff(args: string, { store, conversation }: CommandContext): Promise<CommandAnswer> {
+async function handoff(args: string, { store, handoffs, conversation }: CommandContext): Promise<CommandAnswer> {
   const platform = args.trim().toLowerCase();
   if (platform === "") return text("Where to? /handoff telegram (or another platform with a home channel)");
   const id = conversation.sessionId;
   if (!(await store.getSession(id)))
     return text("The session begins with your first message; hand it over after that.");
-  if (!(await store.requestHandoff(id, platform))) return text("This session is being handed over already.");
+  if (!(await handoffs.requestHandoff(id, platform))) return text("This session is being handed over already.");
   for (let waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
     await sleep(LOOK_MS);
-    const state = await store.getHandoffState(id);
+    const state = await handoffs.getHandoffState(id);
     if (state?.state === "completed")
       return text(
         `This session goes on in the home channel of ${platform}. Leave here with /quit, or start anew with /new.`,
       );
     if (state?.state === "failed") return text(`It was not handed over: ${state.error ?? "the reason is not known"}`);
   }
-  await store.failHandoff(id, "nobody took it within a minute");
+  await handoffs.failHandoff(id, "nobody took it within a minute");
   return text("No gateway took the session within a minute. Is one running? hermes gateway status");
 }
 

@@ -1,11 +1,11 @@
 // The whole conversation behind a session: the rows of every session it grew out of, each original once, numbered.
 import type { Content, Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
-import type { MessageRow, SessionStore } from "../core/session.ts";
+import type { MessageRow, SessionIndex, SessionLog } from "../core/session.ts";
 import { findSummary, isCarriedNote } from "./compaction/summary-message.ts";
 
 /** What recall needs of the store. */
-export type LogStore = Pick<SessionStore, "ancestors" | "getSession" | "getMessages" | "searchMessages">;
+export type LogStore = Pick<SessionLog & SessionIndex, "ancestors" | "getSession" | "getMessages" | "searchMessages">;
 
 export interface LoggedTurn {
   /** As in the pointer of a summary: counted from 1 over the whole conversation. */

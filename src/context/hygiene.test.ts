@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { workingSummariser } from "../../test/summarisers.ts";
+import { workingSummariser } from "../../test/kit/summarisers.ts";
 import type { Message } from "../core/message.ts";
 import { Compressor } from "./compaction/compressor.ts";
 import { needsHygiene, runHygiene } from "./hygiene.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { LogStore } from "../../test/log-store.ts";
-import { workingSummariser } from "../../test/summarisers.ts";
+import { LogStore } from "../../test/kit/log-store.ts";
+import { workingSummariser } from "../../test/kit/summarisers.ts";
 import { nobody } from "../core/human.ts";
 import type { Message } from "../core/message.ts";
 import type { ToolContext } from "../core/tool.ts";

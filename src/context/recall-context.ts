@@ -1,7 +1,6 @@
 // The tool that reaches what compaction took out of the window: search the whole conversation, or read turns again.
 import type { Static } from "typebox";
 import { Type } from "../core/schema.ts";
-import type { SessionStore } from "../core/session.ts";
 import { defineTool, jsonResult, type Tool, type ToolResult, toolError } from "../core/tool.ts";
 import { clip, clipMiddle, oneLine } from "./clip.ts";
 import { type LoggedTurn, type LogStore, readConversation, rowText } from "./conversation-log.ts";
@@ -137,7 +136,7 @@ async function run(store: LogStore, args: Args, sessionId: string): Promise<Tool
 }
 
 /** `recall_context`: works on this conversation only, compacted or not. */
-export function recallContextTool(store: Pick<SessionStore, keyof LogStore>): Tool {
+export function recallContextTool(store: LogStore): Tool {
   return defineTool({
     name: "recall_context",
     toolset: "session_search",

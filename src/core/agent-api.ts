@@ -1,8 +1,8 @@
 // The agent as server-like platforms use it: open conversations, read stored ones.
 import type { ConversationOptions, OpenedConversation } from "./conversation.ts";
-import type { SessionStore } from "./session.ts";
+import type { SessionIndex, SessionLog } from "./session.ts";
 
 export interface AgentApi {
-  readonly store: SessionStore;
+  readonly store: SessionLog & SessionIndex;
   open(options: ConversationOptions): Promise<OpenedConversation>;
 }

@@ -1,11 +1,13 @@
 // Slash commands answer with data: the terminal draws it one way, a chat platform another.
 import type { Conversation, OpenedConversation } from "./conversation.ts";
+import type { HandoffStore } from "./handoff.ts";
 import type { Human } from "./human.ts";
 import type { SessionStore } from "./session.ts";
 import type { UsageLedger } from "./usage.ts";
 
 export interface CommandContext {
   readonly store: SessionStore;
+  readonly handoffs: HandoffStore;
   readonly ledger: UsageLedger;
   readonly opened: OpenedConversation;
   readonly conversation: Conversation;

@@ -1,4 +1,4 @@
-// Sessions and the store that keeps them. Times are Unix seconds with a fraction, as on disk.
+// Sessions, messages and the contracts of the store. Times are Unix seconds with a fraction, as on disk.
 import type { Content, Json, JsonObject, Message, ToolCall } from "./message.ts";
 
 export interface SessionRow {
@@ -44,11 +44,11 @@ export interface NewSession {
   readonly parentSessionId?: string | undefined;
 }
 
-/** A row of the session list. `system_prompt` is left out of lists: it is large and nobody reads it there. */
+/** A row of the session list. `system_prompt` is left out of lists: it is large and not shown there. */
 export interface SessionSummary extends Omit<SessionRow, "system_prompt"> {
   readonly preview: string;
   readonly last_active: number;
-  /** Present on rows that were projected to the tip of a compression chain. */
+  /** Set on rows that stand for the tip of a compaction chain: the id of its first session. */
   readonly _lineage_root_id?: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface ListOptions {
   readonly userId?: string | undefined;
 }
 
-/** What a caller hands to `appendMessage`: any stored role, content of any shape JSON allows. */
+/** A message to append: any role, content of any JSON shape. */
 export interface NewMessage {
   readonly role: string;
   readonly content?: Content | Json | undefined;
@@ -147,19 +147,13 @@ export interface SearchHit {
 
 export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
-  /** Set when the answer came by a slower way because an index is damaged. */
+  /** Set when an index is damaged and the search was slower. */
   readonly notice?: string | undefined;
 }
 
 export interface ExportedSession extends SessionRow {
   readonly last_active?: number | undefined;
   readonly messages: readonly MessageRow[];
-}
-
-export interface HandoffState {
-  readonly state: string | null;
-  readonly platform: string | null;
-  readonly error: string | null;
 }
 
 export interface ModelUsageRow {
@@ -187,13 +181,6 @@ export interface StoreStats {
   }[];
 }
 
-export interface MaintenanceResult {
-  readonly skipped: boolean;
-  readonly pruned: number;
-  readonly vacuumed: boolean;
-  readonly error?: string | undefined;
-}
-
 /** Progress of long work, in steps of `total`; called between small transactions. */
 export type OnProgress = (done: number, total: number) => void;
 
@@ -219,71 +206,19 @@ export interface ImportResult {
   readonly problems: readonly string[];
 }
 
-export interface TopicMode {
-  readonly chatId: string;
-  readonly userId: string;
-  readonly hasTopicsEnabled?: boolean | null | undefined;
-  readonly allowsUsersToCreateTopics?: boolean | null | undefined;
-}
-
-export interface TopicBinding {
-  readonly chat_id: string;
-  readonly thread_id: string;
-  readonly user_id: string;
-  readonly session_key: string;
-  readonly session_id: string;
-  readonly managed_mode: string;
-  readonly linked_at: number;
-  readonly updated_at: number;
-}
-
-/** Telegram topics, kept in opt-in tables that appear only when first used. */
-export interface TopicStore {
-  applyTelegramTopicMigration(): Promise<void>;
-  enableTelegramTopicMode(mode: TopicMode): Promise<void>;
-  disableTelegramTopicMode(chatId: string, clearBindings?: boolean): Promise<void>;
-  /** Whether any chat ever switched topics on. */
-  usesTelegramTopics(): Promise<boolean>;
-  isTelegramTopicModeEnabled(chatId: string, userId: string): Promise<boolean>;
-  getTelegramTopicBinding(chatId: string, threadId: string): Promise<TopicBinding | null>;
-  bindTelegramTopic(binding: {
-    chatId: string;
-    threadId: string;
-    userId: string;
-    sessionKey: string;
-    sessionId: string;
-    managedMode?: string | undefined;
-  }): Promise<void>;
-  isTelegramSessionLinkedToTopic(sessionId: string): Promise<boolean>;
-  listUnlinkedTelegramSessionsForUser(chatId: string, userId: string, limit?: number): Promise<SessionSummary[]>;
-}
-
-/** Moving a live session to a chat platform: NULL → pending → running → completed | failed. */
-export interface HandoffStore {
-  requestHandoff(id: string, platform: string): Promise<boolean>;
-  claimHandoff(id: string): Promise<boolean>;
-  completeHandoff(id: string): Promise<void>;
-  failHandoff(id: string, error: string): Promise<void>;
-  getHandoffState(id: string): Promise<HandoffState | null>;
-  listPendingHandoffs(): Promise<SessionRow[]>;
-}
-
-/**
- * Every message of every conversation. Asynchronous, because it has several hosts: in this process, in a worker
- * thread, later in PostgreSQL. A resolved write is on disk. Locks are retried inside; a caller never sees one
- * unless it lasts for the whole retry budget, and no failure turns a feature off for later calls.
- */
-export interface SessionStore extends TopicStore, HandoffStore {
+/** Appends to sessions and reads them back. A resolved write is on disk. */
+export interface SessionLog {
+  /** An existing row is left as it is. */
   createSession(session: NewSession): Promise<string>;
-  ensureSession(session: { id: string; source?: string | undefined; model?: string }): Promise<string>;
+  /** Has no effect on a session that has ended already. */
   endSession(id: string, reason: string): Promise<void>;
   reopenSession(id: string): Promise<void>;
   updateSystemPrompt(id: string, text: string): Promise<void>;
   getSession(id: string): Promise<SessionRow | null>;
   updateTokenCounts(id: string, update: TokenUpdate): Promise<void>;
   /**
-   * Ends `fromId` with reason `compression` and opens its continuation with `messages`, in one transaction: nobody
-   * ever sees half a split. Goals and other state kept under the old id move along.
+   * Ends `fromId` with reason `compression` and opens its continuation with `messages`, in one transaction. Goals and
+   * other state stored under the old id are moved to the new one.
    */
   splitSession(split: {
     fromId: string;
@@ -291,14 +226,23 @@ export interface SessionStore extends TopicStore, HandoffStore {
     title?: string | undefined;
     messages: readonly Message[];
   }): Promise<number[]>;
+  appendMessage(sessionId: string, message: NewMessage): Promise<number>;
+  /** All or nothing; ids in order. */
+  appendMessages(sessionId: string, messages: readonly NewMessage[]): Promise<number[]>;
+  getMessages(sessionId: string, page?: { afterId?: number | undefined; limit?: number }): Promise<MessageRow[]>;
+  getConversation(sessionId: string, options?: { includeAncestors?: boolean | undefined }): Promise<Message[]>;
+  messageCount(sessionId?: string): Promise<number>;
+  getMeta(key: string): Promise<string | null>;
+  setMeta(key: string, value: string): Promise<void>;
+}
 
+/** Finds sessions: by id, title, lineage, list and search. */
+export interface SessionIndex {
   resolveSessionId(idOrPrefix: string): Promise<string | null>;
   getCompressionTip(id: string): Promise<string>;
   resolveResumeSessionId(id: string): Promise<string>;
   /** The chain of parents, root first, the session itself last; empty for an unknown id. */
   ancestors(id: string): Promise<string[]>;
-  /** The session itself, then everything below it, level by level; empty for an unknown id. */
-  descendants(id: string): Promise<string[]>;
 
   setSessionTitle(id: string, title: string | null): Promise<boolean>;
   getSessionTitle(id: string): Promise<string | null>;
@@ -312,21 +256,14 @@ export interface SessionStore extends TopicStore, HandoffStore {
     limit?: number;
     offset?: number | undefined;
   }): Promise<SessionSummary[]>;
-  sessionCount(source?: string): Promise<number>;
-
-  appendMessage(sessionId: string, message: NewMessage): Promise<number>;
-  /** All or nothing; ids in order. */
-  appendMessages(sessionId: string, messages: readonly NewMessage[]): Promise<number[]>;
-  replaceMessages(sessionId: string, messages: readonly NewMessage[]): Promise<void>;
-  clearMessages(sessionId: string): Promise<void>;
-  getMessages(sessionId: string, page?: { afterId?: number | undefined; limit?: number }): Promise<MessageRow[]>;
-  getConversation(sessionId: string, options?: { includeAncestors?: boolean | undefined }): Promise<Message[]>;
-  messageCount(sessionId?: string): Promise<number>;
-
   searchMessages(query: string, options?: SearchOptions): Promise<SearchAnswer>;
+}
 
+/** Maintains the store: counts, export and import, deletion, health and repair. */
+export interface StoreAdmin {
+  sessionCount(source?: string): Promise<number>;
   exportSession(id: string): Promise<ExportedSession | null>;
-  /** One session at a time: a big store never sits in memory. */
+  /** One session at a time: a big store is never held in memory. */
   exportAll(source?: string): AsyncIterable<ExportedSession>;
   importSession(session: ExportedSession): Promise<ImportResult>;
   deleteSession(id: string, sessionsDir?: string): Promise<boolean>;
@@ -336,24 +273,19 @@ export interface SessionStore extends TopicStore, HandoffStore {
     sessionsDir?: string | undefined;
     onProgress?: OnProgress | undefined;
   }): Promise<number>;
-  pruneEmptyGhostSessions(sessionsDir?: string): Promise<number>;
-  finalizeOrphanedCompressionSessions(): Promise<number>;
-
-  getMeta(key: string): Promise<string | null>;
-  setMeta(key: string, value: string): Promise<void>;
   vacuum(): Promise<void>;
-  maybeAutoPruneAndVacuum(options?: {
-    retentionDays?: number | undefined;
-    minIntervalHours?: number | undefined;
-    vacuum?: boolean | undefined;
-    sessionsDir?: string | undefined;
-  }): Promise<MaintenanceResult>;
   stats(): Promise<StoreStats>;
-
   health(): Promise<StoreHealth>;
   repair(onProgress?: OnProgress): Promise<RepairReport>;
-  /** Switches the search index between the layout of version 11 and the compact one. */
+  /** Switches the search index between the layout of schema version 11 and the compact one. */
   setIndexLayout(layout: "inline" | "compact", onProgress?: OnProgress): Promise<void>;
   /** Idempotent. Checkpoints and closes; later calls reject. */
   close(): Promise<void>;
 }
+
+/**
+ * The whole store, for the code that opens it; everything else takes the contract it needs. It is asynchronous because
+ * it runs in this process or in a worker thread. Locks are retried inside: a caller sees one only when it lasts for the
+ * whole retry budget, and no failure turns a feature off for later calls.
+ */
+export interface SessionStore extends SessionLog, SessionIndex, StoreAdmin {}

@@ -1,6 +1,6 @@
 // Two years in forty zones: every instant of every schedule against an independent count on the calendar.
 import { expect, it } from "vitest";
-import { END, erasOf, oracle, SCHEDULES, START, ZONES } from "../../test/zone-oracle.ts";
+import { END, erasOf, oracle, SCHEDULES, START, ZONES } from "../../test/kit/zone-oracle.ts";
 import { readJob } from "./job-record.ts";
 import { planJob } from "./plan.ts";
 import { nextAfter } from "./schedule.ts";

@@ -1,6 +1,6 @@
 // A message that was sent to a chat from elsewhere, remembered in that chat's own session.
 import type { DeliveryTarget } from "../core/job.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionIndex, SessionLog } from "../core/session.ts";
 
 /** What of an entry of sessions.json matters here. */
 export interface ChatEntry {
@@ -34,7 +34,12 @@ export function isMirrored(content: unknown): boolean {
 }
 
 /** Appends to the session's newest continuation. Only while no turn of that session runs. */
-export async function mirror(store: SessionStore, sessionId: string, from: string, text: string): Promise<void> {
+export async function mirror(
+  store: SessionLog & SessionIndex,
+  sessionId: string,
+  from: string,
+  text: string,
+): Promise<void> {
   if (!(await store.getSession(sessionId))) return;
   const tip = await store.getCompressionTip(sessionId);
   await store.appendMessage(tip, { role: "assistant", content: mirrorText(from, text) });

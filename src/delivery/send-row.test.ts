@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FakeTelegram } from "../../test/fake-telegram.ts";
+import { FakeTelegram } from "../../test/servers/fake-telegram.ts";
 import type { Mailbox, OutboxPayload, OutboxRow } from "../core/mailbox.ts";
 import type { PlatformConnection, PlatformContext } from "../core/platform.ts";
 import { telegramPlatform } from "../platforms/telegram/telegram.ts";

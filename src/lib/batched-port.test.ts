@@ -18,7 +18,7 @@ async function heard(count: number, speak: (port: BatchedPort<unknown>) => void 
   return { lists, refused };
 }
 
-test("what is sent in one turn of the loop arrives as one list, in order", async () => {
+test("messages of one turn of the event loop arrive as one array, in order", async () => {
   const { lists } = await heard(4, async (port) => {
     port.send(1);
     port.send(2);
@@ -30,7 +30,7 @@ test("what is sent in one turn of the loop arrives as one list, in order", async
   expect(lists).toEqual([[1, 2, 3], [4]]);
 });
 
-test("an item that cannot travel is reported, and its neighbours arrive", async () => {
+test("an item that cannot be cloned is reported; the others arrive", async () => {
   const stuck = { call: () => undefined };
   const { lists, refused } = await heard(2, (port) => {
     for (const item of ["before", stuck, "after"]) port.send(item);

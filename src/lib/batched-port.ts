@@ -1,12 +1,12 @@
-// Messages to another thread, gathered: waking that thread costs more than what is said to it.
+// Batches messages to another thread: waking the thread takes longer than handling a message.
 
 interface Port {
   postMessage(value: unknown): void;
 }
 
 /**
- * Everything that is sent before the event loop turns goes as one list, in order. The receiver gets arrays. `refused` is
- * told of an item that cannot travel; its neighbours do.
+ * Everything that is sent before the next turn of the event loop is posted as one array, in order. `refused` is called for
+ * an item that cannot be cloned; the others of its batch are posted.
  */
 export class BatchedPort<T> {
   readonly #port: Port;
@@ -20,7 +20,7 @@ export class BatchedPort<T> {
 
   send(item: T): void {
     this.#waiting.push(item);
-    // After the promises that are ready now: what follows from one answer leaves together.
+    // After the promise callbacks that are ready now, so that the calls they make go into the same batch.
     if (this.#waiting.length === 1) process.nextTick(() => this.#flush());
   }
 

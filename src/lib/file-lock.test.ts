@@ -47,14 +47,14 @@ describe("withFileLock", () => {
     expect(await readFile(counter, "utf8")).toBe("100");
   });
 
-  it("is not held up by the lock files of Hermes Agent v0.14, and leaves them alone", async () => {
+  it("ignores the lock files of Hermes Agent v0.14", async () => {
     const path = join(dir, "MEMORY.md");
     await writeFile(`${path}.lock`, "");
     expect(await withFileLock(path, async () => "done", { timeoutMs: 200 })).toBe("done");
     expect(await readdir(dir)).toEqual(["MEMORY.md.lock"]);
   });
 
-  it("waits inside one process too and gives back the answer", async () => {
+  it("waits within one process too and returns the result of the work", async () => {
     const order: string[] = [];
     const path = join(dir, "f");
     await Promise.all(
@@ -70,7 +70,7 @@ describe("withFileLock", () => {
     expect(await withFileLock(path, async () => 42)).toBe(42);
   });
 
-  it("takes over the lock of a process that is gone", async () => {
+  it("takes over the lock of a process that has ended", async () => {
     const path = join(dir, "f");
     const child = spawn(process.execPath, ["-e", "0"]);
     await new Promise((resolve) => child.on("close", resolve));
@@ -93,7 +93,7 @@ describe("withFileLock", () => {
     expect(await withFileLock(path, async () => 1, { timeoutMs: 100 })).toBe(1);
   });
 
-  it("removes what killed processes left beside the lock, and nothing else", async () => {
+  it("removes only the temporary files that killed processes left beside the lock", async () => {
     const path = join(dir, "swept");
     const gone = { pid: 2 ** 22 + 1, host: hostname(), token: "x" };
     const mine = { pid: process.pid, host: hostname(), token: "x" };

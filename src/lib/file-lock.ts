@@ -1,11 +1,11 @@
-// A lock between processes: one lock file beside the guarded file, taken over when its owner is gone.
+// A lock between processes: a lock file beside the guarded file, which is taken over when its owner has ended.
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Somebody else held the lock for the whole waiting time. */
+/** Another process held the lock for the whole waiting time. */
 export class LockTimeout extends Error {
   constructor(path: string, timeoutMs: number) {
     super(`${path} is being changed by another process (waited ${Math.round(timeoutMs / 1000)} s)`);
@@ -14,7 +14,7 @@ export class LockTimeout extends Error {
 }
 
 export interface FileLockOptions {
-  /** How long to wait for the other owner; 10 s by default. */
+  /** How long to wait for the lock; 10 s by default. */
   readonly timeoutMs?: number | undefined;
   /** A lock older than this is taken over even if its owner seems alive; 60 s by default. */
   readonly staleMs?: number | undefined;
@@ -30,7 +30,7 @@ async function readOwner(path: string): Promise<Owner | undefined> {
   try {
     return JSON.parse(await readFile(path, "utf8")) as Owner;
   } catch {
-    // Gone again, or written half: its age decides.
+    // Removed meanwhile, or incomplete: its age decides.
     return undefined;
   }
 }
@@ -50,11 +50,11 @@ async function isAbandoned(path: string, staleMs: number): Promise<boolean> {
   if (Date.now() - info.mtimeMs > staleMs) return true;
   const owner = await readOwner(path);
   if (owner === undefined || owner.host !== hostname() || isAlive(owner.pid)) return false;
-  // An owner that released its lock and ended since it was read left nothing behind: what is there now is another's.
+  // The owner may have released its lock and ended since the first read; the lock then belongs to another process.
   return (await readOwner(path))?.token === owner.token;
 }
 
-/** Writes the owner to a private file and links it into place: the lock is never seen without its owner. */
+/** Writes the owner to a private file and links it into place, so that no process sees a lock without an owner. */
 async function tryTake(path: string, owner: Owner): Promise<boolean> {
   const draft = `${path}.${owner.token}`;
   const handle = await open(draft, "wx", 0o600);
@@ -63,7 +63,7 @@ async function tryTake(path: string, owner: Owner): Promise<boolean> {
     await link(draft, path);
     return true;
   } catch (error) {
-    // The draft itself may be swept when this process was stopped for long between two lines: then it tries again.
+    // ENOENT: this process was stopped for so long that another one removed the draft. The caller tries again.
     if (["EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
     throw error;
   } finally {
@@ -71,23 +71,23 @@ async function tryTake(path: string, owner: Owner): Promise<boolean> {
   }
 }
 
-/** Moves an abandoned lock away by rename, so that of several finders only one removes it, and never a fresh lock. */
+/** Renames an abandoned lock, so that only one of several processes removes it, and none removes a new lock. */
 async function breakLock(path: string, staleMs: number, token: string): Promise<void> {
-  const grave = `${path}.${token}.stale`;
+  const stale = `${path}.${token}.stale`;
   try {
-    await rename(path, grave);
+    await rename(path, stale);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw error;
   }
-  // Between the look and the rename the lock may have changed hands: then it goes back to its owner.
-  if (!(await isAbandoned(grave, staleMs))) await link(grave, path).catch(() => undefined);
-  await rm(grave, { force: true });
+  // Another process may have taken the lock between the check and the rename: it gets the lock back.
+  if (!(await isAbandoned(stale, staleMs))) await link(stale, path).catch(() => undefined);
+  await rm(stale, { force: true });
 }
 
 const swept = new Set<string>();
 
-/** Drafts and graves that a killed process left beside the lock: they live for milliseconds, so old ones are nobody's. */
+/** Removes temporary files that killed processes left beside the lock. In use they exist for milliseconds only. */
 async function sweepDrafts(lockPath: string, staleMs: number): Promise<void> {
   if (swept.has(lockPath)) return;
   swept.add(lockPath);
@@ -105,9 +105,8 @@ async function release(path: string, owner: Owner): Promise<void> {
 }
 
 /**
- * Runs `work` while no other process that uses the same path does. The lock file is `<path>.lease`: Hermes Agent v0.14
- * leaves an empty `<path>.lock` beside some files for good, whether it is locked or not. Nested calls for one path wait
- * for themselves, so do not nest.
+ * Runs `work` while no other process holds the lock of the same path. The lock file is `<path>.lease`, because Hermes
+ * Agent v0.14 leaves an empty `<path>.lock` beside some files. Nested calls for one path wait for each other: do not nest.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, options: FileLockOptions = {}): Promise<T> {
   const { timeoutMs = 10_000, staleMs = 60_000 } = options;

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 describe("httpFetch", () => {
-  it("sends method, headers and body, and answers like a Response", async () => {
+  it("sends method, headers and body, and returns a response", async () => {
     const url = await serve((request, response) => {
       const parts: Buffer[] = [];
       request.on("data", (part: Buffer) => parts.push(part));
@@ -41,7 +41,7 @@ describe("httpFetch", () => {
     expect(await response.json()).toEqual({ body: "Grüße" });
   });
 
-  it("hands over the pieces of a stream as they come", async () => {
+  it("yields the chunks of a stream when they arrive", async () => {
     let end: () => void = () => undefined;
     const url = await serve((_, response) => {
       response.write("first");
@@ -65,7 +65,7 @@ describe("httpFetch", () => {
     expect(await response.text()).toBe("packed");
   });
 
-  it("answers redirects and empty answers as they are", async () => {
+  it("returns redirects and empty responses unchanged", async () => {
     const url = await serve((request, response) => {
       response.statusCode = request.url === "/empty" ? 204 : 307;
       response.setHeader("location", "https://elsewhere.example/").end();
@@ -75,13 +75,13 @@ describe("httpFetch", () => {
     expect([empty.status, await empty.text()]).toEqual([204, ""]);
   });
 
-  it("rejects with the socket's code when nobody listens", async () => {
+  it("rejects with the socket's code when no server listens", async () => {
     const url = await serve((_, response) => response.end());
     await new Promise((resolve) => servers.pop()?.close(resolve));
     await expect(httpFetch(url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("ends with the signal, before and in the middle of the answer", async () => {
+  it("stops with the signal, before and during the response", async () => {
     const url = await serve((request, response) => {
       if (request.url === "/half") response.write("half");
     });
@@ -97,7 +97,7 @@ describe("httpFetch", () => {
     await expect(text).rejects.toThrow();
   });
 
-  it("fails when the connection breaks in the middle of the answer", async () => {
+  it("fails when the connection breaks during the response", async () => {
     const url = await serve((_, response) => {
       response.setHeader("content-length", "100").write("half");
       setTimeout(() => response.destroy(), 20);

@@ -1,10 +1,10 @@
-// `fetch` over node:http. The platform's own takes 30 ms to load, and its streams cost more than what they carry.
+// `fetch` over node:http. Node's own `fetch` takes 30 ms to load, and its web streams are slow for small chunks.
 import type { EventEmitter } from "node:events";
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { LightHeaders } from "./light-headers.ts";
 
-/** What can be sent: a whole body, headers as a plain map, no redirects (they come back as they are). */
+/** A whole body, headers as a plain map. Redirects are returned, not followed. */
 export interface HttpFetchInit {
   readonly method?: string | undefined;
   readonly headers?: { readonly [name: string]: string };
@@ -14,7 +14,7 @@ export interface HttpFetchInit {
 
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** As much of fetch's `Response` as the model SDKs use; the body is read once, as pieces, text or JSON. */
+/** The part of `Response` that model calls use. The body can be read once: as chunks, text or JSON. */
 export class HttpAnswer {
   readonly status: number;
   readonly headers: LightHeaders;
@@ -43,8 +43,8 @@ export class HttpAnswer {
 }
 
 /**
- * Whoever reads the body may leave at any moment, and what is left (socket, decompressor) may still fail: an 'error'
- * event without a listener would end the process.
+ * A reader may stop in the middle of the body, and the socket or decompressor may fail after that: an 'error' event without
+ * a listener would end the process.
  */
 function ignoreErrors(emitter: EventEmitter): void {
   emitter.on("error", () => undefined);
@@ -80,7 +80,7 @@ async function answerFrom(message: IncomingMessage): Promise<HttpAnswer> {
   return new HttpAnswer(status, headersOf(message), await bodyOf(message));
 }
 
-/** Sockets that have a listener for errors which lasts as long as they do. */
+/** Sockets that already have a permanent error listener. */
 const guarded = new WeakSet<object>();
 
 function guardSocket(socket: EventEmitter): void {
@@ -90,9 +90,9 @@ function guardSocket(socket: EventEmitter): void {
 }
 
 /**
- * Ends an exchange. A body that has come in whole leaves its socket to the next exchange; anything else closes it. The
- * request's own `signal` option is not used: it destroys the socket with an error, also after the request has let go of
- * it and nothing listens there any more.
+ * Ends an exchange. After a complete body the socket is kept for the next exchange, otherwise it is closed. The `signal`
+ * option of `request` is not used: it destroys the socket with an error even after the request has released it, when
+ * nothing listens any more.
  */
 function endExchange(exchange: ClientRequest, message: IncomingMessage | undefined): void {
   if (message?.complete) message.resume();
@@ -102,7 +102,7 @@ function endExchange(exchange: ClientRequest, message: IncomingMessage | undefin
 interface Sending {
   readonly url: URL;
   readonly init: HttpFetchInit;
-  /** A connection of its own instead of one that an earlier exchange left. */
+  /** Opens a new connection instead of reusing a kept one. */
   readonly fresh: boolean;
 }
 
@@ -132,13 +132,13 @@ async function send({ url, init, fresh }: Sending): Promise<HttpAnswer> {
       ignoreErrors(response);
       answerFrom(response).then(resolve, reject);
     });
-    // Switching protocols was not asked for: an answer of that kind is none.
+    // Switching protocols was not requested, so this is not a valid response.
     exchange.once("upgrade", (_response, socket) => {
       socket.destroy();
       reject(new Error("the server switched to another protocol"));
     });
     exchange.on("error", (error) => {
-      // Behind the end of a whole body there may be anything; within it the error belongs to the body's reader.
+      // After a complete body errors do not matter; before its end they belong to the reader of the body.
       if (message) return void (message.complete || message.destroy(error));
       reject(Object.assign(error, { stale: exchange.reusedSocket && !received() }));
     });
@@ -146,15 +146,15 @@ async function send({ url, init, fresh }: Sending): Promise<HttpAnswer> {
   });
 }
 
-/** The server had closed the kept connection when the request was written: it cannot have been worked on. */
+/** The server had already closed the kept connection, so it cannot have processed the request. */
 function wasStale(error: unknown): boolean {
   const { code, stale } = (error ?? {}) as { code?: unknown; stale?: unknown };
   return stale === true && (code === "ECONNRESET" || code === "EPIPE");
 }
 
 /**
- * One exchange. Rejects with the socket's error (its `code` tells the cause), or with the signal's reason. A kept
- * connection that turns out to be closed before any byte of an answer is replaced once by a new one.
+ * One exchange. Rejects with the socket's error (see its `code`) or with the signal's reason. When a kept connection was
+ * closed before the first byte of the response, the request is sent once more over a new one.
  */
 export async function httpFetch(input: string | URL, init: HttpFetchInit = {}): Promise<HttpAnswer> {
   const url = new URL(input);

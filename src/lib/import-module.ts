@@ -1,5 +1,5 @@
-// Imports a file whose place is known only at run time. A door of its own, because the build gives it another floor:
-// code that comes out of a code cache cannot call `import()` itself.
+// Imports a file whose path is known only at run time. Separate module so that the build can replace it: scripts that run
+// from the V8 code cache cannot call `import()`.
 
 /** The module at this URL. */
 export function importModule(url: string): Promise<unknown> {

@@ -1,5 +1,5 @@
-// As much of fetch's `Headers` as the model SDKs use to put a request together. The build gives it to them, because
-// the first touch of the real class loads the whole of Node's fetch, 30 ms in which nothing has left yet.
+// The part of `Headers` that model calls use. The first use of Node's own class loads all of its `fetch`, which takes
+// 30 ms before the request is sent.
 
 export class LightHeaders {
   readonly #values = new Map<string, string>();

@@ -21,7 +21,7 @@ export function editDistance(a: string, b: string): number {
   return rows[a.length]?.[b.length] ?? 0;
 }
 
-/** The closest candidate when it is close enough to be what was meant: at most a third of the letters differ. */
+/** The closest candidate, unless more than a third of the characters differ. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

@@ -1,8 +1,8 @@
-// Files that are mostly not there.
+// Reads optional files.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
-/** The text, or undefined when there is no such file. To ask costs microseconds; a read that fails, a thread and an error. */
+/** Undefined when the file does not exist. Checking first is much cheaper than a failed read. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   if (!existsSync(path)) return undefined;
   try {

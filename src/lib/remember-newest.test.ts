@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { rememberNewest } from "./remember-newest.ts";
 
-it("keeps the newest entries, and counts a key that comes again as new", () => {
+it("keeps the newest entries; setting a key again makes it the newest", () => {
   const map = new Map<string, number>();
   for (const [index, key] of ["a", "b", "a", "c", "d"].entries()) rememberNewest(map, key, index, 3);
   expect([...map]).toEqual([

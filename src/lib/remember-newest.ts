@@ -1,6 +1,6 @@
-// Maps in programs that run for months: what was used last is kept, the rest goes.
+// Bounded maps for long-running programs.
 
-/** The entry becomes the newest of the map; the oldest go until no more than `most` are left. */
+/** Sets the entry as the newest of the map and removes the oldest ones beyond `most`. */
 export function rememberNewest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
   map.delete(key);
   map.set(key, value);

@@ -1,12 +1,12 @@
 // What `hermes plugins` does: list, switch on and off, install, update, remove.
 
+import { commandEnvironment } from "../app/command-environment.ts";
 import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { PluginVariable } from "../core/plugin.ts";
 import type { Settings } from "../core/settings.ts";
 import { nearest } from "../lib/nearest.ts";
-import { commandEnvironment } from "../app/command-environment.ts";
 import { discoverPlugins, type FoundPlugin } from "./discovery.ts";
 import {
   describeInstall,

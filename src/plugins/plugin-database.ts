@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { PluginDatabase } from "../core/plugin.ts";
-import { immediate, openDatabase } from "../store/sqlite/connection/driver.ts";
 import { isLocked } from "../lib/sqlite-error.ts";
+import { immediate, openDatabase } from "../store/sqlite/connection/driver.ts";
 
 const BUSY_MS = 2_000;
 /** Files with an owner and a schema of their own. */

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, write
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { toolContext } from "../../test/tool-context.ts";
+import { toolContext } from "../../test/kit/tool-context.ts";
 import { openSettings } from "../config/api.ts";
 import { Registry } from "../core/tool-registry.ts";
 import { openHome } from "../home/api.ts";

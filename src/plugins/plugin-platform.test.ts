@@ -1,7 +1,7 @@
 // What a plugin may leave out of a platform, and what its mistakes come to.
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { platformContext } from "../../test/platform-context.ts";
+import { platformContext } from "../../test/kit/platform-context.ts";
 import { UserError } from "../core/failure.ts";
 import type { InboundEvent, PlatformConnection, PlatformContext } from "../core/platform.ts";
 import type { PluginPlatform } from "../core/plugin.ts";

@@ -1,7 +1,7 @@
 // The client over every dialect: what one provider refused or demanded must not stick to the next attempt.
 import { afterEach, describe, expect, test } from "vitest";
-import { drip, type FakeLlm, hang, reasoning, startFakeLlm, status, text } from "../../test/fake-llm.ts";
-import { type ClientSetup, modelRequest, send, setUpClient } from "../../test/model-client.ts";
+import { type ClientSetup, modelRequest, send, setUpClient } from "../../test/kit/model-client.ts";
+import { drip, type FakeLlm, hang, reasoning, startFakeLlm, status, text } from "../../test/servers/fake-llm.ts";
 import type { Message } from "../core/message.ts";
 
 const closers: (() => Promise<unknown>)[] = [];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { type FakeLlm, startFakeLlm, status, text, usage } from "../../test/fake-llm.ts";
-import { type ClientSetup, modelRequest, send, setUpClient } from "../../test/model-client.ts";
+import { type ClientSetup, modelRequest, send, setUpClient } from "../../test/kit/model-client.ts";
+import { type FakeLlm, startFakeLlm, status, text, usage } from "../../test/servers/fake-llm.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type SkillHome, skillHome } from "../../test/skill-world.ts";
+import { type SkillHome, skillHome } from "../../test/kit/skill-fixture.ts";
 import { syncWhenChanged } from "./bundled-stamp.ts";
 import { readManifest, resetBundled, syncBundled } from "./bundled-sync.ts";
 import { compareParts, hashFolder } from "./dir-hash.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, test } from "vitest";
-import { type SkillHome, type SkillHomeOptions, skillHome } from "../../test/skill-world.ts";
+import { type SkillHome, type SkillHomeOptions, skillHome } from "../../test/kit/skill-fixture.ts";
 import { estimateTextTokens } from "../core/tokens.ts";
 import { parseSkill, runsOn } from "./parse.ts";
 import { searchSkills } from "./search.ts";

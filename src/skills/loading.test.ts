@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type SkillHome, type SkillHomeOptions, skillHome } from "../../test/skill-world.ts";
-import { callTool, toolContext } from "../../test/tool-context.ts";
+import { type SkillHome, type SkillHomeOptions, skillHome } from "../../test/kit/skill-fixture.ts";
+import { callTool, toolContext } from "../../test/kit/tool-context.ts";
 import type { Gate } from "../core/gate.ts";
 import { type Human, nobody } from "../core/human.ts";
 import type { SkillRequest } from "../core/skill.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type SkillHome, skillHome } from "../../test/skill-world.ts";
+import { type SkillHome, skillHome } from "../../test/kit/skill-fixture.ts";
 
 const VIEW = { toolNames: ["terminal"], toolsets: ["terminal"] };
 let home: SkillHome;

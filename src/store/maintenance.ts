@@ -1,5 +1,6 @@
 // Clean-up that takes several transactions: pruning, ghosts, the automatic run, vacuum.
-import type { MaintenanceResult, OnProgress } from "../core/session.ts";
+import type { OnProgress } from "../core/session.ts";
+import type { MaintenanceResult } from "./full-store.ts";
 import { isMaintenanceDue, markMaintenance } from "./sqlite/auto-maintenance.ts";
 import type { Connection } from "./sqlite/connection/connection.ts";
 import { textOfError } from "./sqlite/connection/journal.ts";

@@ -1,5 +1,5 @@
 // The door to the session store: picks the host.
-import type { SessionStore } from "../core/session.ts";
+import type { FullStore } from "./full-store.ts";
 
 export interface OpenSessionStoreOptions {
   /** state.db; created with its folder when missing. */
@@ -17,7 +17,7 @@ export interface OpenSessionStoreOptions {
 }
 
 /** Rejects with an error for the person when the file cannot be used; `formatStoreUnavailable` explains it later. */
-export async function openSessionStore(options: OpenSessionStoreOptions): Promise<SessionStore> {
+export async function openSessionStore(options: OpenSessionStoreOptions): Promise<FullStore> {
   const { host, ...rest } = options;
   if (host === "worker") {
     const { openWorkerSessionStore } = await import("./worker-host.ts");

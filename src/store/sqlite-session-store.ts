@@ -1,5 +1,7 @@
 // The session store on SQLite, in this process. The statements are in sqlite/; this class gives them order and retries.
 import type * as Core from "../core/session.ts";
+import type { TopicMode } from "../core/telegram-topics.ts";
+import type { FullStore, NewTopicBinding } from "./full-store.ts";
 import { IndexMaintenance } from "./index-maintenance.ts";
 import { maybeAutoPrune, pruneGhosts, pruneSessions, vacuum } from "./maintenance.ts";
 import { SearchService } from "./search-service.ts";
@@ -32,7 +34,7 @@ export interface SqliteStoreOptions extends Omit<ConnectionOptions, "notice" | "
   readonly indexLayout?: IndexLayout | undefined;
 }
 
-export class SqliteSessionStore implements Core.SessionStore {
+export class SqliteSessionStore implements FullStore {
   readonly #connection: Connection;
   readonly #maintenance: IndexMaintenance;
   readonly #search: SearchService;
@@ -216,7 +218,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   vacuum() {
     return vacuum(this.#connection);
   }
-  maybeAutoPruneAndVacuum(options: Parameters<Core.SessionStore["maybeAutoPruneAndVacuum"]>[0] = {}) {
+  maybeAutoPruneAndVacuum(options: Parameters<FullStore["maybeAutoPruneAndVacuum"]>[0] = {}) {
     return maybeAutoPrune(this.#connection, options, this.#notice);
   }
   stats() {
@@ -260,7 +262,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   applyTelegramTopicMigration() {
     return this.#connection.write(topics.applyTelegramTopicMigration);
   }
-  enableTelegramTopicMode(mode: Core.TopicMode) {
+  enableTelegramTopicMode(mode: TopicMode) {
     return this.#connection.write((c) => topics.enableTelegramTopicMode(c, mode));
   }
   disableTelegramTopicMode(chatId: string, clearBindings?: boolean) {
@@ -276,7 +278,7 @@ export class SqliteSessionStore implements Core.SessionStore {
   getTelegramTopicBinding(chatId: string, threadId: string) {
     return this.#connection.read((c) => topics.getTelegramTopicBinding(c, chatId, threadId));
   }
-  bindTelegramTopic(binding: topics.NewBinding) {
+  bindTelegramTopic(binding: NewTopicBinding) {
     return this.#connection.write((c) => topics.bindTelegramTopic(c, binding));
   }
   isTelegramSessionLinkedToTopic(sessionId: string) {

@@ -240,6 +240,7 @@ class Session {
       try {
         const answer = await parsed.command.run(args, {
           store: this.#app.store,
+          handoffs: this.#app.handoffs,
           ledger: this.#app.ledger,
           opened,
           conversation: opened.conversation,

@@ -1,7 +1,7 @@
 // What a resumed conversation was about: its last exchanges, shortened.
 
 import { type Content, textOf } from "../core/message.ts";
-import type { SessionStore } from "../core/session.ts";
+import type { SessionLog } from "../core/session.ts";
 import type { Terminal } from "../lib/terminal/terminal.ts";
 
 const EXCHANGES = 10;
@@ -15,7 +15,7 @@ function shorten(text: string, chars: number, lines: number): string {
   return cut.length < text.length ? `${cut} …` : cut;
 }
 
-export async function recap(store: SessionStore, sessionId: string, terminal: Terminal): Promise<string> {
+export async function recap(store: SessionLog, sessionId: string, terminal: Terminal): Promise<string> {
   const rows = (await store.getMessages(sessionId))
     .filter((row) => row.role === "user" || row.role === "assistant")
     .slice(-2 * EXCHANGES);

@@ -2,9 +2,9 @@
 // make the calls of each attempt, and reports what happened as one line of JSON per attempt.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { calls, type FakeLlm, startFakeLlm, text } from "../fake-llm.ts";
-import type { Reply } from "../fake-llm-replies.ts";
-import type { RecordedRequest } from "../fake-llm-request.ts";
+import { calls, type FakeLlm, startFakeLlm, text } from "../servers/fake-llm.ts";
+import type { Reply } from "../servers/fake-llm-replies.ts";
+import type { RecordedRequest } from "../servers/fake-llm-request.ts";
 import type { Attempt, Effect, Observation, ToolAnswer } from "./attempt.ts";
 import { type CanaryServer, startCanaryServer } from "./canary-server.ts";
 import { type Ending, endLeftovers, HermesServer, restoreCheckpoint, runHermes, runShell } from "./drive.ts";

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { bundle } from "../bundle.ts";
+import { bundle } from "../kit/bundle.ts";
 import type { Attempt, Observation } from "./attempt.ts";
 import { buildEtc, buildHome, unpackHome } from "./canary-home.ts";
 import { identity, type Program, readableProgram } from "./readable-program.ts";

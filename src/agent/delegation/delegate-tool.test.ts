@@ -12,7 +12,7 @@ import {
   says,
   scripted,
   uses,
-} from "../../../test/scripted.ts";
+} from "../../../test/kit/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
 import { nobody } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";

@@ -5,7 +5,7 @@ import { nobody } from "../../core/human.ts";
 import type { Memory } from "../../core/memory.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
-import type { SessionStore } from "../../core/session.ts";
+import type { SessionLog } from "../../core/session.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool.ts";
 import { defineTool, jsonResult, toolError } from "../../core/tool.ts";
 import { createSessionId } from "../message-log.ts";
@@ -40,7 +40,7 @@ export const DELEGATION_DEFAULTS: DelegationSettings = {
 };
 
 export interface DelegationParts {
-  readonly store: SessionStore;
+  readonly store: SessionLog;
   readonly hooks: Hooks;
   readonly memory: Memory;
   readonly settings: DelegationSettings;
@@ -133,7 +133,7 @@ function childTask(
 }
 
 /** Files that the parent has read before a child wrote them. */
-async function stalePaths(store: SessionStore, sessionId: string, written: readonly string[]): Promise<string[]> {
+async function stalePaths(store: SessionLog, sessionId: string, written: readonly string[]): Promise<string[]> {
   if (written.length === 0) return [];
   const read = new Set<string>();
   for (const message of await store.getConversation(sessionId)) {

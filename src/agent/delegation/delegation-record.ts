@@ -1,7 +1,7 @@
 // A stored record of the running subagents, so that after a restart the parent gets their partial results.
 import type { JsonObject } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
-import type { SessionStore } from "../../core/session.ts";
+import type { SessionLog } from "../../core/session.ts";
 
 export interface DelegatedChild {
   readonly index: number;
@@ -13,7 +13,7 @@ type OpenDelegations = { [callId: string]: readonly DelegatedChild[] };
 
 const metaKey = (conversationId: string) => `delegation:${conversationId}`;
 
-async function read(store: SessionStore, conversationId: string): Promise<OpenDelegations> {
+async function read(store: SessionLog, conversationId: string): Promise<OpenDelegations> {
   const text = await store.getMeta(metaKey(conversationId));
   if (text === null || text === "") return {};
   try {
@@ -26,10 +26,10 @@ async function read(store: SessionStore, conversationId: string): Promise<OpenDe
 
 /** One writer per conversation: calls of one conversation come from one process. */
 export class DelegationRecord {
-  readonly #store: SessionStore;
+  readonly #store: SessionLog;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(store: SessionStore) {
+  constructor(store: SessionLog) {
     this.#store = store;
   }
 
@@ -56,7 +56,7 @@ export class DelegationRecord {
   }
 }
 
-async function abandonedChild(store: SessionStore, child: DelegatedChild): Promise<JsonObject> {
+async function abandonedChild(store: SessionLog, child: DelegatedChild): Promise<JsonObject> {
   const messages = await store.getConversation(child.sessionId);
   const said = messages.findLast((message) => message.role === "assistant" && textOf(message.content).trim() !== "");
   const row = await store.getSession(child.sessionId);
@@ -74,7 +74,7 @@ async function abandonedChild(store: SessionStore, child: DelegatedChild): Promi
 
 /** The result of a delegation whose process died: what its children had done. Undefined for other calls. */
 export async function abandonedAnswer(
-  store: SessionStore,
+  store: SessionLog,
   conversationId: string,
   callId: string,
 ): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 // The tool runner seen through turns: overlap, order, limits, deadlines, hooks, policy.
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Bench, call, collect, endOf, openBench, says, scripted, uses } from "../../../test/scripted.ts";
+import { type Bench, call, collect, endOf, openBench, says, scripted, uses } from "../../../test/kit/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";

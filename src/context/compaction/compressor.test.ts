@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { longConversation } from "../../../test/long-conversation.ts";
-import { answer, sideModel, workingSummariser } from "../../../test/summarisers.ts";
+import { longConversation } from "../../../test/kit/long-conversation.ts";
+import { answer, sideModel, workingSummariser } from "../../../test/kit/summarisers.ts";
 import type { Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";

@@ -150,6 +150,7 @@ export class ChatCommandRunner {
       const answer = await command.run(args, {
         // Others' sessions must not be listed, named or resumed.
         store: gateway.isOwner(row.event.source) ? app.store : scopedStore(app.store, gateway.tenant(row.event.source)),
+        handoffs: app.handoffs,
         ledger: gateway.isOwner(row.event.source) ? app.ledger : scopedLedger(app, gateway.tenant(row.event.source)),
         opened: agent.opened,
         conversation: agent.opened.conversation,

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { closeWorlds, texts, type World } from "../../../test/gateway-world.ts";
+import { closeWorlds, texts, type World } from "../../../test/kit/gateway-fixture.ts";
 import {
   buttonOf,
   call,
@@ -13,7 +13,7 @@ import {
   resultIn,
   run,
   usersWorld,
-} from "../../../test/users-world.ts";
+} from "../../../test/kit/users-fixture.ts";
 import { approvalText } from "./approval-text.ts";
 
 afterEach(async () => {

@@ -2,8 +2,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { hang, text } from "../../../test/fake-llm.ts";
-import { answered, closeWorlds, environment, type Script, texts, type World } from "../../../test/gateway-world.ts";
+import {
+  answered,
+  closeWorlds,
+  environment,
+  type Script,
+  texts,
+  type World,
+} from "../../../test/kit/gateway-fixture.ts";
+import { hang, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeWorlds);
 

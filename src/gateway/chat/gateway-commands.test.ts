@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, hang, text } from "../../../test/fake-llm.ts";
-import { answered, closeWorlds, environment, type Script, texts } from "../../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeWorlds);
 

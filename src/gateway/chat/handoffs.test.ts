@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { text } from "../../../test/fake-llm.ts";
-import { answered, closeWorlds, environment, texts, type World } from "../../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { text } from "../../../test/servers/fake-llm.ts";
 import type { CommandContext } from "../../core/command.ts";
 import { nobody } from "../../core/human.ts";
 
@@ -13,7 +13,8 @@ async function talkInTerminal(w: World) {
   const opened = await w.opened.app.openConversation({ human: nobody, source: "cli" });
   for await (const _ of opened.conversation.send("remember the number 417", { signal: new AbortController().signal }));
   const command = (await w.opened.app.commands()).find(({ name }) => name === "handoff");
-  const context = { store: w.opened.app.store, conversation: opened.conversation } as unknown as CommandContext;
+  const { store, handoffs } = w.opened.app;
+  const context = { store, handoffs, conversation: opened.conversation } as unknown as CommandContext;
   const handoff = async (platform: string) => {
     const answer = await command?.run(platform, context);
     return answer?.type === "text" ? answer.text : "";
@@ -35,7 +36,7 @@ it("goes on in the home channel with everything that was said", async () => {
   await answered(w, 1, 2);
   const index = JSON.parse(readFileSync(join(w.home.path, "sessions", "sessions.json"), "utf8"));
   expect(index["agent:main:telegram:dm:1"].session_id).toBe(terminal.id);
-  expect(await w.opened.app.store.getHandoffState(terminal.id)).toMatchObject({ state: "completed", error: null });
+  expect(await w.opened.app.handoffs.getHandoffState(terminal.id)).toMatchObject({ state: "completed", error: null });
 });
 
 it("says why it cannot be handed over", async () => {
@@ -49,14 +50,14 @@ it("says why it cannot be handed over", async () => {
 
 it("can be asked for again when the gateway died while it took the session", async () => {
   const w = await environment();
-  const { store } = w.opened.app;
+  const { store, handoffs } = w.opened.app;
   const id = await store.createSession({ id: "20260101_000000_aaaaaaaa", source: "cli" });
   await store.appendMessage(id, { role: "user", content: "hello" });
   await w.gateway.stop(100);
-  await store.requestHandoff(id, "telegram");
-  await store.claimHandoff(id);
+  await handoffs.requestHandoff(id, "telegram");
+  await handoffs.claimHandoff(id);
   await w.restart();
-  const state = () => w.opened.app.store.getHandoffState(id);
+  const state = () => w.opened.app.handoffs.getHandoffState(id);
   await expect.poll(async () => (await state())?.state).toBe("failed");
-  expect(await w.opened.app.store.requestHandoff(id, "telegram")).toBe(true);
+  expect(await w.opened.app.handoffs.requestHandoff(id, "telegram")).toBe(true);
 });

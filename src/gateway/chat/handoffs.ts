@@ -61,11 +61,11 @@ export class Handoffs {
   /** What a gateway had begun to take when it died could never be asked for again. */
   async #release(): Promise<void> {
     const { opened, log } = this.#parts.gateway();
-    const { store } = opened.app;
+    const { store, handoffs } = opened.app;
     try {
       for (const session of await store.listSessions({ limit: RECENT }))
         if (session.handoff_state === "running")
-          await store.failHandoff(session.id, "the gateway ended while it took the session; ask again");
+          await handoffs.failHandoff(session.id, "the gateway ended while it took the session; ask again");
     } catch (error) {
       log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -91,16 +91,16 @@ export class Handoffs {
     if (this.#looking) return;
     this.#looking = true;
     const { opened, log } = this.#parts.gateway();
-    const { store } = opened.app;
+    const { handoffs } = opened.app;
     try {
       if (!(await this.#changed())) return;
-      for (const session of await store.listPendingHandoffs()) {
-        if (!(await store.claimHandoff(session.id))) continue;
+      for (const session of await handoffs.listPendingHandoffs()) {
+        if (!(await handoffs.claimHandoff(session.id))) continue;
         try {
           await this.#move(session);
-          await store.completeHandoff(session.id);
+          await handoffs.completeHandoff(session.id);
         } catch (error) {
-          await store.failHandoff(session.id, error instanceof Error ? error.message : String(error));
+          await handoffs.failHandoff(session.id, error instanceof Error ? error.message : String(error));
         }
       }
     } catch (error) {

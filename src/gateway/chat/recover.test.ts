@@ -1,7 +1,7 @@
 // What a crash left of a turn, read from the log.
 import { afterEach, expect, it } from "vitest";
-import { text } from "../../../test/fake-llm.ts";
-import { closeWorlds, environment, type Script, texts } from "../../../test/gateway-world.ts";
+import { closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { text } from "../../../test/servers/fake-llm.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import { mirror } from "../../delivery/mirror.ts";
 import { recover } from "./recover.ts";

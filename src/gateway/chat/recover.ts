@@ -2,7 +2,7 @@
 
 import type { InboxRow, Mailbox } from "../../core/mailbox.ts";
 import { type Content, textOf } from "../../core/message.ts";
-import type { MessageRow, SessionStore } from "../../core/session.ts";
+import type { MessageRow, SessionIndex, SessionLog } from "../../core/session.ts";
 import { isMirrored } from "../../delivery/mirror.ts";
 
 export type Recovered =
@@ -21,7 +21,7 @@ function isFinal(row: MessageRow | undefined): boolean {
   return row.tool_calls === null || row.tool_calls.length === 0;
 }
 
-export async function recover(store: SessionStore, row: InboxRow): Promise<Recovered> {
+export async function recover(store: SessionLog & SessionIndex, row: InboxRow): Promise<Recovered> {
   const { sessionId, logAfter } = row;
   if (row.state !== "running" || sessionId === null) return { state: "new" };
   if (!(await store.getSession(sessionId))) return { state: "new" };

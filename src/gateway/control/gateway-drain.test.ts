@@ -1,7 +1,14 @@
 // A stop while a person is asked: nobody waits for an answer that cannot come, and the question comes again afterwards.
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, text } from "../../../test/fake-llm.ts";
-import { answered, closeWorlds, environment, type Script, texts, type World } from "../../../test/gateway-world.ts";
+import {
+  answered,
+  closeWorlds,
+  environment,
+  type Script,
+  texts,
+  type World,
+} from "../../../test/kit/gateway-fixture.ts";
+import { calls, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeWorlds);
 

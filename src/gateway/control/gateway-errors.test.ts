@@ -1,6 +1,6 @@
 // Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, environment, type Script, texts } from "../../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
 import { Topics } from "../inbound/topics.ts";
 

@@ -2,8 +2,8 @@
 import { readdirSync } from "node:fs";
 import { queryObjects } from "node:v8";
 import { afterEach, expect, it } from "vitest";
-import { calls, text } from "../../../test/fake-llm.ts";
-import { closeWorlds, environment, type Script, texts, type World } from "../../../test/gateway-world.ts";
+import { closeWorlds, environment, type Script, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { calls, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeWorlds);
 

@@ -3,9 +3,16 @@ import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, hang, text } from "../../../test/fake-llm.ts";
-import { freePort } from "../../../test/free-port.ts";
-import { answered, closeWorlds, environment, type Script, texts, type World } from "../../../test/gateway-world.ts";
+import { freePort } from "../../../test/kit/free-port.ts";
+import {
+  answered,
+  closeWorlds,
+  environment,
+  type Script,
+  texts,
+  type World,
+} from "../../../test/kit/gateway-fixture.ts";
+import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeWorlds);
 

@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { calls, text } from "../../../test/fake-llm.ts";
-import { answered, closeWorlds, environment, type Script, texts } from "../../../test/gateway-world.ts";
-import { tempHome } from "../../../test/temp-home.ts";
+import { answered, closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { tempHome } from "../../../test/kit/temp-home.ts";
+import { calls, text } from "../../../test/servers/fake-llm.ts";
 
 afterEach(closeWorlds);
 

@@ -271,7 +271,7 @@ export class Gateway {
       },
       background: this.#background,
       processes: this.#processes,
-      topics: new Topics(app.store, this.#now),
+      topics: new Topics(app.topics, this.#now),
       voice,
       destination: (target) => this.deliveries.destination(target),
       newChat: () => this.directory.changed(),

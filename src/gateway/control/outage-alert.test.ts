@@ -1,7 +1,7 @@
 // A platform that goes deaf is told of by another one, once, and so is its return.
 import { afterEach, expect, it } from "vitest";
-import { type FakeDiscord, startFakeDiscord } from "../../../test/fake-discord.ts";
-import { answered, closeWorlds, environment, texts } from "../../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, texts } from "../../../test/kit/gateway-fixture.ts";
+import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
 import { OutageAlert } from "./outage-alert.ts";
 import type { LinkState } from "./platform-link.ts";
 

@@ -4,8 +4,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { text } from "../../../test/fake-llm.ts";
-import { answered, closeWorlds, environment, texts, type World } from "../../../test/gateway-world.ts";
+import { answered, closeWorlds, environment, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { text } from "../../../test/servers/fake-llm.ts";
 
 const servers: Server[] = [];
 afterEach(async () => {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, texts } from "../../../test/gateway-world.ts";
+import { answered, closeWorlds, texts } from "../../../test/kit/gateway-fixture.ts";
 import {
   buttonOf,
   call,
@@ -19,7 +19,7 @@ import {
   TOPIC,
   type UsersWorld,
   usersWorld,
-} from "../../../test/users-world.ts";
+} from "../../../test/kit/users-fixture.ts";
 
 import { CHAT_COMMANDS, NOT_IN_CHATS } from "../../commands/chat-only.ts";
 import { COMMAND_ROLES } from "../../commands/command-roles.ts";

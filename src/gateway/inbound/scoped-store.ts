@@ -36,8 +36,6 @@ function overridesFor(store: SessionStore, userId: string): Overrides {
     setSessionTitle: async (id, title) => ((await mine(id)) ? store.setSessionTitle(id, title) : false),
     exportSession: async (id) => ((await mine(id)) ? store.exportSession(id) : null),
     deleteSession: async (id, dir) => ((await mine(id)) ? store.deleteSession(id, dir) : false),
-    replaceMessages: async (id, messages) => ((await mine(id)) ? store.replaceMessages(id, messages) : undefined),
-    clearMessages: async (id) => ((await mine(id)) ? store.clearMessages(id) : undefined),
     pruneSessions: refused,
     importSession: refused,
     stats: refused,

@@ -1,7 +1,8 @@
 // Telegram topics in a private chat: each topic is a session of its own, and the chat itself becomes a lobby.
 import type { CommandAnswer } from "../../core/command.ts";
 import type { InboundEvent } from "../../core/platform.ts";
-import type { SessionStore, TopicStore } from "../../core/session.ts";
+import type { SessionIndex } from "../../core/session.ts";
+import type { TopicStore } from "../../core/telegram-topics.ts";
 
 const REMIND_MS = 30_000;
 
@@ -15,14 +16,14 @@ const HELP = [
 
 /** Which chats have switched it on; asked of the store once. */
 export class Topics {
-  readonly #store: TopicStore & Pick<SessionStore, "resolveSessionId">;
+  readonly #store: TopicStore;
   readonly #now: () => number;
   /** Most homes never do, and are asked once for all chats. */
   #used: boolean | undefined;
   readonly #on = new Map<string, boolean>();
   readonly #reminded = new Map<string, number>();
 
-  constructor(store: TopicStore & Pick<SessionStore, "resolveSessionId">, now: () => number) {
+  constructor(store: TopicStore, now: () => number) {
     this.#store = store;
     this.#now = now;
   }
@@ -49,7 +50,7 @@ export class Topics {
   }
 
   /** The command. */
-  async run(args: string, event: InboundEvent, store: Pick<SessionStore, "resolveSessionId">): Promise<CommandAnswer> {
+  async run(args: string, event: InboundEvent, store: Pick<SessionIndex, "resolveSessionId">): Promise<CommandAnswer> {
     const { platform, chatKind, chatId, threadId, userId } = event.source;
     if (args === "help") return text(HELP);
     if (platform !== "telegram" || chatKind !== "dm" || !userId)

@@ -8,7 +8,7 @@ import { joinSignals, underSignals } from "./joined-signal.ts";
 const listeners = (source: AbortController) => getEventListeners(source.signal, "abort").length;
 
 describe("joined signals", () => {
-  it("fire with the first source and its reason", () => {
+  it("abort with the first source and its reason", () => {
     const program = new AbortController();
     const turn = new AbortController();
     const { signal } = joinSignals([program.signal, turn.signal], 60_000);
@@ -18,13 +18,13 @@ describe("joined signals", () => {
     expect(signal.reason).toBe("enough");
   });
 
-  it("have fired when a source had fired before", () => {
+  it("are aborted when a source was aborted before", () => {
     const { signal, late } = joinSignals([new AbortController().signal, AbortSignal.abort("gone")], 5);
     expect(signal.reason).toBe("gone");
     expect(late).toBe(false);
   });
 
-  it("fire when the time is over, and say so", async () => {
+  it("abort after the time limit, and report it", async () => {
     const source = new AbortController();
     const joined = joinSignals([source.signal], 5);
     await new Promise((resolve) => joined.signal.addEventListener("abort", resolve));
@@ -33,7 +33,7 @@ describe("joined signals", () => {
     expect(listeners(source)).toBe(0);
   });
 
-  it("fire in time, also when memory was tidied up meanwhile", async () => {
+  it("abort in time after a garbage collection", async () => {
     setFlagsFromString("--expose-gc");
     const tidying = setInterval(runInNewContext("gc") as () => void, 20);
     const fired = () =>
@@ -47,14 +47,14 @@ describe("joined signals", () => {
     }
   });
 
-  it("do not fire at once when the time is longer than a timer can count", async () => {
+  it("do not abort at once when the limit is longer than the longest timer", async () => {
     const { signal, release } = joinSignals([], 40 * 86_400_000);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(signal.aborted).toBe(false);
     release();
   });
 
-  it("leave nothing on a source, whether the work succeeds, fails or is stopped", async () => {
+  it("leave no listener on a source, whether the work succeeds, fails or is stopped", async () => {
     const program = new AbortController();
     const turn = new AbortController();
     const sources = [program.signal, turn.signal];
@@ -67,7 +67,7 @@ describe("joined signals", () => {
     expect(listeners(program)).toBe(0);
   });
 
-  it("do not fire any more after the work", async () => {
+  it("do not abort after the work", async () => {
     const program = new AbortController();
     const kept = await underSignals([program.signal], 5, async (signal) => signal);
     program.abort();

@@ -1,22 +1,21 @@
-// One signal for several reasons to stop, which leaves nothing behind on those that live on.
-// `AbortSignal.any` leaves an entry on each of its sources for as long as the source lives: with the signal of a
-// program that runs for months, one for every message. And on Node 20 it holds its sources weakly: an
-// `AbortSignal.timeout` among them is collected as garbage, and then never fires.
+// Joins abort signals without leaving listeners on them. `AbortSignal.any` leaves an entry on each source for as long as the
+// source lives: with the signal of a long-running program, one per message. And on Node 20 it holds its sources weakly: an
+// `AbortSignal.timeout` among them can be garbage-collected and then never fires.
 import { setMaxListeners } from "node:events";
 
-/** What a timer can count to; it would fire at once for more. */
+/** The longest delay of a timer; a longer one would fire at once. */
 const MOST_MS = 2_147_483_647;
 
 export interface JoinedSignal {
-  /** Fires with the first of its sources, with that one's reason, or with a `TimeoutError` when the time is over. */
+  /** Aborts with the first source and its reason, or with a `TimeoutError` after the time limit. */
   readonly signal: AbortSignal;
-  /** Whether it was the time. */
+  /** True when the time limit aborted it. */
   readonly late: boolean;
-  /** The work is over: the sources forget this signal, which no longer fires. */
+  /** Removes the listeners from the sources; the signal no longer aborts. */
   release(): void;
 }
 
-/** For as long as the work takes: whoever joins also releases. */
+/** The caller must call `release` when the work has ended. */
 export function joinSignals(sources: readonly AbortSignal[], limitMs?: number): JoinedSignal {
   const controller = new AbortController();
   const { signal } = controller;
@@ -33,12 +32,12 @@ export function joinSignals(sources: readonly AbortSignal[], limitMs?: number): 
   const expire = () => {
     late = true;
     release();
-    controller.abort(new DOMException("The time for this work is over.", "TimeoutError"));
+    controller.abort(new DOMException("The operation timed out.", "TimeoutError"));
   };
   const fired = sources.find((source) => source.aborted);
   if (fired) controller.abort(fired.reason);
   else {
-    // A thousand chats may hang on the signal of one program: no reason for Node to warn.
+    // A thousand chats may listen to the signal of one program; Node would warn about a leak.
     setMaxListeners(0, ...sources);
     for (const source of sources) source.addEventListener("abort", stop);
     if (limitMs !== undefined) timer = setTimeout(expire, Math.min(limitMs, MOST_MS)).unref();
@@ -52,7 +51,7 @@ export function joinSignals(sources: readonly AbortSignal[], limitMs?: number): 
   };
 }
 
-/** Runs the work under a joined signal and releases it when the work has ended, well or badly. */
+/** Runs the work with a joined signal and releases the signal when the work has settled. */
 export async function underSignals<T>(
   sources: readonly AbortSignal[],
   limitMs: number | undefined,

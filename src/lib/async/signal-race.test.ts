@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { SignalRace } from "./signal-race.ts";
 
-test("what comes in time wins, with one listener however many waits there are", async () => {
+test("a promise that settles first wins, with one listener for all waits", async () => {
   const controller = new AbortController();
   const race = new SignalRace(controller.signal, "stopped");
   for (let turn = 0; turn < 20; turn++) expect(await race.run(Promise.resolve(turn))).toBe(turn);
@@ -13,7 +13,7 @@ test("what comes in time wins, with one listener however many waits there are", 
   expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
 });
 
-test("the signal ends a wait that would last for ever, and every later one", async () => {
+test("the signal ends a wait that would never end, and every later one", async () => {
   const controller = new AbortController();
   const race = new SignalRace(controller.signal, "stopped");
   const waiting = race.run(new Promise(() => undefined));
@@ -22,7 +22,7 @@ test("the signal ends a wait that would last for ever, and every later one", asy
   expect(await race.run(new Promise(() => undefined))).toBe("stopped");
 });
 
-test("within the grace a last value still counts; a failure after it is nobody's", async () => {
+test("a value within the grace period is returned; a later failure is ignored", async () => {
   const race = new SignalRace(AbortSignal.abort(), "stopped", 200);
   expect(await race.run(sleep(5, "in time"))).toBe("in time");
   const late = sleep(400).then(() => Promise.reject(new Error("too late")));

@@ -1,8 +1,8 @@
-// A loop that waits for one thing after the other, and ends with its signal whatever the others do.
+// For loops that wait for one promise after another and must stop with a signal even if a promise never settles.
 
 /**
- * Each promise against the same signal: one listener for the whole loop, and nothing left behind by a promise that was
- * in time. Once the signal has fired and `graceMs` more have passed, every wait resolves with `outcome`.
+ * Races each promise against the same signal, with one listener for the whole loop. When the signal has aborted and
+ * `graceMs` have passed, every wait resolves with `outcome`.
  */
 export class SignalRace<S> {
   readonly #signal: AbortSignal;
@@ -30,7 +30,7 @@ export class SignalRace<S> {
     this.#lose?.();
   }
 
-  /** One wait at a time. Work that loses may still fail later; nobody is left to hear it. */
+  /** One wait at a time. A later failure of work that lost the race is ignored. */
   run<T>(work: Promise<T>): Promise<T | S> {
     return new Promise<T | S>((resolve, reject) => {
       this.#lose = () => resolve(this.#outcome);
@@ -39,7 +39,7 @@ export class SignalRace<S> {
     });
   }
 
-  /** The loop is over. */
+  /** Must be called after the loop. */
   close(): void {
     clearTimeout(this.#timer);
     this.#lose = undefined;

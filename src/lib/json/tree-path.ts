@@ -1,4 +1,5 @@
-// Dotted paths into plain trees.
+// Dotted paths into plain objects and lists.
+import { isRecord } from "./is-record.ts";
 
 export type Tree = { [key: string]: unknown };
 
@@ -6,7 +7,7 @@ export function splitPath(path: string): string[] {
   return path.split(".").filter((part) => part !== "");
 }
 
-/** The value at a path; numbers index lists; undefined when there is none. */
+/** The value at a path, or undefined. Numbers index lists. */
 export function getAt(tree: unknown, path: readonly string[]): unknown {
   let value = tree;
   for (const key of path) {
@@ -16,7 +17,7 @@ export function getAt(tree: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** A copy of the tree with the value set; maps are made on the way. */
+/** A copy of the tree with the value set. Missing objects are created. */
 export function withAt(tree: unknown, path: readonly string[], value: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;
@@ -25,13 +26,13 @@ export function withAt(tree: unknown, path: readonly string[], value: unknown): 
     copy[Number(key)] = withAt(copy[Number(key)], rest, value);
     return copy;
   }
-  const base = tree !== null && typeof tree === "object" && !Array.isArray(tree) ? (tree as Tree) : {};
+  const base = isRecord(tree) ? tree : {};
   return { ...base, [key]: withAt(Object.hasOwn(base, key) ? base[key] : undefined, rest, value) };
 }
 
-/** Maps merged key by key; lists and single values replace. */
+/** Merges objects key by key. Lists and other values replace. */
 export function mergeTrees(base: unknown, over: unknown): unknown {
-  if (!isPlain(base) || !isPlain(over)) return over === undefined ? base : over;
+  if (!isRecord(base) || !isRecord(over)) return over === undefined ? base : over;
   const result: Tree = { ...base };
   for (const [key, value] of Object.entries(over)) {
     result[key] = mergeTrees(Object.hasOwn(base, key) ? base[key] : undefined, value);
@@ -39,13 +40,9 @@ export function mergeTrees(base: unknown, over: unknown): unknown {
   return result;
 }
 
-function isPlain(value: unknown): value is Tree {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-
-/** Every path that ends in a single value, a list or an empty map. */
+/** Every path to a value that is not an object with keys. */
 export function leaves(tree: unknown, prefix: readonly string[] = []): { path: readonly string[]; value: unknown }[] {
-  if (!isPlain(tree) || Object.keys(tree).length === 0)
+  if (!isRecord(tree) || Object.keys(tree).length === 0)
     return prefix.length === 0 ? [] : [{ path: prefix, value: tree }];
   return Object.entries(tree).flatMap(([key, value]) => leaves(value, [...prefix, key]));
 }

@@ -1,8 +1,8 @@
-// How many terminal cells a text takes: graphemes count once, East Asian wide characters and emoji twice.
+// Width of text in terminal cells: one per grapheme, two for East Asian wide characters and emoji.
 
 let shared: Intl.Segmenter | undefined;
 
-/** Made at first need: loading its tables costs more than the rest of a start. */
+/** Created at the first use: loading its tables takes longer than the rest of a start. */
 function segments(text: string): Intl.Segments {
   shared ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return shared.segment(text);
@@ -11,7 +11,7 @@ function segments(text: string): Intl.Segments {
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\uFE0F/u;
 
-/** Ranges that terminals draw two cells wide. */
+/** Code points that terminals draw two cells wide. */
 const WIDE: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2e80, 0x303e],
@@ -38,7 +38,7 @@ function graphemeWidth(grapheme: string): number {
   return WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
 }
 
-/** Cells of one line; escape sequences are not expected here. */
+/** Cells of one line without escape sequences. */
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -46,7 +46,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The longest prefix that fits, with `…` where something was cut. Never splits a grapheme. */
+/** The longest prefix that fits, with `…` when something was cut. Does not split graphemes. */
 export function fitToWidth(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   if (width <= 1) return "…".slice(0, Math.max(0, width));
@@ -61,13 +61,13 @@ export function fitToWidth(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** Fills up with spaces to `width` cells. */
+/** Pads with spaces to `width` cells. */
 export function padToWidth(text: string, width: number, align: "left" | "right" = "left"): string {
   const gap = " ".repeat(Math.max(0, width - displayWidth(text)));
   return align === "left" ? text + gap : gap + text;
 }
 
-/** The text in pieces of at most `width` cells; a grapheme is never split. One empty piece for an empty text. */
+/** Splits the text into pieces of at most `width` cells, without splitting graphemes. An empty text is one empty piece. */
 export function splitToWidth(text: string, width: number): string[] {
   if (displayWidth(text) <= width) return [text];
   const pieces: string[] = [];

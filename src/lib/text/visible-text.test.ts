@@ -35,7 +35,7 @@ describe("showControlCharacters", () => {
     { maxLength: 20 },
   );
 
-  it("leaves nothing that is obeyed or unseen, keeps the lines, and changes nothing the second time", () => {
+  it("escapes every control and invisible character, keeps the lines, and is idempotent", () => {
     fc.assert(
       fc.property(hostile, (parts) => {
         const text = parts.join("");
@@ -57,7 +57,7 @@ describe("showControlCharacters", () => {
 });
 
 describe("showTerminalControls", () => {
-  it("shows what a terminal obeys and leaves joiners, direction marks and CR LF line ends readable", () => {
+  it("escapes terminal controls and keeps joiners, direction marks and line ends", () => {
     expect(showTerminalControls("\u001b]0;t\u0007a\u009b2J\rb\r\nc")).toBe("\\x1b]0;t\\x07a\\x9b2J\\rb\nc");
     expect(showTerminalControls("👨\u200d👩\u200d👧 ❤\ufe0f می\u200cخواهم \u200fא")).toBe(
       "👨\u200d👩\u200d👧 ❤\ufe0f می\u200cخواهم \u200fא",

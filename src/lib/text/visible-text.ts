@@ -1,12 +1,12 @@
-// Text from elsewhere, made safe to show: characters that a terminal or a chat would obey or hide become escapes.
+// Escapes characters of untrusted text that a terminal or chat would interpret or hide.
 
 /**
  * Control characters, format characters (bidi, zero width, tags), line and paragraph separators, lone surrogates and
- * everything else that is drawn as nothing. Line feed and tab are left: they are drawn as what they are.
+ * everything else that is invisible. Line feed and tab are kept.
  */
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** What a terminal obeys: the C0 and C1 control characters and DEL. */
+/** Characters that a terminal interprets: C0 and C1 control characters and DEL. */
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
 
 function escaped(char: string): string {
@@ -18,16 +18,16 @@ function escaped(char: string): string {
 }
 
 /**
- * The text with every control, format and invisible character written as an escape (`\x1b`, `\r`, `\u202e`). For text
- * that a decision depends on. Line feeds and tabs stay; a backslash of the text itself stays as it is.
+ * Writes every control, format and invisible character as an escape (`\x1b`, `\r`, `\u202e`), for text that a decision
+ * depends on. Line feeds, tabs and backslashes stay.
  */
 export function showControlCharacters(text: string): string {
   return text.replace(UNSEEN, escaped);
 }
 
 /**
- * The text with only terminal controls written as escapes. For prose, where joiners and direction marks are part of
- * the writing. A line that ends with CR LF ends with LF.
+ * Writes only terminal controls as escapes, for prose, where joiners and direction marks belong to the text. CR LF becomes
+ * LF.
  */
 export function showTerminalControls(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(CONTROL, escaped);

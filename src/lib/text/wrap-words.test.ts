@@ -9,12 +9,12 @@ it("breaks at spaces, keeps short lines and the indent of long ones", () => {
   expect(wrapWords("one two three", Number.POSITIVE_INFINITY)).toBe("one two three");
 });
 
-it("leaves a word alone that is longer than a line, and counts no colours", () => {
+it("does not break a word that is longer than a line, and does not count colour codes", () => {
   expect(wrapWords("see /a/very/long/path now", 8)).toBe("see\n/a/very/long/path\nnow");
   expect(wrapWords("\u001b[31merror:\u001b[39m no job", 13)).toBe("\u001b[31merror:\u001b[39m no job");
 });
 
-it("begins what is carried over as it is told", () => {
+it("begins continued lines with the given text", () => {
   expect(wrapWords("  --name  a short name", 16, " ".repeat(10))).toBe("  --name  a\n          short\n          name");
 });
 

@@ -1,10 +1,10 @@
 // Breaks long lines at spaces, so that a terminal does not break them inside words.
 import { displayWidth } from "./text-width.ts";
 
-// A control character in a literal looks like a slip to the linter.
+// Built from a string because the linter refuses control characters in regular expressions.
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
-/** Cells of a line that may have colours, which take no room. */
+/** Cells of a line that may contain colour codes. */
 export function paintedWidth(line: string): number {
   return displayWidth(line.replaceAll(COLOURS, ""));
 }
@@ -27,8 +27,8 @@ function wrapLine(line: string, width: number, hang: string): string {
 }
 
 /**
- * The same text with no line above `width` cells, as far as its words allow. What is carried over begins with `hang`,
- * else where its line began.
+ * Breaks lines longer than `width` cells at spaces. Continued lines begin with `hang`, or with the indentation of their
+ * line. A word that is longer than a line is not broken.
  */
 export function wrapWords(text: string, width: number, hang?: string): string {
   if (!Number.isFinite(width)) return text;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type FakeDiscord, startFakeDiscord } from "../../../test/fake-discord.ts";
-import { platformContext, type TestPlatformContext } from "../../../test/platform-context.ts";
+import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
+import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
 import type { PlatformConnection } from "../../core/platform.ts";
 import { discordPlatform } from "./discord.ts";
 

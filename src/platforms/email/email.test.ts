@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type MailServers, mailServersMissing, startMailServers } from "../../../test/mail-servers.ts";
-import { platformContext, type TestPlatformContext } from "../../../test/platform-context.ts";
+import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
+import { type MailServers, mailServersMissing, startMailServers } from "../../../test/servers/mail-servers.ts";
 import type { PlatformConnection } from "../../core/platform.ts";
 import { emailPlatform } from "./email.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { platformContext, type TestPlatformContext } from "../../../test/platform-context.ts";
+import { platformContext, type TestPlatformContext } from "../../../test/kit/platform-context.ts";
 import type { PlatformConnection } from "../../core/platform.ts";
 import { render } from "./template.ts";
 import { webhookPlatform } from "./webhook.ts";

@@ -1,8 +1,9 @@
 // Shell hooks as sources for the hook runner: those the person allowed, asked about first where somebody can answer.
+
+import { commandEnvironment } from "../../app/command-environment.ts";
 import type { Config } from "../../core/config/config.ts";
 import type { Home } from "../../core/home.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { commandEnvironment } from "../../app/command-environment.ts";
 import { approve, isApproved, readApprovals } from "./consent.ts";
 import type { HookSource } from "./hook-runner.ts";
 import {

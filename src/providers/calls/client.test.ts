@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { type ClientSetup, modelRequest, send, setUpClient } from "../../../test/kit/model-client.ts";
 import {
   calls,
   cut,
@@ -11,8 +12,7 @@ import {
   status,
   text,
   usage,
-} from "../../../test/fake-llm.ts";
-import { type ClientSetup, modelRequest, send, setUpClient } from "../../../test/model-client.ts";
+} from "../../../test/servers/fake-llm.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

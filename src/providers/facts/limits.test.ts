@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FakeLlm, startFakeLlm } from "../../../test/fake-llm.ts";
+import { type FakeLlm, startFakeLlm } from "../../../test/servers/fake-llm.ts";
 import { discoverLocal } from "../discover.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { requireEndpoint } from "../resolve.ts";

@@ -90,7 +90,7 @@ describe("the key file", () => {
   test("twenty processes lose nothing of each other", async () => {
     const program = join(folder, "racer.mjs");
     await build({
-      entryPoints: [fileURLToPath(new URL("../../../test/auth-racer.ts", import.meta.url))],
+      entryPoints: [fileURLToPath(new URL("../../../test/children/auth-racer.ts", import.meta.url))],
       bundle: true,
       platform: "node",
       format: "esm",

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { validateChatCompletions, validateResponses } from "../../../test/fake-llm-validate.ts";
-import { validateAnthropic } from "../../../test/fake-llm-validate-anthropic.ts";
-import { transportCall } from "../../../test/transport-call.ts";
+import { transportCall } from "../../../test/kit/transport-call.ts";
+import { validateChatCompletions, validateResponses } from "../../../test/servers/fake-llm-validate.ts";
+import { validateAnthropic } from "../../../test/servers/fake-llm-validate-anthropic.ts";
 import type { AssistantMessage, ContentPart, Json, Message, ToolMessage } from "../../core/message.ts";
 import type { ReasoningEffort } from "../../core/provider.ts";
 import type { ProviderQuirks } from "../quirks.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type CallOverrides, transportCall } from "../../../test/transport-call.ts";
+import { type CallOverrides, transportCall } from "../../../test/kit/transport-call.ts";
 import type { JsonObject, Message } from "../../core/message.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { chatCompletions } from "./chat-completions.ts";

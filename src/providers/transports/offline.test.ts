@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { gather, transportCall } from "../../../test/transport-call.ts";
+import { gather, transportCall } from "../../../test/kit/transport-call.ts";
 import type { Message } from "../../core/message.ts";
 import type { ModelRequest, ToolSchema } from "../../core/provider.ts";
 import { offline } from "./offline.ts";

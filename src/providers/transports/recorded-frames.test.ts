@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { gather, transportCall } from "../../../test/transport-call.ts";
+import { gather, transportCall } from "../../../test/kit/transport-call.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { chatCompletions } from "./chat-completions.ts";
 import { codexResponses } from "./codex-responses.ts";

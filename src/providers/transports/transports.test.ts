@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { gather, transportCall } from "../../../test/kit/transport-call.ts";
 import {
   calls,
   cut,
@@ -13,8 +14,7 @@ import {
   status,
   text,
   usage,
-} from "../../../test/fake-llm.ts";
-import { gather, transportCall } from "../../../test/transport-call.ts";
+} from "../../../test/servers/fake-llm.ts";
 import type { Message } from "../../core/message.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { chatCompletions } from "./chat-completions.ts";

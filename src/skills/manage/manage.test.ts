@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type SkillHome, skillHome } from "../../../test/skill-world.ts";
-import { callTool, toolContext } from "../../../test/tool-context.ts";
+import { type SkillHome, skillHome } from "../../../test/kit/skill-fixture.ts";
+import { callTool, toolContext } from "../../../test/kit/tool-context.ts";
 import type { Gate, Intent } from "../../core/gate.ts";
 import { nobody } from "../../core/human.ts";
 import { skillTools } from "../skill-tools.ts";

@@ -1,6 +1,8 @@
 // Telegram topics: opt-in tables that appear only when a chat turns topic mode on.
 import { UserError } from "../../core/failure.ts";
-import type { SessionSummary, TopicBinding, TopicMode } from "../../core/session.ts";
+import type { SessionSummary } from "../../core/session.ts";
+import type { TopicMode } from "../../core/telegram-topics.ts";
+import type { NewTopicBinding, TopicBinding } from "../full-store.ts";
 import type { StoreContext } from "./context.ts";
 import { summaryOf } from "./list.ts";
 import { getMeta, setMeta } from "./meta.ts";
@@ -126,17 +128,8 @@ export function getTelegramTopicBinding(context: StoreContext, chatId: string, t
   return row ?? null;
 }
 
-export interface NewBinding {
-  readonly chatId: string;
-  readonly threadId: string;
-  readonly userId: string;
-  readonly sessionKey: string;
-  readonly sessionId: string;
-  readonly managedMode?: string | undefined;
-}
-
 /** Binding the same pair again is an update; a session that is bound elsewhere is refused. */
-export function bindTelegramTopic(context: StoreContext, binding: NewBinding): void {
+export function bindTelegramTopic(context: StoreContext, binding: NewTopicBinding): void {
   applyTelegramTopicMigration(context);
   const { db, now } = context;
   const { chatId, threadId, sessionId } = binding;

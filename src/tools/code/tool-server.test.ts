@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bundle } from "../../../test/bundle.ts";
-import { tempFolder } from "../../../test/tool-context.ts";
+import { bundle } from "../../../test/kit/bundle.ts";
+import { tempFolder } from "../../../test/kit/tool-context.ts";
+import { until } from "../../../test/kit/until.ts";
 import { jsonResult } from "../../core/tool.ts";
 import { ToolServer } from "./tool-server.ts";
 
@@ -19,19 +19,14 @@ function alive(pid: number): boolean {
   }
 }
 
-async function until(test: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 800 && !test(); tries++) await sleep(25);
-  expect(test()).toBe(true);
-}
-
 beforeEach(() => {
   folder = tempFolder();
 });
 
 afterEach(() => folder.remove());
 
-describe("the door for tool calls", () => {
-  it("is closed to others: private folder, private socket, and a word that only the child knows", async () => {
+describe("the server for tool calls", () => {
+  it("has a private folder, a private socket, and a token that only the script knows", async () => {
     const socketPath = join(folder.path, "rpc.sock");
     let called = 0;
     const call = async () => {
@@ -67,7 +62,7 @@ describe("the door for tool calls", () => {
 
   it("leaves no process behind when the program is killed", async () => {
     const note = join(folder.path, "pids");
-    const child = spawn(process.execPath, [await bundle("test/code-child.ts"), folder.path, note], {
+    const child = spawn(process.execPath, [await bundle("test/children/code-child.ts"), folder.path, note], {
       stdio: "ignore",
       env: { TMPDIR: folder.path },
     });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { plainRedactor } from "../../../test/tool-context.ts";
+import { plainRedactor } from "../../../test/kit/tool-context.ts";
 import type { Backend } from "./backend.ts";
 import { Workspaces } from "./workspaces.ts";
 
@@ -18,7 +18,7 @@ function backend(closed: string[], name: string, state: { remote: boolean; busy:
   };
 }
 
-it("gives back what is far away and idle, never what works or is here", async () => {
+it("closes idle remote backends, but no busy or local ones", async () => {
   const closed: string[] = [];
   const busy = { remote: true, busy: true };
   const workspaces = new Workspaces(
@@ -39,7 +39,7 @@ it("gives back what is far away and idle, never what works or is here", async ()
   expect(closed).toEqual(["idle", "busy", "local"]);
 });
 
-it("keeps the shells of the latest conversations, and those that work", async () => {
+it("keeps the backends of the latest conversations, and busy ones", async () => {
   const closed: string[] = [];
   const state = { remote: false, busy: true };
   const workspaces = new Workspaces(

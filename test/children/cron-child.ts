@@ -1,0 +1,50 @@
+// A scheduler process on a fast clock, for tests with several of them: says each start and each alert before it does more.
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { JobFile } from "../../src/cron/job-file.ts";
+import { processOwner } from "../../src/cron/owner.ts";
+import { Scheduler } from "../../src/cron/scheduler.ts";
+import { createCronLedger } from "../../src/store/runtime/cron-ledger.ts";
+import { openRuntimeDb } from "../../src/store/runtime-db.ts";
+
+const [dir = "", began = "0", base = "0", speed = "1", until = "0"] = process.argv.slice(2);
+/** The clock stands still before the start and at the end: jobs are not older than it, and a slow machine catches up. */
+const now = () =>
+  Math.max(Number(base), Math.min(Number(until), Number(base) + (Date.now() - Number(began)) * Number(speed)));
+
+/** Each line in one write at the end of the file: what was written before a kill -9 has been written. */
+function say(name: string, line: string): void {
+  appendFileSync(join(dir, name), `${line}\n`);
+}
+
+const ledger = createCronLedger(() => openRuntimeDb(join(dir, "runtime.db")));
+const scheduler = new Scheduler({
+  file: new JobFile(dir, () => "UTC"),
+  ledger,
+  owners: processOwner(),
+  zone: () => "UTC",
+  now,
+  run: async (job, run) => {
+    say("starts", `${job.id} ${run.occurrence}`);
+    await sleep(Math.random() * 10);
+    return { ok: true, told: true };
+  },
+  alert: async (run) => {
+    say("alerts", `${run.id}`);
+    return undefined;
+  },
+  notice: (text) => say("notices", text),
+  maxParallel: 0,
+  // Far longer than the test on its fast clock: only the death of a process ends a lease here.
+  leaseMs: 1e12,
+});
+
+while (now() < Number(until)) {
+  await scheduler.tick();
+  await sleep(5 + Math.random() * 15);
+}
+await scheduler.tick();
+await scheduler.idle();
+await scheduler.recover();
+ledger.close();

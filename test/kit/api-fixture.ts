@@ -1,0 +1,90 @@
+// A running API server over a scripted model, for tests that talk to it.
+import OpenAI from "openai";
+import type { App } from "../../src/app/app.ts";
+import { openApp } from "../../src/app/compose.ts";
+import { openServer, type RunningServer } from "../../src/app/open-server.ts";
+import { openHome } from "../../src/home/api.ts";
+import { type FakeLlm, startFakeLlm, text } from "../servers/fake-llm.ts";
+import type { Reply } from "../servers/fake-llm-replies.ts";
+import type { RecordedRequest } from "../servers/fake-llm-request.ts";
+import { type TempHome, tempHome } from "./temp-home.ts";
+
+export const API_KEY = "test-key-0123456789";
+
+export interface ApiFixture {
+  readonly home: TempHome;
+  readonly llm: FakeLlm;
+  readonly app: App;
+  readonly server: RunningServer;
+  readonly client: OpenAI;
+  /** Replies for turns of the agent, in order; side questions such as titles do not use them up. */
+  reply(...replies: Reply[]): void;
+  /** Requests that turns made. */
+  turns(): readonly RecordedRequest[];
+  post(path: string, body: unknown, headers?: { [name: string]: string }): Promise<Response>;
+  get(path: string): Promise<Response>;
+  restart(env: { [name: string]: string }): Promise<void>;
+  close(): Promise<void>;
+}
+
+function isTurn(request: RecordedRequest): boolean {
+  return request.tools.length > 0;
+}
+
+async function serve(home: TempHome, env: { [name: string]: string }): Promise<{ app: App; server: RunningServer }> {
+  const opened = openHome([], {
+    env: { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path, ...env },
+    cwd: home.path,
+    platform: process.platform,
+    homedir: home.path,
+  });
+  const app = await openApp(opened.home);
+  return { app, server: await openServer(app, { port: 0 }) };
+}
+
+export async function apiFixture(): Promise<ApiFixture> {
+  const home = tempHome();
+  const replies: Reply[] = [];
+  const none: Reply = { status: 400, text: "the test has no more replies" };
+  const llm = await startFakeLlm({
+    script: (request) => (isTurn(request) ? (replies.shift() ?? none) : text("A title")),
+  });
+  home.useModel(llm, "approvals:\n  mode: manual\n");
+  let running = await serve(home, { API_SERVER_KEY: API_KEY });
+  const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
+  const stop = async () => {
+    await running.server.close();
+    await running.app.close();
+  };
+  return {
+    home,
+    llm,
+    get app() {
+      return running.app;
+    },
+    get server() {
+      return running.server;
+    },
+    get client() {
+      return new OpenAI({ baseURL: `${running.server.url}/v1`, apiKey: API_KEY, maxRetries: 0 });
+    },
+    reply: (...more) => void replies.push(...more),
+    turns: () => llm.requests.filter(isTurn),
+    post: (path, body, more = {}) =>
+      fetch(`${running.server.url}${path}`, {
+        method: "POST",
+        headers: { ...headers, ...more },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      }),
+    get: (path) => fetch(`${running.server.url}${path}`, { headers }),
+    restart: async (env) => {
+      await stop();
+      running = await serve(home, env);
+    },
+    close: async () => {
+      await stop();
+      await llm.close();
+      home.remove();
+    },
+  };
+}

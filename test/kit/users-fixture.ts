@@ -1,0 +1,72 @@
+// A gateway with an owner, two guests and a stranger, and a model that makes the tool call which a message spells out.
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { calls, text } from "../servers/fake-llm.ts";
+import type { FakeMessage } from "../servers/fake-telegram.ts";
+import { environment, type Script, texts, type World } from "./gateway-fixture.ts";
+
+export const OWNER = 501;
+export const GUEST = 502;
+export const OTHER = 503;
+export const STRANGER = 999;
+export const GROUP = { id: -70, type: "group", title: "Family" };
+export const TOPIC = { chat: { id: -1_007, type: "supergroup", is_forum: true, title: "Work" } };
+export const IN_TOPIC = { ...TOPIC, extra: { message_thread_id: 4, is_topic_message: true } };
+
+const folders: string[] = [];
+
+/** `CALL name {json}` makes the model call that tool; its result comes back as the answer. */
+export const callingScript: Script = (request) => {
+  const last = request.messages.at(-1);
+  if (last?.role === "tool") return text(`Result: ${String(last.text)}`);
+  const found = [...String(last?.text ?? "").matchAll(/CALL (\w+) (\{.*\})/g)].at(-1);
+  if (!found) return text(`You said: ${String(last?.text ?? "")}`);
+  return calls([{ name: found[1] ?? "", args: JSON.parse(found[2] ?? "{}") as object }] as Parameters<typeof calls>[0]);
+};
+
+export interface UsersWorld extends World {
+  /** The folder in which commands run, outside of the home. */
+  readonly place: string;
+}
+
+export async function usersWorld(
+  options: Omit<NonNullable<Parameters<typeof environment>[0]>, "cwd" | "script"> & { readonly owners?: boolean } = {},
+): Promise<UsersWorld> {
+  const place = realpathSync(mkdtempSync(join(tmpdir(), "users-")));
+  folders.push(place);
+  const owners = options.owners === false ? "" : `gateway:\n  owners: ["telegram:${OWNER}"]\n`;
+  const made = await environment({
+    ...options,
+    env: options.env ?? { TELEGRAM_ALLOWED_USERS: `${OWNER},${GUEST},${OTHER}` },
+    config: `${owners}${options.config ?? ""}`,
+    script: callingScript,
+    cwd: place,
+  });
+  return Object.assign(made, { place });
+}
+
+/** For `afterEach`, after the worlds are closed. */
+export function removePlaces(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+export const call = (name: string, args: object): string => `CALL ${name} ${JSON.stringify(args)}`;
+export const run = (command: string): string => call("terminal", { command });
+
+/** The open question in a chat; waits until there is one. */
+export async function questionIn(w: World, chat: number): Promise<FakeMessage> {
+  const find = () => w.telegram.fromBot(chat).find((message) => message.markup.includes("ea:"));
+  await w.telegram.until(() => find() !== undefined);
+  return find() as FakeMessage;
+}
+
+export const buttonOf = (question: FakeMessage, choice: string): string =>
+  RegExp(`ea:${choice}:\\w+`).exec(question.markup)?.[0] ?? "";
+
+/** The result of the tool call, as the chat shows it. */
+export async function resultIn(w: World, chat: number): Promise<string> {
+  const find = () => texts(w, chat).findLast((shown) => shown.startsWith("Result:"));
+  await w.telegram.until(() => find() !== undefined);
+  return find() ?? "";
+}
