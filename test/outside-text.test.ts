@@ -84,7 +84,7 @@ describe("without a user to ask, nothing becomes durable after", () => {
     const results = await talk.turn(remember, skill, job);
     await talk.close();
     expect(isDurable()).toBe(false);
-    for (const result of results) expect(result).toMatch(/after reading .*nobody/);
+    for (const result of results) expect(result).toMatch(/after reading .*no user is available/);
   });
 });
 
