@@ -43,7 +43,7 @@ describe("streams and exit codes", () => {
     llm.enqueue(calls([{ name: "terminal", args: { command: "rm -rf ./data" } }]), text("I could not."), title);
     const run = await ask("-z", "delete the data folder");
     expect(run).toMatchObject({ stdout: "I could not.\n", stderr: "", code: 0 });
-    expect(JSON.stringify(llm.requests[1]?.messages)).toContain("nobody is there to allow it");
+    expect(JSON.stringify(llm.requests[1]?.messages)).toContain("no user is available to approve it");
   });
 
   it("-q shows the question, each tool and how to resume", async () => {

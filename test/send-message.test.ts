@@ -234,7 +234,7 @@ describe("beside the gateway", () => {
   });
 });
 
-describe("after reading text from outside", () => {
+describe("after reading untrusted text", () => {
   function tool(home: string) {
     const pathGuard = createPathGuard({ hermesHome: home, userHome: home });
     const policy = { mode: "off" as const, yolo: true, approvalTimeoutMs: 1_000, sudoPassword: false };
@@ -286,7 +286,7 @@ describe("after reading text from outside", () => {
     const three = tool(home.path);
     await three.tool.run(args, context(person("once"), true));
     expect(three.sent).toEqual(["the secret plan"]);
-    expect(questions.at(-1)).toContain("would write to telegram:5 after reading text from outside");
+    expect(questions.at(-1)).toContain("would write to telegram:5 after reading untrusted text");
   });
 
   it("does not send protected files", async () => {

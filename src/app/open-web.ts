@@ -47,12 +47,12 @@ function servicePolicy({ home, urls }: Services): UrlPolicy {
 
 function urlChecker(policy: UrlPolicy): WebCheck {
   return async (url) => {
-    const { blockedBy, hostOf, resolveUrl } = await import("../security/url-guard.ts");
+    const { findBlockRule, normalizeHost, resolveUrl } = await import("../security/url-guard.ts");
     const verdict = await resolveUrl(url, policy);
     if (verdict.ok) return { ok: true };
     if (verdict.rule !== "blocklist") return { ok: false, reason: verdict.reason };
-    const host = hostOf(new URL(url));
-    const rule = blockedBy(host, policy.blocklist ?? []);
+    const host = normalizeHost(new URL(url));
+    const rule = findBlockRule(host, policy.blocklist ?? []);
     const blocked = { host, rule: rule?.domain ?? "", source: rule?.source ?? "", message: verdict.reason };
     return { ok: false, reason: verdict.reason, blocked };
   };

@@ -1,9 +1,11 @@
 // The subcommands of `hermes skills` that use the hub: browse, search, inspect, install, check, update, audit, uninstall, taps.
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { openHubActions } from "../../app/open-hub.ts";
 import { UserError } from "../../core/failure.ts";
+import type { InstallConsent, InstallPlan } from "../../core/skill-hub.ts";
 import { renderTable } from "../../lib/terminal/columns.ts";
-import { type Consent, type HubActions, type InstallPlan, openHubActions } from "../../skills/hub/api.ts";
+import type { HubActions } from "../../skills/hub/api.ts";
 import { type CliContext, integerOption, textOption } from "../command.ts";
 import { findingLines, plain, showPlan, verdictText } from "./skills-print.ts";
 
@@ -18,7 +20,7 @@ function printJson(context: CliContext, value: unknown): void {
 }
 
 /** Shows the plan and asks; without a terminal, `--yes` is required. */
-function askConsent(context: CliContext, verb: string): Consent {
+function askConsent(context: CliContext, verb: string): InstallConsent {
   const { terminal, values } = context;
   return async (plan) => {
     showPlan(terminal, plan, { diff: Boolean(values.diff) });
@@ -114,15 +116,15 @@ export async function install(context: CliContext): Promise<number> {
   if (values.json)
     printJson(context, {
       installed: outcome.done,
-      ...(outcome.done ? outcome.put : {}),
+      ...(outcome.done ? outcome.installed : {}),
       plan: withoutFolder(outcome.plan),
     });
   else if (outcome.done)
     terminal.out(
-      `Installed ${outcome.put.name} in\n  ${outcome.put.dir}\nUse it in a conversation with /${outcome.put.name}`,
+      `Installed ${outcome.installed.name} in\n  ${outcome.installed.dir}\nUse it in a conversation with /${outcome.installed.name}`,
     );
   else terminal.err("Nothing was installed.");
-  if (outcome.done && outcome.put.kept) terminal.err(`Your edited copy is in ${outcome.put.kept}`);
+  if (outcome.done && outcome.installed.kept) terminal.err(`Your edited copy is in ${outcome.installed.kept}`);
   return outcome.done ? 0 : 1;
 }
 
@@ -214,7 +216,7 @@ export async function uninstall(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const name = requireWord(context, "skill");
   const hub = await openHubActions(context.home);
-  await hub.mustBeInstalled(name);
+  await hub.requireInstalled(name);
   if (terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${plain(name)}?`))) return 1;
   await hub.uninstall(name, { forget: Boolean(values.forget), overwrite: Boolean(values.overwrite) });
   if (values.json) printJson(context, { skill: name, done: values.forget ? "forgotten" : "removed" });

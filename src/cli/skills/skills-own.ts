@@ -1,12 +1,18 @@
 // The subcommands of `hermes skills` for installed skills: list, config, reset, and changes by the agent that need approval.
 
+import { openApp } from "../../app/compose.ts";
+import { openOwnSkills } from "../../app/open-skills.ts";
 import { UserError } from "../../core/failure.ts";
 import { type Column, renderTable } from "../../lib/terminal/columns.ts";
-import { type OwnSkills, openOwnSkills, type SkillRow } from "../../skills/api.ts";
+import type { OwnSkillActions, OwnSkills, SkillRow } from "../../skills/api.ts";
 import { type CliContext, textOption } from "../command.ts";
 import { plain } from "./skills-print.ts";
 
 const SOURCES = ["all", "hub", "builtin", "local", "external", "plugin"];
+
+function ownSkills({ home }: CliContext): OwnSkillActions {
+  return openOwnSkills(home, () => openApp(home));
+}
 
 function wanted(context: CliContext): (row: SkillRow) => boolean {
   const source = textOption(context, "source") ?? "all";
@@ -41,7 +47,7 @@ function printList({ terminal }: CliContext, { skills, problems, waiting }: OwnS
 
 export async function list(context: CliContext): Promise<number> {
   const keep = wanted(context);
-  const found = await openOwnSkills(context.home).list(textOption(context, "platform"));
+  const found = await ownSkills(context).list(textOption(context, "platform"));
   const rows = { ...found, skills: found.skills.filter(keep) };
   if (context.values.json) context.terminal.out(JSON.stringify(rows, null, 2));
   else printList(context, rows);
@@ -50,7 +56,7 @@ export async function list(context: CliContext): Promise<number> {
 
 async function switchOne(context: CliContext, name: string, on: boolean): Promise<number> {
   const platform = textOption(context, "platform");
-  await openOwnSkills(context.home).switch(name, on, platform);
+  await ownSkills(context).switch(name, on, platform);
   const where = platform ? ` on ${platform}` : "";
   if (context.values.json)
     context.terminal.out(JSON.stringify({ skill: name, enabled: on, platform: platform ?? null }, null, 2));
@@ -69,7 +75,7 @@ export async function config(context: CliContext): Promise<number> {
   const disable = textOption(context, "disable");
   if (enable !== undefined) return switchOne(context, enable, true);
   if (disable !== undefined) return switchOne(context, disable, false);
-  const own = openOwnSkills(context.home);
+  const own = ownSkills(context);
   const settings = await own.settings(positionals[0]);
   for (const pair of (values.set ?? []) as readonly string[]) {
     const [, key, text] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
@@ -116,7 +122,7 @@ export async function reset(context: CliContext): Promise<number> {
       throw new UserError(`replace your copy of ${name}? There is no terminal to ask in`, { hint: "Add --yes." });
     if (!(await terminal.confirm(`Replace your copy of ${plain(name)}?`))) return 1;
   }
-  const outcome = await openOwnSkills(context.home).reset(name, restore);
+  const outcome = await ownSkills(context).reset(name, restore);
   if (values.json) terminal.out(JSON.stringify({ skill: name, outcome }, null, 2));
   else terminal.out(`${plain(name)} ${RESET_TEXTS[outcome]}`);
   return outcome === "restored" || outcome === "manifest_cleared" ? 0 : 1;
@@ -130,7 +136,7 @@ function requireId(context: CliContext): string {
 
 export async function review(context: CliContext): Promise<number> {
   const { terminal, values } = context;
-  const files = await openOwnSkills(context.home).waitingFiles(requireId(context));
+  const files = await ownSkills(context).waitingFiles(requireId(context));
   if (values.json) terminal.out(JSON.stringify(files, null, 2));
   else
     for (const [path, text] of Object.entries(files))
@@ -142,7 +148,7 @@ export async function approve(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const id = requireId(context);
   if (terminal.interactive && !values.yes && !(await terminal.confirm(`Approve ${id}? Read it first.`))) return 1;
-  const name = await openOwnSkills(context.home).approve(id);
+  const name = await ownSkills(context).approve(id);
   if (values.json) terminal.out(JSON.stringify({ skill: name, done: "approved" }, null, 2));
   else terminal.out(`${plain(name)} is in use.`);
   return 0;
@@ -150,7 +156,7 @@ export async function approve(context: CliContext): Promise<number> {
 
 export async function reject(context: CliContext): Promise<number> {
   const id = requireId(context);
-  await openOwnSkills(context.home).reject(id);
+  await ownSkills(context).reject(id);
   if (context.values.json) context.terminal.out(JSON.stringify({ change: id, done: "rejected" }, null, 2));
   else context.terminal.out(`${id} was rejected.`);
   return 0;

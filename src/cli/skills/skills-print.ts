@@ -1,10 +1,10 @@
 // Prints skills from the hub, the findings of the guard and the changes. Control characters in their text are replaced.
 import { stripVTControlCharacters } from "node:util";
 import { UserError } from "../../core/failure.ts";
+import type { InstallPlan } from "../../core/skill-hub.ts";
 import { formatBytes } from "../../lib/terminal/columns.ts";
 import type { Terminal } from "../../lib/terminal/terminal.ts";
 import { displayWidth } from "../../lib/text/text-width.ts";
-import type { InstallPlan } from "../../skills/hub/api.ts";
 import type { CliCommand } from "../command.ts";
 
 const MAX_FINDINGS = 12;
