@@ -1,4 +1,4 @@
-// `hermes gateway` and `hermes pairing` as a person uses them: start, status, a second start, stop, exit codes.
+// `hermes gateway` and `hermes pairing` end to end: start, status, second start, stop, exit codes.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -35,14 +35,14 @@ describe("hermes gateway", { timeout: 60_000 }, () => {
     expect(setup.stdout).not.toContain(telegram.token);
   });
 
-  it("starts, lets a person in, answers, tells the truth, refuses a second one, and stops", async () => {
+  it("starts, pairs a user, answers, reports its status, refuses a second instance, and stops", async () => {
     expect(await run("gateway", "start")).toMatchObject({ code: 0 });
     telegram.say(5, "hello");
     await telegram.until(() => telegram.fromBot(5).length === 1, 20_000);
     const code = /approve telegram (\w+)/.exec(telegram.fromBot(5)[0]?.text ?? "")?.[1] ?? "";
     expect((await run("pairing", "list")).stdout).toContain("waiting   telegram  5");
     expect((await run("pairing", "approve", "telegram", "NOTRIGHT")).code).toBe(1);
-    expect((await run("pairing", "approve", "telegram", code)).stdout).toContain("may write");
+    expect((await run("pairing", "approve", "telegram", code)).stdout).toContain("may now write");
     telegram.say(5, "now me");
     await telegram.until(() => telegram.fromBot(5).some((message) => message.text === "You said: now me"), 20_000);
     const status = await run("gateway", "status", "--deep");

@@ -76,7 +76,7 @@ it("asks for what is needed, keeps the token off the screen, and signs in", { ti
   expect(telegram.calls.map((call) => call.method)).not.toContain("getUpdates");
 });
 
-it("explains itself where nobody can answer, and checks what is there", { timeout: 60_000 }, async () => {
+it("prints instructions without a terminal, and checks the existing settings", { timeout: 60_000 }, async () => {
   const run = (args: string[], env: { [name: string]: string } = {}) =>
     runHermes(["gateway", "setup", ...args], { home: home.path, env: { TELEGRAM_API_ROOT: telegram.url, ...env } });
   const bare = await run([]);

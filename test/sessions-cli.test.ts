@@ -1,4 +1,4 @@
-// `hermes sessions` as a person uses it, on a store with known content.
+// `hermes sessions` end to end, on a store with known content.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -61,7 +61,7 @@ describe("search", () => {
   it("says when nothing was asked for", async () => {
     const { code, stderr } = await hermes("search");
     expect(code).toBe(2);
-    expect(stderr).toContain("what for");
+    expect(stderr).toContain("which words");
   });
 });
 

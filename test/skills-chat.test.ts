@@ -1,17 +1,17 @@
-// `/skills` in a real terminal: a person finds, reads, takes and drops a skill without leaving the conversation.
+// `/skills` in a real terminal: search, read, install and remove a skill within the conversation.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { HOSTILE, HubPlace, skill } from "./kit/hub-fixture.ts";
+import { HOSTILE, HubFixture, skill } from "./kit/hub-fixture.ts";
 import { openTerminal, type TestTerminal } from "./kit/terminal.ts";
 import { type FakeLlm, startFakeLlm, text } from "./servers/fake-llm.ts";
 
-let place: HubPlace;
+let place: HubFixture;
 let llm: FakeLlm;
 let terminal: TestTerminal | undefined;
 
 beforeEach(async () => {
-  place = await HubPlace.open();
+  place = await HubFixture.open();
   place.hub.repos.set("someone/tools", {
     files: {
       "skills/good-notes/SKILL.md": skill("good-notes"),

@@ -1,4 +1,4 @@
-// Questions in a real terminal: only a clear answer counts, and nothing on the screen can be painted over.
+// Questions in a real terminal: only a clear answer is accepted, and the question cannot be overwritten on the screen.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ describe("an approval", () => {
     expect(kept(open)).toBe(false);
   });
 
-  it("is not given by a draft typed before the question; the draft comes back", async () => {
+  it("is not given by a draft typed before the question; the draft is restored", async () => {
     const reply = heldReply(run("rm -rf data"));
     const open = await start([reply.promise, text("Left alone."), text("Added.")]);
     open.screen.type("danger zone\r");

@@ -1,4 +1,4 @@
-// Secrets asked for inside a conversation in a real terminal: they go where they belong and nowhere else.
+// Secrets entered during a conversation in a real terminal: they are stored in their file only.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -49,7 +49,7 @@ const envOf = (open: TerminalChat) => {
 };
 
 describe("a secret of a skill", () => {
-  it("is read without echo, and the draft typed before it comes back", async () => {
+  it("is read without echo, and the draft typed before it is restored", async () => {
     const reply = heldReply(view);
     const open = await start([reply.promise, text("Ready."), text("Next.")]);
     open.screen.type("use gifs\r");
@@ -83,7 +83,7 @@ describe("a secret of a skill", () => {
     await nowhereElse(open);
   });
 
-  it("may be pasted as one line; several lines are not taken", async () => {
+  it("may be pasted as one line; several lines are rejected", async () => {
     const open = await start([view, text("Ready.")]);
     open.screen.type("use gifs\r");
     await open.screen.shows("Key (empty to skip):");

@@ -59,11 +59,11 @@ function urlChecker(policy: UrlPolicy): WebCheck {
 }
 
 /** The model of the task or the default one; undefined when only the offline model is available. */
-async function sideModel({ models }: Services): Promise<SideModel | undefined> {
+async function sideModel({ config, models }: Services): Promise<SideModel | undefined> {
   const found = await models.resolve({});
   if ("failure" in found) return undefined;
-  const own = models.settings.auxiliary.web_extract;
-  const named = own !== undefined && ((own.provider !== "" && own.provider !== "auto") || own.baseUrl !== "");
+  const { provider, base_url: baseUrl } = config.auxiliary.web_extract;
+  const named = (provider !== "" && provider !== "auto") || baseUrl !== "";
   if (found.endpoint.transport === "offline" && !named) return undefined;
   const { SideModels } = await import("../providers/side-model.ts");
   return new SideModels(models, found.endpoint);

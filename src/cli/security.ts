@@ -1,4 +1,4 @@
-// `hermes security`: what is open, what is allowed, which files have wrong modes.
+// `hermes security`: reports open settings, standing permissions and wrong file modes.
 
 import type { Terminal } from "../lib/terminal/terminal.ts";
 import { type AuditFinding, securityAudit } from "../security/api.ts";

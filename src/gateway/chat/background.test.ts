@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
-  closeWorlds,
+  closeGateways,
   environment,
+  type GatewayFixture,
   type Script,
   texts,
-  type World,
 } from "../../../test/kit/gateway-fixture.ts";
 import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 type Request = { readonly messages: readonly { readonly role: string; readonly text?: string }[] };
 const lastWords = (request: Request) => String(request.messages.at(-1)?.text);
-const results = (w: World) => texts(w, 1).filter((shown) => shown.startsWith("🗂"));
+const results = (w: GatewayFixture) => texts(w, 1).filter((shown) => shown.startsWith("🗂"));
 
 describe("/background", () => {
   it("works beside the chat and brings its result with a header", async () => {

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
-  closeWorlds,
+  closeGateways,
   environment,
+  type GatewayFixture,
   type Script,
   texts,
-  type World,
 } from "../../../test/kit/gateway-fixture.ts";
 import { hang, text } from "../../../test/servers/fake-llm.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 /** Says it and gives what the chat reads next. */
-async function order(w: World, words: string): Promise<string> {
+async function order(w: GatewayFixture, words: string): Promise<string> {
   const before = texts(w, 1).length;
   w.telegram.say(1, words);
   await answered(w, 1, before + 1);

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 describe("while a turn runs", () => {
   const slow = (request: { messages: readonly { text?: string }[] }) => ({

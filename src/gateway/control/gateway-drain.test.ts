@@ -2,15 +2,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
-  closeWorlds,
+  closeGateways,
   environment,
+  type GatewayFixture,
   type Script,
   texts,
-  type World,
 } from "../../../test/kit/gateway-fixture.ts";
 import { calls, text } from "../../../test/servers/fake-llm.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 type Request = {
   readonly messages: readonly { readonly role: string; readonly text?: string }[];
@@ -18,8 +18,8 @@ type Request = {
 
 const DRAIN_MS = 600_000;
 const command = calls([{ name: "terminal", args: { command: "rm -rf /tmp/hermes-drain-test" } }]);
-const asked = (w: World) => w.telegram.fromBot(1).filter(({ markup }) => markup.includes("ea:once"));
-const press = (w: World, choice: string) => {
+const asked = (w: GatewayFixture) => w.telegram.fromBot(1).filter(({ markup }) => markup.includes("ea:once"));
+const press = (w: GatewayFixture, choice: string) => {
   const message = asked(w).at(-1);
   if (message) w.telegram.press(1, message, RegExp(`ea:${choice}:\\w+`).exec(message.markup)?.[0] ?? "");
 };

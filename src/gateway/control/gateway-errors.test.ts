@@ -1,10 +1,10 @@
 // Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
 import { Topics } from "../inbound/topics.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 describe("trouble on the line", () => {
   it("honours flood control and sends each message once", async () => {

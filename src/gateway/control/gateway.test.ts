@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { tempHome } from "../../../test/kit/temp-home.ts";
 import { calls, text } from "../../../test/servers/fake-llm.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 describe("a private chat", () => {
   it("answers, remembers the session, and confirms updates only after they are kept", async () => {

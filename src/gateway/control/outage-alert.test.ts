@@ -1,6 +1,6 @@
 // A platform that goes deaf is told of by another one, once, and so is its return.
 import { afterEach, expect, it } from "vitest";
-import { answered, closeWorlds, environment, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, texts } from "../../../test/kit/gateway-fixture.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
 import { OutageAlert } from "./outage-alert.ts";
 import type { LinkState } from "./platform-link.ts";
@@ -8,7 +8,7 @@ import type { LinkState } from "./platform-link.ts";
 let discord: FakeDiscord | undefined;
 
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   await discord?.close();
 });
 

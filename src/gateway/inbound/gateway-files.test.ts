@@ -4,12 +4,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, environment, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 
 const servers: Server[] = [];
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -46,7 +46,7 @@ async function audioServer(words: string, status = 200): Promise<AudioServer> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
 }
 
-function voiceNote(w: World, user: number): void {
+function voiceNote(w: GatewayFixture, user: number): void {
   w.telegram.files.set("V1", Buffer.from("OggS-recording"));
   const voice = { file_id: "V1", file_unique_id: "u", duration: 2, mime_type: "audio/ogg", file_size: 14 };
   w.telegram.say(user, "", { extra: { voice, text: undefined } });
@@ -127,7 +127,7 @@ describe("spoken answers", () => {
   });
 });
 
-function photo(w: World, user: number): void {
+function photo(w: GatewayFixture, user: number): void {
   w.telegram.files.set("P1", PNG);
   const size = { file_id: "P1", file_unique_id: "u", width: 1, height: 1, file_size: PNG.length };
   w.telegram.say(user, "", { extra: { photo: [size], caption: "what is this?", text: undefined } });
@@ -157,7 +157,7 @@ describe("a picture", () => {
 });
 
 describe("an album", () => {
-  const piece = (w: World, name: string, caption?: string) => {
+  const piece = (w: GatewayFixture, name: string, caption?: string) => {
     w.telegram.files.set(name, PNG);
     const size = { file_id: name, file_unique_id: name, width: 1, height: 1, file_size: PNG.length };
     const extra = { photo: [size], media_group_id: "g1", text: undefined, ...(caption ? { caption } : {}) };
