@@ -163,7 +163,7 @@ describe("beside the gateway", () => {
     expect(await t.ask('{"target":"telegram:ada","message":"Hello Ada"}')).toContain('"target":"telegram:5"');
     expect(t.telegram.fromBot(5)).toHaveLength(1);
     const wrong = await terminal({ TELEGRAM_BOT_TOKEN: "123456:WRONG-token-of-nobody-at-all-0000" });
-    expect(await wrong.ask('{"target":"telegram:5","message":"x"}')).toContain("does not know this bot token");
+    expect(await wrong.ask('{"target":"telegram:5","message":"x"}')).toContain("rejected the bot token");
   });
 
   it("leaves the sending to a gateway that runs", async () => {
