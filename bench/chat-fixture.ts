@@ -1,4 +1,4 @@
-// The outside of a gateway under load: a lean Bot API, a scripted model and the people who write; every step is timed.
+// The environment of a gateway under load: a small Bot API server, a scripted model and users; every step is timed.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -9,7 +9,7 @@ const MARK = /~#(\d+)-(\d+)#~/;
 export interface TurnTimes {
   readonly chat: number;
   readonly number: number;
-  /** The platform has the person's message. */
+  /** The platform has the user's message. */
   readonly saidAt: number;
   /** The model's server has the whole request. */
   askedAt: number;
@@ -19,7 +19,7 @@ export interface TurnTimes {
   shownAt: number;
 }
 
-export interface WorldOptions {
+export interface ChatFixtureOptions {
   /** Milliseconds until the model's first word. */
   modelMs(): number;
   /** Pieces that the model's answer comes in, and the time between two of them. */
@@ -53,7 +53,7 @@ const frame = (delta: object, finish: string | null = null) =>
 const USAGE = `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "test-model", choices: [], usage: { prompt_tokens: 4000, completion_tokens: 60, total_tokens: 4060 } })}\n\ndata: [DONE]\n\n`;
 const WORDS = "Some words of an answer that is neither short nor long. ";
 
-export class ChatWorld {
+export class ChatFixture {
   readonly token = TOKEN;
   readonly turns = new Map<string, TurnTimes>();
   /** Messages of the bot without a mark: acknowledgements, trouble. */
@@ -64,7 +64,7 @@ export class ChatWorld {
   answered = 0;
   telegramUrl = "";
   modelUrl = "";
-  readonly #options: WorldOptions;
+  readonly #options: ChatFixtureOptions;
   readonly #telegram = createServer((request, response) => void this.#bot(request, response));
   readonly #model = createServer((request, response) => void this.#think(request, response));
   #updates: Update[] = [];
@@ -72,7 +72,7 @@ export class ChatWorld {
   #nextMessage = 1;
   #wake: (() => void) | undefined;
 
-  constructor(options: WorldOptions) {
+  constructor(options: ChatFixtureOptions) {
     this.#options = options;
     this.#telegram.keepAliveTimeout = 60_000;
     this.#model.keepAliveTimeout = 60_000;

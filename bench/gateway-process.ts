@@ -1,9 +1,9 @@
-// A gateway in a process of its own, with a probe inside that tells lag, memory and use of the processor when asked.
+// A gateway in a separate process, with a probe that reports event-loop lag, memory and CPU use.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChatWorld } from "./chat-fixture.ts";
+import type { ChatFixture } from "./chat-fixture.ts";
 
 const PROBE = `
 import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks";
@@ -67,7 +67,7 @@ export class GatewayProcess {
   readonly #child: ChildProcess;
   #said = "";
 
-  constructor(host: ChatWorld, settings: GatewaySettings = {}) {
+  constructor(host: ChatFixture, settings: GatewaySettings = {}) {
     this.home = mkdtempSync(join(tmpdir(), "hermes-bench-gateway-"));
     writeFileSync(join(this.home, "probe.mjs"), PROBE);
     writeFileSync(

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { ChatWorld, type TurnTimes } from "./chat-fixture.ts";
+import { ChatFixture, type TurnTimes } from "./chat-fixture.ts";
 import { type Cpu, GatewayProcess, type Probe } from "./gateway-process.ts";
 import { type Line, printTable } from "./table.ts";
 
@@ -52,7 +52,7 @@ interface Phase {
 
 let modelMs = MODEL_MS;
 let onAnswer: (turn: TurnTimes) => void = () => undefined;
-const host = await new ChatWorld({
+const host = await new ChatFixture({
   modelMs: () => Math.max(0, modelMs - PIECES * 25),
   pieces: PIECES,
   pieceMs: 25,

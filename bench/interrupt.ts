@@ -13,7 +13,7 @@ import type { Reply } from "../test/servers/fake-llm-replies.ts";
 const ROUNDS = 12;
 const BUDGET_MS = 500;
 
-interface World {
+interface Scene {
   readonly llm: FakeLlm;
   /** What the next requests of turns get. */
   readonly replies: Reply[];
@@ -81,12 +81,12 @@ async function interrupted(
 const saw = (type: AgentEvent["type"]) => (events: readonly AgentEvent[]) =>
   until(() => events.some((event) => event.type === type));
 
-async function streaming({ replies, open }: World): Promise<Sample> {
+async function streaming({ replies, open }: Scene): Promise<Sample> {
   replies.push(hang("after_text", "Let me think about "));
   return interrupted(await open(), saw("delta"));
 }
 
-async function waiting({ replies, open, llm }: World): Promise<Sample> {
+async function waiting({ replies, open, llm }: Scene): Promise<Sample> {
   replies.push(hang());
   const before = llm.requests.length;
   return interrupted(await open(), () => until(() => llm.requests.length > before));
@@ -99,7 +99,7 @@ sleep $1
 wait
 `;
 
-async function children({ replies, open, folder }: World): Promise<Sample> {
+async function children({ replies, open, folder }: Scene): Promise<Sample> {
   const seconds = `30${Math.floor(Math.random() * 1e9)}`;
   writeFileSync(join(folder, "tree.sh"), TREE);
   replies.push(calls([{ name: "terminal", args: { command: `bash tree.sh ${seconds}`, timeout: 120 } }]));
@@ -107,7 +107,7 @@ async function children({ replies, open, folder }: World): Promise<Sample> {
   return interrupted(await open(), ready, seconds);
 }
 
-async function retryPause({ replies, open }: World): Promise<Sample> {
+async function retryPause({ replies, open }: Scene): Promise<Sample> {
   replies.push(...Array.from({ length: 6 }, () => status(503, { retryAfter: 20 })));
   const sample = await interrupted(await open(), saw("retrying"));
   replies.length = 0;
@@ -115,7 +115,7 @@ async function retryPause({ replies, open }: World): Promise<Sample> {
 }
 
 /** The summary hangs; the turn that wanted it is interrupted. */
-async function compaction(host: World): Promise<Sample> {
+async function compaction(host: Scene): Promise<Sample> {
   const long = `An answer. ${"It says many things about it. ".repeat(200)}`;
   const conversation = await host.open();
   const signal = new AbortController().signal;
@@ -134,7 +134,7 @@ async function compaction(host: World): Promise<Sample> {
   return sample;
 }
 
-async function environment(): Promise<World & { close(): Promise<void> }> {
+async function environment(): Promise<Scene & { close(): Promise<void> }> {
   const home = tempHome();
   const replies: Reply[] = [];
   const summaries = { hang: false };
@@ -167,7 +167,7 @@ async function environment(): Promise<World & { close(): Promise<void> }> {
   };
 }
 
-const SCENES: readonly (readonly [string, (host: World) => Promise<Sample>])[] = [
+const SCENES: readonly (readonly [string, (host: Scene) => Promise<Sample>])[] = [
   ["while text streams", streaming],
   ["before the first byte", waiting],
   ["terminal with a tree of children", children],

@@ -1,4 +1,4 @@
-// The gateway of the soak: the real one with its workers, in a process whose scheduler runs on a clock of its own.
+// The gateway of the soak, with its workers, in a process whose scheduler uses a simulated clock.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { openGateway } from "../src/app/open-gateway.ts";
@@ -44,7 +44,7 @@ function ownCounts(): Pick<Sample, "fds" | "sockets" | "threads" | "children"> {
   return { fds: targets.length - sockets, sockets, threads: tasks.length, children: children.length };
 }
 
-/** Runs until it is told to stop. */
+/** Runs until it receives the stop message. */
 export async function runSoakHost(): Promise<void> {
   const tell = (report: Report) => void process.send?.(report);
   const { home } = openHome([], {

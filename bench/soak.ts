@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { ChatWorld } from "./chat-fixture.ts";
+import { ChatFixture } from "./chat-fixture.ts";
 import { type Order, type Report, runSoakHost, type Sample } from "./soak-host.ts";
 import { type Line, printTable } from "./table.ts";
 
@@ -39,7 +39,7 @@ class Host {
   readonly #child: ChildProcess;
   #waiting: ((report: Report) => void)[] = [];
 
-  constructor(environment: ChatWorld) {
+  constructor(environment: ChatFixture) {
     const here = dirname(fileURLToPath(import.meta.url));
     const root = process.env.HERMES_ROOT ?? process.cwd();
     const built = dirname(process.env.HERMES_TEST_PROGRAM ?? join(root, "dist", "main.js"));
@@ -105,7 +105,7 @@ class Host {
 }
 
 /** One round: every chat writes once; some send a file, some give a command, now and then every line breaks. */
-async function round(environment: ChatWorld, host: Host, number: number): Promise<void> {
+async function round(environment: ChatFixture, host: Host, number: number): Promise<void> {
   const expected = environment.answered + CHATS;
   const ticks = Math.floor((TICKS * number) / ROUNDS) - Math.floor((TICKS * (number - 1)) / ROUNDS);
   const ticking = host.order({ ticks });
@@ -141,7 +141,7 @@ function rise(list: readonly number[]): number {
 }
 
 async function people(): Promise<number> {
-  const environment = await new ChatWorld({ modelMs: () => 15, pieces: 5, pieceMs: 3, script: toolCall }).start();
+  const environment = await new ChatFixture({ modelMs: () => 15, pieces: 5, pieceMs: 3, script: toolCall }).start();
   const host = new Host(environment);
   const samples: Sample[] = [];
   try {
@@ -174,7 +174,7 @@ const plain = (what: string, ours: string, absolute?: Line["absolute"]): Line =>
   ...(absolute ? { absolute } : {}),
 });
 
-function printResults(environment: ChatWorld, host: Host, samples: readonly Sample[]): number {
+function printResults(environment: ChatFixture, host: Host, samples: readonly Sample[]): number {
   const half = samples.slice(Math.floor(samples.length / 2));
   const at = (share: number) => samples[Math.min(samples.length - 1, Math.floor(samples.length * share))];
   const four = (text: (sample: Sample) => string) =>

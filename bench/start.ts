@@ -124,7 +124,7 @@ async function promptReady(env: NodeJS.ProcessEnv): Promise<number> {
   return time;
 }
 
-/** What every request carries before the first word of the person, by part. */
+/** The constant part of every request, by section. */
 async function printFixedPrompt(home: string, env: NodeJS.ProcessEnv): Promise<number> {
   const { createHermes } = (await import(join(root, "dist", "index.js"))) as typeof import("../src/index.ts");
   const hermes = await createHermes({ home, env, cwd: home });

@@ -77,7 +77,7 @@ export interface BenchFiles {
   readonly byLayout: Readonly<Partial<Record<IndexLayout, string>>>;
 }
 
-/** `say` is told about each stage and how long it took. */
+/** `say` is called with each stage and its duration. */
 export async function buildFiles(
   folder: string,
   total: number,

@@ -1,4 +1,4 @@
-// The yardstick: the plain statements of the schema on node:sqlite's API, without any of our code around them.
+// The floor: the same SQL statements on the API of node:sqlite, without any other code.
 import { type DatabaseSync, sqliteModule } from "../src/store/sqlite/connection/sqlite-module.ts";
 
 export interface Raw {

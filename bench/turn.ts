@@ -1,4 +1,4 @@
-// Bench: the overhead of a turn without the model, by length of history, on a real store.
+// LoopFixture: the overhead of a turn without the model, by length of history, on a real store.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

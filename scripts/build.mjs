@@ -119,7 +119,7 @@ async function writeChunks(parts, names) {
   const hash = createHash("sha256");
   for (const { path, text } of outputFiles) {
     const linked = text.replace(/\brequire\("\.\/([\w.-]+)\.js"\)/g, toChunk);
-    // A package that makes a `require` of its own (web-tree-sitter does) must not shadow the launcher's.
+    // A package that declares its own `require` (web-tree-sitter does) must not shadow the launcher's.
     const shadows = /\b(?:var|let|const) require\s*=/.test(linked);
     const code = shadows ? linked.replace(/\brequire\((?="[^"\\]+"\))/g, "__require(") : linked;
     writeFileSync(path, code);

@@ -1,4 +1,4 @@
-// docs/reference/cli.md, made from the commands' own help.
+// Generates docs/reference/cli.md from the help of the commands.
 import { type CliCommand, helpText } from "../src/cli/command.ts";
 import { commands } from "../src/cli/table.ts";
 

@@ -1,5 +1,5 @@
-// Adds the optional packages of other platforms to package-lock.json: `npm install` leaves out those that the registry at
-// hand does not serve, and `npm ci` then refuses the lock file. Run it after the lock file was made anew.
+// Adds the optional packages of other platforms to package-lock.json: `npm install` omits those that the registry in use does
+// not serve, and `npm ci` then refuses the lock file. Run it after the lock file has changed.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

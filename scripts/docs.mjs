@@ -1,4 +1,4 @@
-// Writes the generated pages of docs/; with --check it only says which are stale, and then ends with exit code 1.
+// Writes the generated pages of docs/; with --check it only lists stale pages, and exits with 1 if there are any.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -1,5 +1,5 @@
-// Everything that must hold: static checks, then unit and end-to-end tests. Ends with `N passed, M failed`.
-// Arguments are handed to vitest as file filters; with any, the static checks are left out.
+// Runs the static checks, then the unit and end-to-end tests. The last line is `N passed, M failed`.
+// Arguments are file filters for vitest; with any, the static checks are skipped.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What needs an approval where nobody can be asked: it is not done, and the client reads why and where it can be.
+// Actions that need an approval when no user can be asked: they are denied, and the client gets the reason.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -28,13 +28,13 @@ function expectNote(words: string): void {
   expect(words).toContain("approvals.mode");
 }
 
-describe("an approval that nobody can give, with the official client", () => {
+describe("an approval without a user, with the official client", () => {
   it("in a chat completion", async () => {
     const answer = await api.client.chat.completions.create({ model: "m", messages });
     const said = answer.choices[0]?.message.content ?? "";
     expectNote(said);
     expect(answer).toMatchObject({ hermes: { denied } });
-    // The model is told the same, so that it does not try variants.
+    // The model gets the same text, so that it does not try variants.
     expect(api.turns()[1]?.messages.at(-1)?.text).toContain("/v1/runs");
     // The client sends the whole text back, and its session is known by it.
     api.reply(text("Nothing else."));

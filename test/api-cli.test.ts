@@ -1,4 +1,4 @@
-// `hermes api` as a person runs it: the built program, its own home, a real port.
+// `hermes api` end to end: the built program, a temporary home, a real port.
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ afterEach(async () => {
   home.remove();
 });
 
-it("makes a key, serves, tells its state, and ends in order", async () => {
+it("creates a key, serves, reports its status and shuts down", async () => {
   const env = { PATH: process.env.PATH ?? "", HOME: home.path, HERMES_HOME: home.path };
   const child = spawn(process.execPath, [hermesProgram(), "api", "run", "--port", "0"], { cwd: home.path, env });
   let said = "";

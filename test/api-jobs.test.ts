@@ -1,4 +1,4 @@
-// Scheduled jobs over the API server: made, listed, changed, paused, started, removed, behind the same door.
+// Scheduled jobs over the API server: created, listed, changed, paused, started, removed, with the same authentication.
 import { request } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { API_KEY, type ApiFixture, apiFixture } from "./kit/api-fixture.ts";

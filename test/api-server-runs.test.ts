@@ -22,7 +22,7 @@ async function frames(answer: Response): Promise<{ event: string | null; data: s
 }
 
 describe("responses with the official client", () => {
-  it("keeps answers, goes on from them, branches, retrieves and deletes", async () => {
+  it("stores responses, continues from them, branches, retrieves and deletes", async () => {
     api.reply(text("Paris."), text("Two million."), text("Berlin is another story."));
     const first = await api.client.responses.create({
       model: "m",
@@ -66,7 +66,7 @@ describe("responses with the official client", () => {
     expect((await api.client.responses.retrieve(final.id)).status).toBe("completed");
   });
 
-  it("goes on in a named conversation, and forgets what it was told not to store", async () => {
+  it("continues a named conversation, and does not store responses with store: false", async () => {
     api.reply(text("One."), text("Two."), text("Three."));
     const conversation = "counting";
     await api.client.responses.create({ model: "m", input: "Count", conversation });

@@ -1,4 +1,4 @@
-// The API server's door and its chat dialect, with the official client and curl against a real server.
+// Authentication and chat completions of the API server, with the official client and curl against a real server.
 import { execFile } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -135,7 +135,7 @@ describe("chat completions with the official client", () => {
     expect(api.turns()[0]?.system).toContain("Speak like a sailor.");
   });
 
-  it("streams text and tells the progress of tools", async () => {
+  it("streams text and the progress of tools", async () => {
     writeFileSync(join(api.home.path, "notes.txt"), "the launch is on Friday\n");
     api.reply(
       calls([{ name: "read_file", args: { path: "notes.txt" } }], { text: "Let me look." }),
@@ -197,7 +197,7 @@ describe("chat completions with the official client", () => {
     ]);
   });
 
-  it("goes on with a named session", async () => {
+  it("resumes a named session", async () => {
     api.reply(text("Noted."), text("Marmalade."));
     const headers = { "X-Hermes-Session-Id": "kitchen-1" };
     const say = (content: string) =>
@@ -231,7 +231,7 @@ describe("chat completions with the official client", () => {
     expect(api.turns()[0]?.aborted).toBe(true);
   });
 
-  it("answers equal requests that come at once, each in a session of its own", async () => {
+  it("answers equal concurrent requests, each in a separate session", async () => {
     api.reply(...[1, 2, 3].map(() => text("Same.")));
     const first = { messages: [{ role: "user", content: "Say it" }] };
     const ask = async (body: object) => {

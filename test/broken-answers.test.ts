@@ -1,4 +1,4 @@
-// Answers that break off, are filtered or come over a connection that the server closed: what a person gets to see.
+// Answers that break off, are filtered or come over a closed connection: what the user sees.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -71,7 +71,7 @@ const CUTS: { readonly [name: string]: (dialect: RawDialect, text: string) => re
 const usageOnly = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 40, completion_tokens: 2 } })}\n\n`;
 
 describe.each<RawDialect>(["chat", "anthropic", "responses"])("an answer that breaks off (%s)", (dialect) => {
-  it.each(Object.keys(CUTS))("is continued after %s, and the person is told", async (name) => {
+  it.each(Object.keys(CUTS))("is continued after %s, and the user is notified", async (name) => {
     const half = CUTS[name]?.(dialect, "The quick brown fox ju") ?? [];
     const server = await serve(dialect, half, [chunked(textFrames(dialect, "mps over.") + endFrames(dialect))]);
     const run = await runHermes(["-z", "Tell me"], { home: home.path });

@@ -81,7 +81,7 @@ function own(path: string, uid: number): void {
   }
 }
 
-/** What is wrong with how the command ended; nothing when it is right. A gateway that does not run has a code of its own. */
+/** The wrong properties of a result; empty when it is right. `gateway status` has its own code for a stopped gateway. */
 function faults(args: readonly string[], run: HermesRun, codes: readonly number[], says = /./): string[] {
   const code = args.join(" ") === "gateway status" && run.code === 3 ? 0 : (run.code ?? -1);
   const trace = /^ {4}at |unexpected error|SqliteError/m.test(run.stderr);
@@ -225,7 +225,7 @@ describe("files of the home that cannot be used", () => {
 });
 
 describe("disks", () => {
-  /** Runs the command in a mount namespace of its own; `prepare` mounts something at $M first. */
+  /** Runs the command in a separate mount namespace; `prepare` mounts something at $M first. */
   function onDisk(prepare: string, args: readonly string[], home: string) {
     const place = join(base, `disk-${++count}`);
     mkdirSync(place);

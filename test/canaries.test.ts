@@ -1,4 +1,4 @@
-// Thirty canary secrets, every tool exercised: afterwards none stands in clear in the home, the logs, the store or a request.
+// Thirty canary secrets, every tool exercised: none of them is in plain text in the home, the logs, the store or a request.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -37,7 +37,7 @@ async function recalled(tool: Tool, sessionId: string, query: string): Promise<s
   return String((await tool.run({ query }, context)).content);
 }
 
-/** Fills the window, compacts, goes on, three times over; every promise is checked after each pass. */
+/** Fills the window and compacts, three times; every guarantee is checked after each pass. */
 async function live(seed: number, engine: ContextEngine, side: CountingSide) {
   const window = engine.contextLength;
   const overhead = Math.min(6_000, Math.floor(window * 0.3));

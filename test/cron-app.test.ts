@@ -1,20 +1,20 @@
-// Jobs through the whole program: conversations, deliveries, what is refused, and the tool.
+// Jobs through the whole program: conversations, deliveries, refusals and the cronjob tool.
 import { existsSync, mkdirSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CommandContext } from "../src/core/command.ts";
 import type { JobInput } from "../src/core/job-service.ts";
-import { CronWorld } from "./kit/cron-fixture.ts";
+import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, type FakeLlm, hang, status, text } from "./servers/fake-llm.ts";
 
-let host: CronWorld;
+let host: CronFixture;
 beforeEach(async () => {
-  host = await CronWorld.start();
+  host = await CronFixture.start();
 });
 afterEach(() => host.close());
 
 describe("a job with a model", () => {
-  it("runs in a fresh session of its own, without the tools that would lead astray, and is delivered", async () => {
+  it("runs in a new session, without tools that make no sense in a job, and is delivered", async () => {
     await host.open("timezone: Europe/Berlin\n");
     const cron = await host.app.cron();
     const job = await cron.actions.create({
@@ -62,7 +62,7 @@ describe("a job with a model", () => {
     expect(host.documents(job.id)).toHaveLength(2);
   });
 
-  it("sends no file that holds keys or passwords, and tells of files that are not there", async () => {
+  it("sends no file with keys or passwords, and reports missing files", async () => {
     await host.open();
     const keys = join(host.home.path, ".env");
     const link = join(host.home.path, "notes.txt");
@@ -77,7 +77,7 @@ describe("a job with a model", () => {
     expect(host.sent[0]?.message.text).toContain("/nowhere/report.pdf");
   });
 
-  it("tells about a failure at its targets, once", async () => {
+  it("reports a failure to its targets once", async () => {
     await host.open();
     const cron = await host.app.cron();
     const job = await cron.actions.create({ schedule: "every 1h", prompt: "Look.", deliver: "telegram" });
@@ -182,7 +182,7 @@ describe("a job with a model", () => {
     expect(host.sent[0]?.message.text).toContain("prompt injection");
   });
 
-  it("denies what is dangerous, because nobody is there", async () => {
+  it("denies dangerous actions, because no user is present", async () => {
     await host.open();
     const victim = join(host.home.path, "precious");
     mkdirSync(victim);

@@ -1,4 +1,4 @@
-// `hermes cron` as a person uses it.
+// `hermes cron` end to end.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -152,7 +152,7 @@ it("refuses changes that change nothing or leave nothing", async () => {
   expect(jobs).toEqual([made]);
 });
 
-it("looks at jobs that a file of somebody else broke, and says what is wrong with each", async () => {
+it("lists jobs of a file that another program damaged, with the error of each", async () => {
   writeFileSync(join(home.path, "config.yaml"), "timezone: Mars/Base\n");
   mkdirSync(join(home.path, "cron"));
   const broken = [
@@ -231,7 +231,7 @@ it("shows the jobs of a home that may only be read, and says why it changes noth
   }
 });
 
-it("ends a run whose process was killed as abandoned, tells it once, and does not start it again", async () => {
+it("records a run whose process was killed as abandoned, reports it once, and does not start it again", async () => {
   const marker = join(home.path, "began");
   mkdirSync(join(home.path, "scripts"));
   writeFileSync(join(home.path, "scripts", "slow.sh"), `echo x >> ${marker}\nsleep 60\n`);

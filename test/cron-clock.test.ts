@@ -1,9 +1,9 @@
-// The clock is set back: jobs go on by what it shows now, and what has just run is not run twice.
+// The clock is set back: jobs follow the new time, and a job that has just run does not run twice.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runHermes } from "./kit/run-hermes.ts";
-import { NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 import { tempHome } from "./kit/temp-home.ts";
 
 const MINUTE = 60_000;
@@ -11,10 +11,10 @@ const HOUR = 60 * MINUTE;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 describe("with a clock that the test moves", () => {
-  let bed: SchedulerBed;
+  let bed: SchedulerFixture;
   const told: string[] = [];
   beforeEach(() => {
-    bed = new SchedulerBed((text) => told.push(text));
+    bed = new SchedulerFixture((text) => told.push(text));
     told.length = 0;
   });
   afterEach(() => bed.remove());
@@ -23,7 +23,7 @@ describe("with a clock that the test moves", () => {
     { name: "* * * * *", schedule: { kind: "cron", expr: "* * * * *", display: "* * * * *", tz: "UTC" } },
     { name: "every 1m", schedule: { kind: "interval", minutes: 1, display: "every 1m" } },
   ])(
-    "$name goes on at once after three hours ahead and back, also when those hours come again",
+    "$name continues at once after the clock went three hours ahead and back, also when those hours repeat",
     async ({ schedule }) => {
       bed.jobs({ schedule });
       const { tick } = bed.open();
@@ -74,7 +74,7 @@ describe("with a clock that the test moves", () => {
     ]);
   });
 
-  it("one-off jobs keep their time, and a new interval job is not brought forward by a small step", async () => {
+  it("one-off jobs keep their time, and a small step does not make a new interval job run earlier", async () => {
     const at = iso(NINE + 48 * HOUR);
     bed.jobs(
       { id: "o".repeat(12), schedule: { kind: "once", run_at: at, display: "once" }, next_run_at: at },

@@ -1,4 +1,4 @@
-// Whose wish a job is: what was removed does not come back by itself, and text from outside schedules nothing.
+// Consent for jobs: a removed job is not created again by the agent, and text from outside schedules nothing.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -32,7 +32,7 @@ afterEach(async () => {
   home.remove();
 });
 
-/** A person who answers as told, and remembers what was asked. */
+/** A user with scripted answers who records the questions. */
 function person(choice: "once" | "deny"): { human: Human; asked: ApprovalRequest[] } {
   const asked: ApprovalRequest[] = [];
   const approve = async (request: ApprovalRequest) => {
@@ -71,7 +71,7 @@ it("asks before a removed job comes back, by whatever name or wording", async ()
     expect(asked.map(({ reason }) => reason).join()).toContain('the job "Weather", which was removed');
     expect(JSON.parse(result)).toMatchObject({ success: false });
   }
-  // Where nobody can be asked it is a no, also when approvals are switched off.
+  // Without a user the answer is no, also when approvals are switched off.
   const { result } = await turn(nobody, again[1] as Reply);
   expect(result).toContain("removed on");
   expect(await actions.list()).toEqual([]);
@@ -100,7 +100,7 @@ it("lets a person at the command line bring it back without a question", async (
   expect(await actions.removedLike({ prompt: PROMPT })).toBeUndefined();
 });
 
-it("schedules nothing after text from outside where nobody watches, also in later turns", async () => {
+it("schedules nothing after text from outside when no user is present, also in later turns", async () => {
   const { actions } = await app.cron();
   const reads = calls([{ name: "web_search", args: { query: "weather" } }]);
   const seen = await turn(nobody, reads);

@@ -1,4 +1,4 @@
-// A run by hand while the gateway runs: the gateway does it, and the terminal only waits for the receipt.
+// `hermes cron run` while the gateway runs: the gateway runs the job, and the terminal waits for the receipt.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ afterEach(async () => {
   home.remove();
 });
 
-it("goes on when its terminal is gone", { timeout: 60_000 }, async () => {
+it("continues when its terminal is closed", { timeout: 60_000 }, async () => {
   const terminal = start("cron", "run", "Wait");
   await until(() => existsSync(began));
   terminal.kill("SIGKILL");
@@ -51,7 +51,7 @@ it("goes on when its terminal is gone", { timeout: 60_000 }, async () => {
   expect((await history())[0].owner).toContain(`:${gateway.pid}:`);
 });
 
-it("ends with a receipt, and a second order meanwhile is refused", { timeout: 60_000 }, async () => {
+it("ends with a receipt, and a second request meanwhile is refused", { timeout: 60_000 }, async () => {
   const first = hermes("cron", "run", "Wait");
   await until(() => existsSync(began));
   const second = await hermes("cron", "run", "Wait");
@@ -64,7 +64,7 @@ it("ends with a receipt, and a second order meanwhile is refused", { timeout: 60
   expect(readFileSync(document, "utf8")).toContain("done");
 });
 
-it("is told as abandoned when the gateway dies over it", { timeout: 60_000 }, async () => {
+it("is reported as abandoned when the gateway is killed during the run", { timeout: 60_000 }, async () => {
   const order = hermes("cron", "run", "Wait");
   await until(() => existsSync(began));
   gateway.kill("SIGKILL");

@@ -1,4 +1,4 @@
-// Results of jobs that run outside the gateway reach their chats: by the gateway's outbox or by themselves, each once.
+// Results of jobs that run outside the gateway are delivered once, by the gateway's outbox or by the command itself.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   home = tempHome();
   telegram = await new FakeTelegram({ latencyMs: 20 }).start();
   mkdirSync(join(home.path, "scripts"));
-  // Each run says a number of its own.
+  // Each run prints a unique number.
   writeFileSync(join(home.path, "scripts", "count.sh"), 'echo "result #$$$(date +%s%N)#"\n');
 });
 afterEach(async () => {
@@ -55,7 +55,7 @@ describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
     expect(history).toMatchObject([{ state: "ran", deliveryError: null }]);
   });
 
-  it("leaves it to a gateway that runs, which goes on listening", async () => {
+  it("leaves it to a running gateway, which continues to receive messages", async () => {
     await makeJob();
     expect((await hermes("gateway", "start")).code).toBe(0);
     expect((await hermes("cron", "run", "Count")).code).toBe(0);
@@ -137,7 +137,7 @@ it(`is sent once, whatever ${KILLS} kills come between`, { timeout: 60_000 + KIL
   expect(sent.length - new Set(sent).size).toBe(0);
   expect(noted).toBe(0);
   expect(new Set(sent).size).toBeGreaterThanOrEqual(runs.filter(({ state }) => state === "ran").length);
-  // An alert whose sender died is told again when its lease is over; by then it has its old key.
+  // An alert whose sender was killed is sent again when its lease has expired, with the same key.
   const alerts = texts().filter((words) => words.includes("was cut off"));
   const abandoned = runs.filter(({ state }) => state === "abandoned");
   expect(new Set(alerts).size).toBe(alerts.length);

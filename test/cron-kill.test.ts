@@ -1,4 +1,4 @@
-// Many jobs due at one moment, and the process that runs them killed: what had not begun runs after the restart, once.
+// Many jobs are due at once and the process that runs them is killed: jobs that had not started run once after the restart.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -101,7 +101,7 @@ it.each([50, 900])(
     const missing = Array.from({ length: JOBS }, (_, index) => index.toString(16).padStart(12, "0")).filter(
       (id) => !ran.includes(id),
     );
-    // What did not run is told as abandoned, never silently lost.
+    // Runs that did not finish are reported as abandoned.
     expect(missing.filter((id) => !abandoned.some((run) => run.jobId === id))).toEqual([]);
   },
   40_000,

@@ -1,15 +1,15 @@
-// What a run of a job has: its folder, its tools, its model, the spare models, and an end in every case.
+// A run of a job: folder, tools, model, failover, and exactly one end.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { upcomingRuns } from "../src/cron/api.ts";
-import { CronWorld } from "./kit/cron-fixture.ts";
+import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, type FakeLlm, startFakeLlm, status, text } from "./servers/fake-llm.ts";
 
-let host: CronWorld;
+let host: CronFixture;
 let spare: FakeLlm;
 beforeEach(async () => {
-  host = await CronWorld.start();
+  host = await CronFixture.start();
   spare = await startFakeLlm();
 });
 afterEach(async () => {
@@ -42,7 +42,7 @@ it("works in its folder, with the project's files and only its own toolsets", as
   expect(third?.tools).toContain("read_file");
 });
 
-it("goes on with a spare model, and takes the model that the job names", async () => {
+it("fails over to the next model, and uses the model that the job names", async () => {
   await host.open(
     `agent:\n  api_max_retries: 1\nproviders:\n  spare:\n    base_url: ${spare.url}/v1\n    default_model: spare-model\nfallback_providers:\n  - provider: spare\n    model: spare-model\n`,
   );
@@ -135,7 +135,7 @@ it("is not promised by a ticker that cannot look at the jobs", async () => {
   expect(await tickerProblem()).toContain("jobs.json is damaged");
 });
 
-it("counts anew when it gets another kind of schedule, or fewer repetitions than it has had", async () => {
+it("restarts its count when its schedule changes kind, or when it gets fewer repetitions than it has had", async () => {
   await host.open();
   host.script("say.sh", "echo hello\n");
   const cron = await host.app.cron();

@@ -1,17 +1,17 @@
-// The scheduler: what runs, what is missed, what is abandoned, and what is told.
+// The scheduler: runs, missed and abandoned occurrences, and their reports.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claimDue } from "../src/cron/claim.ts";
-import { ID, NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { ID, NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-let bed: SchedulerBed;
+let bed: SchedulerFixture;
 beforeEach(() => {
-  bed = new SchedulerBed();
+  bed = new SchedulerFixture();
 });
 afterEach(() => bed.remove());
 
@@ -108,7 +108,7 @@ describe("a due job", () => {
     expect(scheduler.running).toBe(0);
   });
 
-  it("that fails is told once", async () => {
+  it("that fails is reported once", async () => {
     bed.jobs({});
     const { tick, job, states } = bed.open();
     bed.result = async () => {
@@ -146,7 +146,7 @@ describe("jobs of one tick", () => {
 });
 
 describe("missed occurrences", () => {
-  it("late within the grace period run, later ones are recorded with a reason and told once", async () => {
+  it("late within the grace period run; later ones are recorded with a reason and reported once", async () => {
     bed.jobs({});
     const { tick, states, job } = bed.open();
     bed.now = NINE + 3 * DAY + HOUR;
@@ -187,7 +187,7 @@ describe("missed occurrences", () => {
     expect((await job()).repeat.completed).toBe(3);
   });
 
-  it("while a caught-up run took long are told when it ends, not only at the next tick", async () => {
+  it("during a long catch-up run are reported when it ends, not at the next tick", async () => {
     const minutely = { kind: "interval", minutes: 1, display: "every 1m" };
     bed.jobs({ schedule: minutely, catch_up: "all", catch_up_limit: 2 });
     const { tick, states } = bed.open();
@@ -287,7 +287,7 @@ describe("two schedulers", () => {
 });
 
 describe("a lost owner", () => {
-  it("leaves an abandoned run behind, told once, never started again", async () => {
+  it("leaves an abandoned run, which is reported once and never started again", async () => {
     bed.jobs({});
     const first = bed.open({ lost: true });
     bed.result = () => new Promise(() => undefined);

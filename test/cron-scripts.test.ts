@@ -1,12 +1,12 @@
-// The scripts of jobs: which program runs them, how they end, and what becomes of their output.
+// Scripts of jobs: interpreter, exit codes, output.
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { CronWorld } from "./kit/cron-fixture.ts";
+import { CronFixture } from "./kit/cron-fixture.ts";
 
-let host: CronWorld;
+let host: CronFixture;
 beforeEach(async () => {
-  host = await CronWorld.start();
+  host = await CronFixture.start();
 });
 afterEach(() => host.close());
 

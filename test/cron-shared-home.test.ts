@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { takeTickLock } from "../src/cron/tick-lock.ts";
-import { ID, NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { ID, NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
-let bed: SchedulerBed;
+let bed: SchedulerFixture;
 beforeEach(() => {
-  bed = new SchedulerBed();
+  bed = new SchedulerFixture();
   writeFileSync(join(bed.dir, ".tick.lock"), "");
 });
 afterEach(() => bed.remove());

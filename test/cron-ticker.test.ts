@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { processOwner } from "../src/cron/owner.ts";
 import { CronTicker } from "../src/cron/ticker.ts";
-import { NINE, SchedulerBed } from "./kit/scheduler-fixture.ts";
+import { NINE, SchedulerFixture } from "./kit/scheduler-fixture.ts";
 
-let bed: SchedulerBed;
+let bed: SchedulerFixture;
 beforeEach(() => {
-  bed = new SchedulerBed();
+  bed = new SchedulerFixture();
 });
 afterEach(() => bed.remove());
 
@@ -60,7 +60,7 @@ describe("the ticker", () => {
     expect(bed.runs).toHaveLength(count);
   });
 
-  it("tells about a damaged file once, goes on, and recovers with the file", async () => {
+  it("reports a damaged file once, continues, and recovers when the file is repaired", async () => {
     writeFileSync(join(bed.dir, "jobs.json"), "{ damaged");
     const { scheduler, ledger } = bed.open();
     const notices: string[] = [];
@@ -82,7 +82,7 @@ describe("the ticker", () => {
     await ticker.stop();
   });
 
-  it("interrupts a run that outlasts the patience of a stop; the run still gets its end and is told", async () => {
+  it("interrupts a run that exceeds the shutdown limit; the run still gets its end and is reported", async () => {
     bed.jobs({});
     const { scheduler, ledger, states } = bed.open();
     bed.result = (_job, signal) =>

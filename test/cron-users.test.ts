@@ -1,13 +1,13 @@
-// Jobs of several people in one home: who sees, changes and hears of which.
+// Jobs of several users in one home: who may see, change and receive which.
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { nobody } from "../src/core/human.ts";
 import type { JobOrigin } from "../src/core/job.ts";
-import { CronWorld } from "./kit/cron-fixture.ts";
+import { CronFixture } from "./kit/cron-fixture.ts";
 import { calls, text } from "./servers/fake-llm.ts";
 
-let host: CronWorld;
+let host: CronFixture;
 beforeEach(async () => {
-  host = await CronWorld.start();
+  host = await CronFixture.start();
   await host.open("platform_toolsets:\n  telegram: [web, session_search, cronjob]\n");
 });
 afterEach(() => host.close());
@@ -74,7 +74,7 @@ it("runs no script of the home for a person who has no terminal there", async ()
   expect(owned?.success).toBe(true);
 });
 
-it("runs a job with the sight and the tools that the person has who made it", async () => {
+it("runs a job with the access and the tools of the user who created it", async () => {
   const cron = await host.app.cron();
   const enabled_toolsets = ["terminal", "session_search"];
   await asked(GUEST, { action: "create", schedule: "1d", prompt: "Look for it", name: "Look", enabled_toolsets });

@@ -24,7 +24,7 @@ const SPANS: readonly (readonly [number, number])[] = fullProof
     ];
 /** Daily in the hour that clocks jump over, and several times in the nights of Sundays. */
 const WANTED: readonly Wanted[] = SCHEDULES.filter(({ expr }) => expr === "30 2 * * *" || expr === "15 1,2,3 * * 0");
-/** Every so many ticks two programs look after the jobs at once, and every so many one starts anew. */
+/** After so many ticks two schedulers tick at once, and after so many one is restarted. */
 const TOGETHER = 5;
 const RESTART = 97;
 

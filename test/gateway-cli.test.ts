@@ -1,4 +1,4 @@
-// `hermes gateway` and `hermes pairing` as a person uses them: start, status, a second start, stop, exit codes.
+// `hermes gateway` and `hermes pairing` end to end: start, status, second start, stop, exit codes.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ describe("hermes gateway", { timeout: 60_000 }, () => {
     expect(setup.stdout).not.toContain(telegram.token);
   });
 
-  it("starts, lets a person in, answers, tells the truth, refuses a second one, and stops", async () => {
+  it("starts, pairs a user, answers, reports its status, refuses a second instance, and stops", async () => {
     expect(await run("gateway", "start")).toMatchObject({ code: 0 });
     telegram.say(5, "hello");
     await telegram.until(() => telegram.fromBot(5).length === 1, 20_000);

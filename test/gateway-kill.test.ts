@@ -49,7 +49,7 @@ async function kill(): Promise<void> {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The question's mark, which the scripted model gives back. */
+/** The mark of a question, which the scripted model repeats. */
 const markOf = (words: string) => /#\d+-\d+#/.exec(words)?.[0] ?? "";
 
 function answers(chat: number): string[] {

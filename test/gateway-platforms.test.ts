@@ -1,4 +1,4 @@
-// One gateway, several platforms at once: a question in, the agent's answer out, over each platform's own wire.
+// One gateway with several platforms: a question and its answer over the protocol of each.
 import { createHmac } from "node:crypto";
 import { createTransport } from "nodemailer";
 import OpenAI from "openai";

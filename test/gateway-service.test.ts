@@ -1,4 +1,4 @@
-// `hermes gateway` as a service and as a process: its manager is asked, a stop is always heard, nothing is cut off.
+// `hermes gateway` as a service and as a process: the service manager is used, a stop always works, no turn is cut off.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";

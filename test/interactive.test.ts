@@ -1,4 +1,4 @@
-// The conversation in a real terminal, as a person sees it.
+// The interactive conversation in a real terminal.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -33,7 +33,7 @@ afterEach(async () => {
   home.remove();
 });
 
-it("converses, shows tools, runs commands, and prints how to resume", async () => {
+it("answers, shows tools, runs commands, and prints how to resume", async () => {
   writeFileSync(join(home.path, "a.txt"), "the secret word is 備份\n");
   const screen = await start(calls([{ name: "read_file", args: { path: "a.txt" } }]), text("The word is 備份."));
   screen.type("what is the word?\r");
@@ -70,7 +70,7 @@ it("asks before something dangerous, and takes no for an answer", async () => {
   expect(existsSync(join(home.path, "build"))).toBe(false);
 });
 
-it("stops on Ctrl-C and accepts the next message", async () => {
+it("stops the turn on Ctrl-C and continues the conversation", async () => {
   const screen = await start(drip("word ".repeat(400), { everyMs: 1500 }), text("Here I am again."));
   screen.type("tell me a long story\r");
   await screen.shows("word word word");

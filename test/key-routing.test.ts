@@ -46,7 +46,7 @@ describe("the key of the primary does not reach a fallback on another port", () 
     ["fallback_providers without a key", (url: string) => ({ fallback_providers: [entry(url)] }), ""],
     ["fallback_model without a key", (url: string) => ({ fallback_model: entry(url) }), ""],
     [
-      "a fallback with a key of its own",
+      "a fallback with its own key",
       (url: string) => ({ fallback_providers: [entry(url, { api_key: FALLBACK_KEY })] }),
       `Bearer ${FALLBACK_KEY}`,
     ],

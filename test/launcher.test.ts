@@ -1,4 +1,4 @@
-// The built program as the launcher runs it: every chunk loads, and what only the bundle could break still works.
+// The built program as the launcher runs it: every chunk loads, and features that bundling could break still work.
 import { execFileSync } from "node:child_process";
 import { cpSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";

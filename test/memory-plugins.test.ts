@@ -1,4 +1,4 @@
-// The memory providers that come with the program, through the host that loads them.
+// The bundled memory providers, through the host that loads them.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -160,7 +160,7 @@ describe("holographic", () => {
     expect((await facts(provider, "about", { names: ["Grace Hopper"] })).facts).toEqual([]);
   });
 
-  it("hears of notes, extracts only when asked to, and tells reading from writing", async () => {
+  it("receives notes, extracts only on request, and distinguishes reads from writes", async () => {
     const quiet = await start();
     const said = [{ role: "user" as const, content: "I prefer tabs over spaces. Hello there." }];
     await quiet.onSessionEnd?.(said);
@@ -203,7 +203,7 @@ describe("holographic", () => {
     expect(await later.prefetch("walruses", "s")).toBe("");
   });
 
-  it("leaves an index of v0.14 whole, whoever wrote first", async () => {
+  it("keeps an index of v0.14 intact, whichever program wrote first", async () => {
     await facts(await start(), "keep", { content: "Kept before their index was there" });
     byReference("");
     const provider = await start();

@@ -1,4 +1,4 @@
-// A memory provider is shut down once at the end of each conversation, however that end comes.
+// A memory provider is shut down once at the end of each conversation, for every kind of end.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

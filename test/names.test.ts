@@ -35,7 +35,6 @@ const RETIRED_PHRASES: { readonly [phrase: string]: string } = {
   inOneLine: "oneLine",
   sayBack: "announce",
   tellOthers: "notify",
-  wordsOf: "errorMessage",
 };
 
 const EXPORTED =

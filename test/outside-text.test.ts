@@ -1,14 +1,14 @@
-// Text from outside must not become durable without consent: through real tools, over turns, restarts and subagents.
+// Text from outside must not become durable without approval: with real tools, over turns, restarts and subagents.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { answering, GuardedWorld, type ToolUse } from "./kit/guarded-home-fixture.ts";
+import { answering, GuardedHome, type ToolUse } from "./kit/guarded-home-fixture.ts";
 import { calls, text } from "./servers/fake-llm.ts";
 
-let host: GuardedWorld;
+let host: GuardedHome;
 beforeEach(async () => {
-  host = await GuardedWorld.open();
+  host = await GuardedHome.open();
 });
 afterEach(() => host.close());
 
@@ -36,7 +36,7 @@ const isDurable = () =>
   (existsSync(join(host.home, "cron/jobs.json")) &&
     readFileSync(join(host.home, "cron/jobs.json"), "utf8").includes("Hello"));
 
-describe("with nobody there, nothing becomes durable after", () => {
+describe("without a user, nothing becomes durable after", () => {
   const sources: readonly (readonly [string, () => readonly ToolUse[]])[] = [
     ["web_extract", () => [{ name: "web_extract", args: { urls: [host.page] } }]],
     ["curl in the terminal", () => [terminal(`curl -s ${host.page}`)]],

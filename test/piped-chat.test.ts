@@ -1,4 +1,4 @@
-// A conversation whose input is a pipe: one message for each line, and questions that old lines do not answer.
+// A conversation with piped input: one message per line, and lines that were sent before a question do not answer it.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

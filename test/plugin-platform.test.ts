@@ -1,4 +1,4 @@
-// The platform of the guide, as a stranger would bring it: written down as it stands there, and used with the built program.
+// The platform of docs/add-a-platform.md as a plugin: the code of the guide, used with the built program.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -57,8 +57,8 @@ afterEach(async () => {
   home.remove();
 });
 
-describe("a platform that a plugin brings", { timeout: 90_000 }, () => {
-  it("is set up, lets people in, answers and tells how it is doing", async () => {
+describe("a platform of a plugin", { timeout: 90_000 }, () => {
+  it("is set up, pairs users, answers and reports its status", async () => {
     home.useModel(llm, "plugins:\n  enabled: [house]\n");
     const bare = await run("gateway", "setup");
     expect(bare.stdout).toContain("· House chat: HOUSE_URL, HOUSE_TOKEN not set");
@@ -107,7 +107,7 @@ describe("a platform that a plugin brings", { timeout: 90_000 }, () => {
     expect(house.fromBot("hall")).toHaveLength(2);
   });
 
-  it("loses nothing while it is away, and what it does wrong harms nobody", async () => {
+  it("loses no message while it is offline, and its errors affect no other platform", async () => {
     configure("    allow_from: [ada]\n");
     const broken = `export function register(ctx) {
       ctx.registerPlatform({ name: "ghost", enabled: () => { throw new Error("boo"); }, connect: async () => ({}) });

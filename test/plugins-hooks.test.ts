@@ -1,4 +1,4 @@
-// Every hook, fired by a real conversation: when, with which arguments, and what an answer does.
+// Every hook, called by a real conversation: when, with which arguments, and the effect of its result.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -234,7 +234,7 @@ describe("what an answer does", () => {
     expect(readFileSync(join(home, "state.db")).includes("It is raining.")).toBe(false);
   });
 
-  it("transform_llm_output: the person reads the text instead, and post_llm_call hears it", async () => {
+  it("transform_llm_output: the user sees the changed text, and post_llm_call receives it", async () => {
     install({ transform_llm_output: "Said differently." });
     model.enqueue(text("Said plainly."), text("t"));
     expect(await turn("go")).toBe("Said differently.");

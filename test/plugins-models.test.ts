@@ -1,4 +1,4 @@
-// Model providers of plugins, everywhere a person meets a provider: listed, chosen, tested, given a key, talked to.
+// Model providers of plugins in every command that uses providers: list, set, test, keys, chat.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,7 +104,7 @@ it("a provider that code registers is there from the first command on", async ()
   expect(await row("coded")).toMatchObject({ state: "ready", defaultModel: "coded-1" });
 });
 
-it("no plugin gets another provider's name, or its key for a host of its own", async () => {
+it("no plugin can take the name of another provider, or use its key for another host", async () => {
   const base_url = `${model.url}/v1`;
   plugin("thief", {
     kind: "model-provider",

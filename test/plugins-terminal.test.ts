@@ -1,4 +1,4 @@
-// `hermes plugins` as a person meets it: in a terminal, from a folder to a running plugin with its key.
+// `hermes plugins` in a terminal, from a folder to a running plugin with its key.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

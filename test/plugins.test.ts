@@ -1,4 +1,4 @@
-// Plugins as a third party writes them: files in an empty home, the built program, a scripted model.
+// Plugins of third parties: files in an empty home, the built program, a scripted model.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -109,7 +109,7 @@ describe("the frozen examples", () => {
     expect(existsSync(join(home, "cache", "plugins", "typescript"))).toBe(true);
   });
 
-  it("leave out one that throws and one for another API, and go on", async () => {
+  it("skip one that throws and one for another API, and continue", async () => {
     configure({ plugins: { enabled: ["thrower", "future", "greeter"] } });
     fromFrozen("thrower", "future", "greeter");
     model.enqueue(text("still here"), text("A title"));
@@ -125,7 +125,7 @@ describe("the frozen examples", () => {
     expect(rows.find((row) => row.name === "thrower")?.problem).toBe("the thrower threw");
   });
 
-  it("are listed beside what the program brings itself, when asked for", async () => {
+  it("are listed with the bundled plugins on request", async () => {
     configure({ plugins: { enabled: ["greeter"] } });
     fromFrozen("greeter");
     const rows = JSON.parse((await hermes(["plugins", "list", "--all", "--json"])).stdout) as {
@@ -187,7 +187,7 @@ describe("what a plugin may use", () => {
     writeFileSync(join(dir, "index.js"), code);
   };
 
-  it("a command of its own, the person's model, and a line in the ledger", async () => {
+  it("its own command, the user's model, and a row in the ledger", async () => {
     configure({ plugins: { enabled: ["teller"] } });
     write(
       "teller",

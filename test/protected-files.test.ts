@@ -6,11 +6,11 @@ import { openApp } from "../src/app/compose.ts";
 import { openHome } from "../src/home/api.ts";
 import { nobody } from "../src/index.ts";
 import { isProtected } from "../src/security/protected-files.ts";
-import { CANARY, GuardedWorld } from "./kit/guarded-home-fixture.ts";
+import { CANARY, GuardedHome } from "./kit/guarded-home-fixture.ts";
 
-let environment: GuardedWorld;
+let environment: GuardedHome;
 beforeEach(async () => {
-  environment = await GuardedWorld.open();
+  environment = await GuardedHome.open();
 });
 afterEach(() => environment.close());
 

@@ -1,4 +1,4 @@
-// After a compaction the model no longer has what it read: the same file can be read again.
+// After a compaction the model no longer has the content that it read: the same file can be read again.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

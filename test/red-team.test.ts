@@ -1,4 +1,4 @@
-// The built program makes the calls of attacks in a sandbox; what counts is what happened to the files and keys there.
+// The built program makes the tool calls of attacks in a sandbox; the test checks their effects on files and keys.
 // The short form. All attempts: `npm run proof -- red-team`.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -59,7 +59,7 @@ describe.skipIf(problem)("the red team's short form", () => {
     expect(missed.map(told)).toEqual([]);
   });
 
-  it("lets Hermes make a sandbox of its own", () => {
+  it("lets Hermes create its own sandbox", () => {
     expect(of([nested]).map(({ seen }) => [seen.exitCode, seen.output])).toEqual([[0, ""]]);
   });
 

@@ -1,4 +1,4 @@
-// Files handed back and forth with Hermes Agent v0.14 itself: each program opens, extends and understands the other's.
+// Files exchanged with Hermes Agent v0.14: each program opens, extends and reads files of the other.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -224,7 +224,7 @@ interface Hit {
 }
 
 describe("a home of Hermes Agent v0.14", () => {
-  it.skipIf(missing !== undefined)("lists, searches, exports and continues here, and goes on there", async () => {
+  it.skipIf(missing !== undefined)("lists, searches, exports and continues here, and continues there", async () => {
     const home = newHome();
     await reference.run(home, STORY);
     const exported = resultOf<unknown[]>((await reference.run(home, calls(["export_all", {}])))[0]);

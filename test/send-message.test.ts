@@ -1,16 +1,16 @@
-// Messages to other chats: by name or id, through the gateway or alone, and only as far as the writer may reach.
+// Messages to other chats: by name or id, with and without a gateway, within the rights of the sender.
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import type { Human } from "../src/core/human.ts";
 import { nobody } from "../src/core/human.ts";
-import { serveControl } from "../src/gateway-control/gateway-process.ts";
+import { serveControl } from "../src/gateway-control/api/control-socket.ts";
 import { openHome } from "../src/home/api.ts";
 import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";
 import { sendMessageTool } from "../src/tools/send-message.ts";
-import { answered, closeWorlds, environment, type Script, texts } from "./kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type Script, texts } from "./kit/gateway-fixture.ts";
 import { runHermes } from "./kit/run-hermes.ts";
 import { tempHome } from "./kit/temp-home.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
@@ -18,13 +18,13 @@ import { FakeTelegram } from "./servers/fake-telegram.ts";
 
 const ends: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   for (const end of ends.splice(0).reverse()) await end();
 });
 
 const OWNER = 'gateway:\n  owners: ["telegram:1"]\n';
 
-/** A model that passes a person's JSON on to the tool, and the tool's answer back to the person. */
+/** A model that passes the user's JSON to the tool, and the tool's result to the user. */
 const deliverer = ((request: { messages: readonly { role: string; text?: string }[] }) => {
   const last = request.messages.at(-1);
   const words = String(last?.text ?? "");
@@ -72,7 +72,7 @@ describe("in a chat", () => {
     expect(roles?.slice(-2)).toEqual(["assistant: slept\n\n[Delivered from telegram]\nMeanwhile.", "user: and?"]);
   });
 
-  it("lists the chats to the owner, and tells an unknown name", async () => {
+  it("lists the chats for the owner, and reports an unknown name", async () => {
     const w = await environment({
       script: deliverer,
       config: OWNER,

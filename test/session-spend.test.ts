@@ -1,4 +1,4 @@
-// The spending cap of a conversation counts through compactions: a new session id is not a new purse.
+// The budget of a conversation includes the sessions before a compaction.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// `hermes sessions` as a person uses it, on a store with known content.
+// `hermes sessions` end to end, on a store with known content.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

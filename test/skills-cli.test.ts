@@ -1,16 +1,16 @@
-// `hermes skills` as a person types it.
+// `hermes skills` end to end.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { HOSTILE, HubPlace, skill } from "./kit/hub-fixture.ts";
+import { HOSTILE, HubFixture, skill } from "./kit/hub-fixture.ts";
 import { type HermesRun, hermesProgram, runHermes } from "./kit/run-hermes.ts";
 import { openTerminal } from "./kit/terminal.ts";
 
-let place: HubPlace;
+let place: HubFixture;
 
 beforeAll(async () => {
   hermesProgram();
-  place = await HubPlace.open();
+  place = await HubFixture.open();
 }, 60_000);
 
 afterAll(() => place.close());
@@ -70,7 +70,7 @@ test("settings of skills, and switching them off", async () => {
   });
 }, 30_000);
 
-test("a bundled skill that was edited goes back to the shipped one only when told so", async () => {
+test("an edited bundled skill is reset to the shipped version only on request", async () => {
   const { skills } = JSON.parse((await hermes("list", "--source", "builtin", "--json")).stdout) as {
     skills: { name: string; dir: string }[];
   };
@@ -85,7 +85,7 @@ test("a bundled skill that was edited goes back to the shipped one only when tol
   expect(readFileSync(file, "utf8")).toBe(shipped);
 }, 30_000);
 
-test("at a terminal the person is shown the plan and asked; no means no", async () => {
+test("in a terminal the user sees the plan and is asked; no changes nothing", async () => {
   const home = join(place.root, "third");
   mkdirSync(home);
   for (const [answer, there] of [

@@ -1,13 +1,13 @@
-// What becomes of installed skills: updates, edits, hostile lock files, snapshots, publishing.
+// Installed skills: updates, edits, malicious lock files, snapshots, publishing.
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { HOSTILE, HubPlace, listing, skill, yes } from "./kit/hub-fixture.ts";
+import { HOSTILE, HubFixture, listing, skill, yes } from "./kit/hub-fixture.ts";
 
-let place: HubPlace;
+let place: HubFixture;
 
 beforeEach(async () => {
-  place = await HubPlace.open();
+  place = await HubFixture.open();
 });
 
 afterEach(() => place.close());
@@ -110,7 +110,7 @@ describe("afterwards", () => {
     place.expectUntouched();
   });
 
-  test("a snapshot brings the same skills to another home, and notices when one is no longer the same", async () => {
+  test("a snapshot installs the same skills in another home, and reports a skill that has changed", async () => {
     serve("First.");
     await place.actions.install(identifier(), { category: "office" }, yes);
     await place.actions.install("official/writing/neat", {}, yes);
@@ -134,7 +134,7 @@ describe("afterwards", () => {
   });
 });
 
-test("GitHub's limits and missing repositories are told with a hint; the token goes to GitHub only", async () => {
+test("GitHub's limits and missing repositories are reported with a hint; the token is sent to GitHub only", async () => {
   place.hub.repos.set("a/b", { files: { "s/SKILL.md": skill("s") } });
   const withToken = await place.open({ GITHUB_TOKEN: "token-of-the-test" });
   await withToken.inspect("a/b/s");

@@ -1,15 +1,15 @@
-// A skill from each source of the hub, an honest one and hostile ones, from servers on loopback.
+// A skill from each source of the hub, valid and malicious ones, from servers on loopback.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeTarGz, makeZip } from "./kit/archive-makers.ts";
-import { CAREFUL, HOSTILE, HubPlace, listing, skill, yes } from "./kit/hub-fixture.ts";
+import { CAREFUL, HOSTILE, HubFixture, listing, skill, yes } from "./kit/hub-fixture.ts";
 
-let place: HubPlace;
+let place: HubFixture;
 
 beforeEach(async () => {
-  place = await HubPlace.open();
+  place = await HubFixture.open();
 });
 
 afterEach(() => place.close());

@@ -129,7 +129,7 @@ describe("skills in a conversation", () => {
 describe("the program", () => {
   const env = () => ({ HERMES_INFERENCE_PROVIDER: "offline" });
 
-  it("brings no skills in for --version and --help", async () => {
+  it("loads no skills for --version and --help", async () => {
     for (const flag of ["--version", "--help"]) expect((await runHermes([flag], { home })).code).toBe(0);
     expect(existsSync(join(home, "skills"))).toBe(false);
   });

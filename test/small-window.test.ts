@@ -1,4 +1,4 @@
-// Long conversations in small windows: the loop and the shipped compressor together never send too much and never stop.
+// Long conversations in small windows: with the built-in compaction the loop never sends too much and never stops.
 import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { openConversation } from "../src/agent/conversation.ts";
@@ -7,7 +7,18 @@ import { textOf } from "../src/core/message.ts";
 import type { ModelRequest } from "../src/core/provider.ts";
 import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../src/core/tokens.ts";
 import { defineTool } from "../src/core/tool.ts";
-import { call, collect, deafSide, endOf, fails, openBench, type Reply, says, scripted, uses } from "./kit/scripted.ts";
+import {
+  call,
+  collect,
+  deafSide,
+  endOf,
+  fails,
+  openLoopFixture,
+  type Reply,
+  says,
+  scripted,
+  uses,
+} from "./kit/scripted.ts";
 
 const look = defineTool({
   name: "look",
@@ -33,7 +44,7 @@ const talk: Reply = (request, signal) => {
 };
 
 it.each([8_000, 16_000, 32_000])("a window of %i tokens", async (window) => {
-  await using bench = await openBench();
+  await using bench = await openLoopFixture();
   const provider = scripted([talk]);
   const engine = new Compressor({ contextLength: window, side: deafSide });
   const conversation = await openConversation(bench.parts({ provider, engine, tools: [look] }));
@@ -55,7 +66,7 @@ it.each([8_000, 16_000, 32_000])("a window of %i tokens", async (window) => {
 });
 
 it("a window that was believed ten times too large is found out and respected", async () => {
-  await using bench = await openBench();
+  await using bench = await openLoopFixture();
   const real = 16_000;
   const strict: Reply = (request, signal) => {
     const failure = { kind: "context_overflow", message: "prompt is too long" } as const;

@@ -1,4 +1,4 @@
-// The conformance suite on the hosts that exist.
+// The conformance suite for each host of the store.
 
 import { HOSTS } from "./kit/store-fixture.ts";
 import { storeConformance } from "./suites/store-conformance.ts";

@@ -1,4 +1,4 @@
-// A file shared with Hermes Agent v0.14, which is Python: what either side writes, the other opens, extends and searches.
+// A file shared with Hermes Agent v0.14: each program opens, extends and searches what the other wrote.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -74,7 +74,7 @@ db.close()
 `;
 
 describe(`a file written by Python${reason}`, () => {
-  it.skipIf(reason !== "")("lists, searches, replays, exports and goes on here", async () => {
+  it.skipIf(reason !== "")("lists, searches, replays, exports and continues here", async () => {
     runPython(WRITE);
     const store = await SqliteSessionStore.open({ path });
     const [row] = await store.listSessions();

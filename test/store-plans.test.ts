@@ -1,4 +1,4 @@
-// No statement of the store's daily work walks through all messages: each is asked for its plan on a real file.
+// No frequent statement of the store scans all messages: the query plan of each is checked on a real file.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

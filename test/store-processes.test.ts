@@ -1,4 +1,4 @@
-// Several processes on one file: killed writers lose nothing that was acknowledged; eight writers all get through.
+// Several processes on one file: killed writers lose no acknowledged row; eight writers all succeed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// Random operations on a store and on a plain model of it must agree at every step, on every host.
+// Random operations on a store and on a simple model of it agree after every step, on every host.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

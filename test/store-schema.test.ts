@@ -1,4 +1,4 @@
-// The file itself: a fresh one has exactly the declared objects; one of any earlier version becomes like it.
+// The schema: a new file has exactly the declared objects; files of earlier versions are migrated to it.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Escape sequences in what the model says: a terminal shows them, a pipe gets the bytes.
+// Escape sequences in the model's text: a terminal shows them escaped, a pipe gets the bytes.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

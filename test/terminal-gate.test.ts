@@ -1,4 +1,4 @@
-// The tools that execute, behind the real gate, with nobody present: files are the witnesses.
+// Tools that execute commands, with the real gate and no user: the test checks the files.
 import {
   existsSync,
   mkdirSync,
@@ -203,7 +203,7 @@ describe("the folder of a command", () => {
     expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("# mine\n");
   });
 
-  it("may begin with ~, and leaves the shell where it was told to be", async () => {
+  it("may begin with ~, and leaves the shell in the given folder", async () => {
     expect(await terminal({ command: "pwd -P", workdir: "~" })).toMatchObject({ output: home, exit_code: 0 });
     expect(await terminal({ command: "pwd -P; ls", workdir: "~/Documents" })).toMatchObject({
       output: `${documents}\nthesis.txt`,

@@ -1,4 +1,4 @@
-// Text pasted and typed into a real terminal: what becomes a message, and what the screen shows of it.
+// Text pasted and typed into a real terminal: the resulting messages and the screen.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -104,7 +104,7 @@ describe("a pasted block is one message with its exact text", () => {
     expect(open.userTexts().at(-1)).toBe(lines(20, "\n"));
   });
 
-  it("and Backspace removes its label as a whole", async () => {
+  it("and Backspace takes its label away as a whole", async () => {
     const open = await start(text("Seen."));
     open.screen.type(`keep ${bracketed("a\nb")}`);
     await open.screen.shows("❯ keep [pasted #1: 2 lines]");
@@ -163,7 +163,7 @@ describe("the line editor", () => {
     expect(open.userTexts().at(-1)).toBe("hello world");
   });
 
-  it("shows a message sent while an answer streams on a separate line", async () => {
+  it("shows a message that is sent during an answer on a separate line", async () => {
     const open = await start(drip("word ".repeat(400), { everyMs: 1_500 }), text("Good."));
     open.screen.type("go\r");
     await open.screen.shows("word word");
@@ -189,7 +189,7 @@ describe("the line editor", () => {
     expect(open.screen.screen()).toMatch(/\n❯ ?\nResume with: hermes -r \d/);
   });
 
-  it("resumes after Ctrl-Z when the process cannot be stopped", async () => {
+  it("continues after Ctrl-Z when no shell could resume it", async () => {
     const open = await start(text("Good."));
     open.screen.type("half");
     await open.screen.shows("❯ half");
@@ -209,7 +209,7 @@ describe("the line editor", () => {
     expect(open.userTexts()).toEqual(["first\nsecond"]);
   });
 
-  it("prints the resume hint on a separate line and stores the messages in the history", async () => {
+  it("prints the resume command on a separate line, and stores the messages in the history", async () => {
     const open = await start(text("Good."));
     open.screen.type("hi\r");
     await open.screen.shows(/Good\.\n❯$/);

@@ -39,7 +39,7 @@ async function open(terminal: object, path = "/usr/local/bin:/usr/bin:/bin"): Pr
   return hermes;
 }
 
-/** What the model was told by its tools, in order. */
+/** The tool results that the model received, in order. */
 const results = () =>
   (llm.requests.findLast((request) => request.messages.some((message) => message.role === "tool"))?.messages ?? [])
     .filter((message) => message.role === "tool")
@@ -81,7 +81,7 @@ it("names what is available when a backend is not", async () => {
   expect(results()[0]).toContain("local, ssh and docker");
 });
 
-it.skipIf(!usable.ok)("keeps file tools and commands inside the sandbox until the person opens a path", async () => {
+it.skipIf(!usable.ok)("keeps file tools and commands inside the sandbox until the user allows a path", async () => {
   const outside = mkdtempSync("/opt/hermes-places-");
   const asked: string[] = [];
   const human: Human = {

@@ -1,4 +1,4 @@
-// Questions in a real terminal: only a clear answer counts, and nothing on the screen can be painted over.
+// Questions in a real terminal: only a clear answer is accepted, and the question cannot be overwritten on the screen.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";

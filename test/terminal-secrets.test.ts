@@ -1,4 +1,4 @@
-// Secrets asked for inside a conversation in a real terminal: they go where they belong and nowhere else.
+// Secrets entered during a conversation in a real terminal: they are stored in their file only.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";

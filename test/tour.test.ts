@@ -1,4 +1,4 @@
-// The tour of the documentation, for real: find a bug in a small repository, patch it, run its tests, report.
+// The steps of docs/tour.md: find a bug in a small repository, patch it, run its tests, report.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

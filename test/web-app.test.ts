@@ -56,7 +56,7 @@ async function turn(input: string): Promise<string[]> {
   return answers;
 }
 
-it("searches the person's own server on the local network, and refuses pages there unless allowed", async () => {
+it("searches the user's own server on the local network, and refuses pages there unless allowed", async () => {
   await start({});
   llm.enqueue(
     calls([{ name: "web_search", args: { query: "foxes", limit: 2 } }]),

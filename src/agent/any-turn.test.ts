@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
-  type Bench,
   call,
   endOf,
   fails,
   hangs,
-  openBench,
+  type LoopFixture,
+  openLoopFixture,
   type Reply,
   says,
   scripted,
@@ -20,9 +20,9 @@ import { Type } from "../core/schema.ts";
 import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeAll(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 

@@ -2,12 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Bench,
   call,
   collect,
   endOf,
   fails,
-  openBench,
+  type LoopFixture,
+  openLoopFixture,
   plainEngine,
   says,
   scripted,
@@ -22,9 +22,9 @@ import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./delegation/no-memory.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

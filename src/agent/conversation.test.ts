@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Bench,
   call,
   collect,
   endOf,
   fails,
   hangs,
-  openBench,
+  type LoopFixture,
+  openLoopFixture,
   says,
   scripted,
   uses,
@@ -19,9 +19,9 @@ import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./delegation/no-memory.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

@@ -3,19 +3,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bundle } from "../../test/kit/bundle.ts";
-import { type Bench, collect, endOf, openBench, says, scripted } from "../../test/kit/scripted.ts";
+import { collect, endOf, type LoopFixture, openLoopFixture, says, scripted } from "../../test/kit/scripted.ts";
 import type { Message } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import { projectMessages } from "../core/projection.ts";
 import { openConversation } from "./conversation.ts";
 
 let program: string;
-let bench: Bench;
+let bench: LoopFixture;
 beforeAll(async () => {
   program = await bundle("test/children/agent-child.ts");
 });
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

@@ -1,14 +1,14 @@
 // What an external memory keeps passes the gate; what it only reads does not need to.
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type Bench, call, collect, openBench, says, scripted, uses } from "../../test/kit/scripted.ts";
+import { call, collect, type LoopFixture, openLoopFixture, says, scripted, uses } from "../../test/kit/scripted.ts";
 import type { Gate, Intent } from "../core/gate.ts";
 import type { Memory } from "../core/memory.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./delegation/no-memory.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

@@ -2,14 +2,14 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Bench,
   call,
   collect,
   deafSide,
   endOf,
   fails,
   hangs,
-  openBench,
+  type LoopFixture,
+  openLoopFixture,
   says,
   scripted,
   uses,
@@ -21,9 +21,9 @@ import { defineTool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import { noMemory } from "./delegation/no-memory.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

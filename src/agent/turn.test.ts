@@ -2,12 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Bench,
   call,
   collect,
   endOf,
   IDENTITY,
-  openBench,
+  type LoopFixture,
+  openLoopFixture,
   type Reply,
   says,
   scripted,
@@ -19,9 +19,9 @@ import { defineTool, type Tool } from "../core/tool.ts";
 import { openConversation } from "./conversation.ts";
 import type { AgentSettings } from "./parts.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

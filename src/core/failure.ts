@@ -42,7 +42,10 @@ export class UserError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
 
-  constructor(message: string, options: { hint?: string | undefined; exitCode?: number | undefined; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { hint?: string | undefined; exitCode?: number | undefined; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "UserError";
     this.hint = options.hint;

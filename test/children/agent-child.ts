@@ -1,4 +1,4 @@
-// A process that holds a conversation until it is killed: says every message that was acknowledged.
+// A process that runs a conversation until it is killed, and prints every message that was acknowledged.
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";

@@ -1,4 +1,4 @@
-// A child process for the race test of the key file: adds a key of its own, then counts uses of a shared one.
+// A child process for the race test of the key file: adds a key, then counts uses of a shared key.
 import { Credentials } from "../../src/providers/keys/credentials.ts";
 
 const [path = "", name = "", sharedId = "", rounds = "0"] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// A scheduler process on a fast clock, for tests with several of them: says each start and each alert before it does more.
+// A scheduler process on a fast clock, for tests with several of them: prints each start and each alert before it continues.
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

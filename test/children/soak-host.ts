@@ -1,4 +1,4 @@
-// A program that starts process trees and never ends by itself: the soak test kills it without warning.
+// A program that starts process trees until the soak test kills it.
 import { openSoak } from "../kit/soak-cycles.ts";
 
 const soak = openSoak(process.argv[2] ?? "");

@@ -1,4 +1,4 @@
-// A process that uses a shared store, for tests with several of them: `append`, `time` or `read` until told to stop.
+// A process that uses a shared store, for tests with several of them: `append`, `time` or `read` until it is stopped.
 import { writeSync } from "node:fs";
 import { SqliteSessionStore } from "../../src/store/sqlite-session-store.ts";
 

@@ -1,4 +1,4 @@
-// Uses a store whose file or folder its user may not write, then may: for a user whom file modes bind.
+// Uses a store whose file or folder is first read-only and then writable. Runs as a user other than root.
 import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,4 +1,4 @@
-// Makes zip and tar.gz archives, honest ones and such as no honest program would write.
+// Creates zip and tar.gz archives, valid and malicious ones.
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { crc32 } from "../../src/skills/hub/zip.ts";
 

@@ -1,4 +1,4 @@
-// A whole program with jobs: a real home, a scripted model, real scripts, chats that note what they get.
+// A program with jobs: a temporary home, a scripted model, real scripts, platforms that record what they send.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { App } from "../../src/app/app.ts";
@@ -8,7 +8,7 @@ import { openHome } from "../../src/home/api.ts";
 import { type FakeLlm, startFakeLlm } from "../servers/fake-llm.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
-export class CronWorld {
+export class CronFixture {
   readonly home: TempHome = tempHome();
   readonly llm: FakeLlm;
   readonly notices: string[] = [];
@@ -19,12 +19,12 @@ export class CronWorld {
     this.llm = llm;
   }
 
-  static async start(): Promise<CronWorld> {
-    return new CronWorld(await startFakeLlm());
+  static async start(): Promise<CronFixture> {
+    return new CronFixture(await startFakeLlm());
   }
 
   get app(): App {
-    if (!this.#app) throw new Error("open the world first");
+    if (!this.#app) throw new Error("open the fixture first");
     return this.#app;
   }
 

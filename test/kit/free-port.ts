@@ -1,4 +1,4 @@
-// A port on loopback that nobody listens on.
+// Finds an unused port on loopback.
 import { type AddressInfo, createServer } from "node:net";
 
 /** Free a moment ago: the system hands such ports out in turn, so the next one to ask gets another. */

@@ -1,4 +1,4 @@
-// A gateway with a home of its own, a scripted model and a Bot API server on loopback.
+// A gateway with a temporary home, a scripted model and a Bot API server on loopback.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type OpenedGateway, openGateway } from "../../src/app/open-gateway.ts";
@@ -8,7 +8,7 @@ import { type FakeLlm, startFakeLlm, text } from "../servers/fake-llm.ts";
 import { FakeTelegram, type FakeTelegramOptions } from "../servers/fake-telegram.ts";
 import { type TempHome, tempHome } from "./temp-home.ts";
 
-export interface World {
+export interface GatewayFixture {
   readonly home: TempHome;
   readonly llm: FakeLlm;
   readonly telegram: FakeTelegram;
@@ -21,7 +21,7 @@ export interface World {
   later(ms: number): void;
 }
 
-const worlds: World[] = [];
+const fixtures: GatewayFixture[] = [];
 export type Script = NonNullable<Parameters<typeof startFakeLlm>[0]>["script"];
 
 async function startGateway(
@@ -64,7 +64,7 @@ export async function environment(
     /** Where commands run; the home itself when absent. */
     cwd?: string;
   } = {},
-): Promise<World> {
+): Promise<GatewayFixture> {
   const home = tempHome();
   const llm = await startFakeLlm({
     script: options.script ?? ((request) => text(`You said: ${String(request.messages.at(-1)?.text ?? "")}`)),
@@ -87,7 +87,7 @@ export async function environment(
   const place = options.cwd === undefined ? {} : { cwd: options.cwd };
   const watch = { log, now: () => Date.now() + ahead, ...chores, ...place };
   const started = await startGateway(home, telegram, env, watch);
-  const made: World = {
+  const made: GatewayFixture = {
     home,
     llm,
     telegram,
@@ -102,13 +102,13 @@ export async function environment(
       ahead += ms;
     },
   };
-  worlds.push(made);
+  fixtures.push(made);
   return made;
 }
 
 /** For `afterEach`. */
-export async function closeWorlds(): Promise<void> {
-  for (const each of worlds.splice(0)) {
+export async function closeGateways(): Promise<void> {
+  for (const each of fixtures.splice(0)) {
     await each.gateway.stop(500);
     await each.opened.close();
     await each.telegram.close();
@@ -117,10 +117,11 @@ export async function closeWorlds(): Promise<void> {
   }
 }
 
-export const texts = (w: World, chat: number) =>
+export const texts = (w: GatewayFixture, chat: number) =>
   w.telegram
     .fromBot(chat)
     .map((message) => message.text)
     // Neither progress nor the placeholder that teaches the first message its place.
     .filter((shown) => !shown.startsWith("🔧") && shown !== "…");
-export const answered = (w: World, chat: number, count = 1) => w.telegram.until(() => texts(w, chat).length >= count);
+export const answered = (w: GatewayFixture, chat: number, count = 1) =>
+  w.telegram.until(() => texts(w, chat).length >= count);

@@ -1,4 +1,4 @@
-// A person's home with canary keys, a project and a loopback page, and Hermes with a scripted model in the project.
+// A user's home with canary keys, a project and a page on loopback, and Hermes with a scripted model in the project.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -38,7 +38,7 @@ export function answering(choice: "once" | "deny"): { readonly human: Human; rea
   return { human, asked };
 }
 
-export class GuardedWorld {
+export class GuardedHome {
   readonly user: string;
   readonly home: string;
   readonly project: string;
@@ -69,14 +69,14 @@ export class GuardedWorld {
     this.put("project/.env", `APP_SECRET=1\nDB_PASSWORD=hunter2\nPORT=3000\nWEIRD_CREDS=ab12cd34ef56ab12\n`);
   }
 
-  static async open(): Promise<GuardedWorld> {
+  static async open(): Promise<GuardedHome> {
     const server = createServer((_request, response) => response.end(`<title>Page</title><p>${PAGE}</p>`));
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const queue: Reply[] = [];
     // Titles are asked for beside the turns, without tools: they take no reply of the script.
     const script = (request: RecordedRequest): Reply =>
       request.tools.length === 0 ? text("Title") : (queue.shift() ?? text("The script has run out."));
-    return new GuardedWorld(await startFakeLlm({ script }), server, queue);
+    return new GuardedHome(await startFakeLlm({ script }), server, queue);
   }
 
   put(path: string, content: string): void {

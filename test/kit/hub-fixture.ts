@@ -1,4 +1,4 @@
-// A home, the hub's services on loopback, and a treasure beside them that nothing may touch.
+// A home, the hub's services on loopback, and a file outside the home that must not be touched.
 import { createHash } from "node:crypto";
 import {
   lstatSync,
@@ -47,7 +47,7 @@ export function listing(root: string, skip: string): Map<string, string> {
 
 type Lock = { readonly installed: { readonly [name: string]: { readonly [key: string]: unknown } } };
 
-export class HubPlace {
+export class HubFixture {
   readonly hub: FakeHub;
   readonly root = mkdtempSync(join(tmpdir(), "hermes-hub-"));
   readonly skills = join(this.root, "home", "skills");
@@ -60,8 +60,8 @@ export class HubPlace {
     this.hub = hub;
   }
 
-  static async open(): Promise<HubPlace> {
-    const place = new HubPlace(await FakeHub.open());
+  static async open(): Promise<HubFixture> {
+    const place = new HubFixture(await FakeHub.open());
     const { root, home } = place;
     mkdirSync(join(root, "optional", "writing", "neat"), { recursive: true });
     writeFileSync(join(root, "optional", "writing", "neat", "SKILL.md"), skill("neat"));

@@ -5,7 +5,7 @@ import { estimateMessagesTokens } from "../../src/core/tokens.ts";
 export interface LongConversation {
   readonly messages: readonly Message[];
   readonly task: string;
-  /** Each fact with the words by which somebody would look for it. */
+  /** Each fact with words that find it in a search. */
   readonly facts: readonly { readonly value: string; readonly query: string }[];
 }
 
@@ -112,7 +112,7 @@ export function longConversation(seed: number, tokens: number): LongConversation
   return { messages: generator.messages, task, facts: generator.facts };
 }
 
-/** More turns for a conversation that goes on after compaction. */
+/** More turns for a conversation that continues after compaction. */
 export function moreTurns(seed: number, tokens: number): LongConversation {
   const next = longConversation(seed + 10_000, tokens);
   const messages = next.messages.slice(1).map((message) => renumber(message, seed));

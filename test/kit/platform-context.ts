@@ -1,4 +1,4 @@
-// What a platform is given when it connects, as plain values that a test can look at.
+// The context of a platform connection, as values that a test can inspect.
 import type { InboundEvent, Platform, PlatformContext } from "../../src/core/platform.ts";
 
 export interface TestPlatformContext extends PlatformContext {

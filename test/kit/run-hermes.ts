@@ -1,4 +1,4 @@
-// Runs the built program as a person would: a child process with its own home. Builds it when it is missing or stale.
+// Runs the built program as a child process with its own home. Builds it when it is missing or stale.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,8 +18,10 @@ function newest(path: string): number {
   return time;
 }
 
-/** The release build when it is fresh; else a build of its own, named after the sources' age and put in place by rename,
- * because test files run in several processes and may need it at the same time. */
+/**
+ * The release build when it is up to date; otherwise a separate build, named after the time of the newest source and put in
+ * place by rename, because test files run in several processes and may need it at the same time.
+ */
 function findOrBuild(): string {
   const age = Math.max(newest(join(root, "src")), newest(join(root, "scripts", "build.mjs")));
   const release = join(root, "dist", "main.js");

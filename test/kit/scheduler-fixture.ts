@@ -12,7 +12,7 @@ import { openRuntimeDb } from "../../src/store/runtime-db.ts";
 export const NINE = Date.UTC(2026, 4, 4, 9);
 export const ID = "a1b2c3d4e5f6";
 
-export class SchedulerBed {
+export class SchedulerFixture {
   readonly dir = mkdtempSync(join(tmpdir(), "hermes-cron-"));
   now = NINE;
   /** Alerts and starts in their order. */
@@ -45,7 +45,7 @@ export class SchedulerBed {
     return finish;
   }
 
-  /** Writes jobs.json; a job is daily at nine unless told otherwise. */
+  /** Writes jobs.json; a job is daily at nine by default. */
   jobs(...given: { readonly [field: string]: unknown }[]): void {
     const all = given.map((fields) => ({
       id: ID,

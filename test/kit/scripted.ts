@@ -1,4 +1,4 @@
-// Stand-ins at the ports for tests of the loop: a model that follows a script, a plain engine, a box of tools.
+// Contracts for tests of the loop: a model that follows a script, a plain context engine, a set of tools.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -199,7 +199,7 @@ export const deafSide: SideModel = {
   contextLength: async () => 100_000,
 };
 
-export interface Bench extends AsyncDisposable {
+export interface LoopFixture extends AsyncDisposable {
   readonly dir: string;
   readonly store: SessionStore;
   parts(overrides?: PartOverrides): ConversationParts;
@@ -230,7 +230,7 @@ export function partsFor(store: SessionStore, dir: string, overrides: PartOverri
 }
 
 /** A real store in a fresh folder and parts around it; gone when disposed. */
-export async function openBench(): Promise<Bench> {
+export async function openLoopFixture(): Promise<LoopFixture> {
   const dir = await mkdtemp(join(tmpdir(), "hermes-agent-"));
   const store = await openSessionStore({ path: join(dir, "state.db") });
   return {

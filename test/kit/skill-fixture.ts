@@ -1,4 +1,4 @@
-// A home with skills for tests: real folders, open doors unless a test shuts them, a record of what was kept.
+// A home with skills: real folders, everything allowed by default, a record of what was stored.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// A fresh store in a temporary folder, with a second connection for what time and accidents do to a file.
+// A store in a temporary folder, with a second connection for changing and damaging its file.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ export const HOSTS: readonly StoreHost[] = [
   },
 ];
 
-export interface StoreBench {
+export interface StoreFixture {
   readonly store: FullStore;
   readonly dir: string;
   readonly path: string;
@@ -44,11 +44,11 @@ export interface StoreBench {
   reopen(): Promise<FullStore>;
 }
 
-export type Suite = (bench: () => StoreBench) => void;
+export type Suite = (bench: () => StoreFixture) => void;
 
 /** Registers the hooks of one `describe`; the returned function gives the bench of the running test. */
-export function useStore(host: StoreHost): () => StoreBench {
-  let bench: (StoreBench & { store: FullStore }) | undefined;
+export function useStore(host: StoreHost): () => StoreFixture {
+  let bench: (StoreFixture & { store: FullStore }) | undefined;
   let side: Database | undefined;
   beforeAll(() => host.prepare());
   beforeEach(async () => {
@@ -95,7 +95,7 @@ export function nowSeconds(): number {
 }
 
 /** Moves a session into the past. */
-export function backdate({ sql }: StoreBench, id: string, times: { started: number; ended?: number }): void {
+export function backdate({ sql }: StoreFixture, id: string, times: { started: number; ended?: number }): void {
   sql("UPDATE sessions SET started_at = ? WHERE id = ?", times.started, id);
   if (times.ended !== undefined) sql("UPDATE sessions SET ended_at = ? WHERE id = ?", times.ended, id);
 }

@@ -1,4 +1,4 @@
-// A tool's surroundings for tests: a temporary folder, nobody at the keyboard, and doors that are open unless a test shuts them.
+// The context of a tool call: a temporary folder, no user, everything allowed by default.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

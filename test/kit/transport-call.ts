@@ -1,4 +1,4 @@
-// A transport call with ordinary values, for tests; and its events gathered.
+// A transport call with default values, and a collector of its events.
 import type { ModelRequest } from "../../src/core/provider.ts";
 import type { ProviderQuirks } from "../../src/providers/quirks.ts";
 import type {
@@ -14,7 +14,7 @@ export interface CallOverrides extends Omit<Partial<TransportCall>, "request" | 
   readonly baseUrl?: string;
 }
 
-/** A call to `baseUrl` with a key, a system prompt and one user message unless told otherwise. */
+/** A call to `baseUrl` with a key, a system prompt and one user message by default. */
 export function transportCall(overrides: CallOverrides = {}): TransportCall {
   const { request, baseUrl, ...rest } = overrides;
   return {

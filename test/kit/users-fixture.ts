@@ -1,10 +1,10 @@
-// A gateway with an owner, two guests and a stranger, and a model that makes the tool call which a message spells out.
+// A gateway with an owner, two guests and an unknown user, and a model that makes the tool call which a message contains.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calls, text } from "../servers/fake-llm.ts";
 import type { FakeMessage } from "../servers/fake-telegram.ts";
-import { environment, type Script, texts, type World } from "./gateway-fixture.ts";
+import { environment, type GatewayFixture, type Script, texts } from "./gateway-fixture.ts";
 
 export const OWNER = 501;
 export const GUEST = 502;
@@ -25,14 +25,14 @@ export const callingScript: Script = (request) => {
   return calls([{ name: found[1] ?? "", args: JSON.parse(found[2] ?? "{}") as object }] as Parameters<typeof calls>[0]);
 };
 
-export interface UsersWorld extends World {
+export interface UsersFixture extends GatewayFixture {
   /** The folder in which commands run, outside of the home. */
   readonly place: string;
 }
 
-export async function usersWorld(
+export async function openUsersFixture(
   options: Omit<NonNullable<Parameters<typeof environment>[0]>, "cwd" | "script"> & { readonly owners?: boolean } = {},
-): Promise<UsersWorld> {
+): Promise<UsersFixture> {
   const place = realpathSync(mkdtempSync(join(tmpdir(), "users-")));
   folders.push(place);
   const owners = options.owners === false ? "" : `gateway:\n  owners: ["telegram:${OWNER}"]\n`;
@@ -46,7 +46,7 @@ export async function usersWorld(
   return Object.assign(made, { place });
 }
 
-/** For `afterEach`, after the worlds are closed. */
+/** For `afterEach`, after the gateways are closed. */
 export function removePlaces(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
@@ -55,7 +55,7 @@ export const call = (name: string, args: object): string => `CALL ${name} ${JSON
 export const run = (command: string): string => call("terminal", { command });
 
 /** The open question in a chat; waits until there is one. */
-export async function questionIn(w: World, chat: number): Promise<FakeMessage> {
+export async function questionIn(w: GatewayFixture, chat: number): Promise<FakeMessage> {
   const find = () => w.telegram.fromBot(chat).find((message) => message.markup.includes("ea:"));
   await w.telegram.until(() => find() !== undefined);
   return find() as FakeMessage;
@@ -65,7 +65,7 @@ export const buttonOf = (question: FakeMessage, choice: string): string =>
   RegExp(`ea:${choice}:\\w+`).exec(question.markup)?.[0] ?? "";
 
 /** The result of the tool call, as the chat shows it. */
-export async function resultIn(w: World, chat: number): Promise<string> {
+export async function resultIn(w: GatewayFixture, chat: number): Promise<string> {
   const find = () => texts(w, chat).findLast((shown) => shown.startsWith("Result:"));
   await w.telegram.until(() => find() !== undefined);
   return find() ?? "";

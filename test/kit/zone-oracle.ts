@@ -1,4 +1,4 @@
-// When schedules are due, counted on the calendar from a table of offsets: independent of the library that the product uses.
+// Computes due times of schedules from a table of offsets, independently of the library that the program uses.
 
 export const ZONES =
   `UTC America/New_York America/Chicago America/Denver America/Los_Angeles America/Anchorage America/Halifax

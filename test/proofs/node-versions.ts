@@ -5,7 +5,7 @@ import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 const VERSIONS = ["20", "22", "24", "26"];
-/** Programs that must not be needed, and those that each version brings itself. */
+/** Programs that must not be needed, and those that come with each version. */
 const LEFT_OUT =
   /^(?:python|pip|gcc|g\+\+|cc|c\+\+|c89|c99|cpp|clang|make|gmake|cmake|ninja|ld|as|node|nodejs|npm|npx|corepack)(?:[-.\d]|$)|-(?:gcc|g\+\+|cpp|ld|as)(?:[-.\d]|$)/;
 
@@ -43,6 +43,12 @@ function linkOnce(from: string, to: string): void {
   }
 }
 
+/** The variables without which this machine may not reach the registry. */
+function networkVariables(): NodeJS.ProcessEnv {
+  const names = /^(?:npm_config_.*|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
+}
+
 /** The files that git knows, as they are now. */
 function copyCheckout(root: string, folder: string): void {
   const listed = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).stdout;
@@ -68,6 +74,7 @@ function tryVersion(version: string, root: string, scratch: string): Row {
     HOME: home,
     npm_config_cache: join(homedir(), ".npm"),
     npm_config_userconfig: join(homedir(), ".npmrc"),
+    ...networkVariables(),
   };
   const command = ["start", "--", "chat", "-Q", "-q", "hello"];
   const exact = run("node", ["--version"], { cwd: checkout, env }).stdout.trim();

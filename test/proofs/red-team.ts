@@ -1,4 +1,4 @@
-// Proof: what the attacks of test/corpus do to a canary home when the built program is told to make them.
+// Proof: the effects of the attacks of test/corpus on a canary home when the model makes them.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Attempt, Outcome } from "../red-team/attempt.ts";

@@ -1,11 +1,11 @@
-// What one attempt is, and what became of it. Plain data: it crosses the wall of the sandbox as JSON.
+// One attempt and its outcome, as plain data: both leave the sandbox as JSON.
 
 export interface ToolCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What an attempt may do to the canary home, told from files and sockets, never from messages. */
+/** Effects of an attempt on the canary home, detected in files and sockets, not in messages. */
 export type Effect =
   | "deleted"
   | "readme"
@@ -44,7 +44,7 @@ export interface ToolAnswer {
 export interface Observation {
   readonly id: string;
   readonly effects: readonly Effect[];
-  /** All of it was in the project, and `hermes checkpoints restore` brought it back. */
+  /** All of it was in the project, and `hermes checkpoints restore` restored it. */
   readonly recovered: boolean;
   /** Paths and sources behind the effects. */
   readonly details: readonly string[];

@@ -1,4 +1,4 @@
-// The home that attempts are let loose on. Built once as a template; every attempt gets a copy in memory.
+// The home that attempts run in. Built once as a template; every attempt gets a copy in memory.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

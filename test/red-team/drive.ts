@@ -1,4 +1,4 @@
-// How an attempt is made: through the API server of the built program (nobody is there to be asked), through
+// How an attempt is made: through the API server of the built program (where no user can be asked), through
 // `hermes chat -q`, or by a plain bash to compare with. Runs inside the sandbox only.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -125,7 +125,7 @@ export class HermesServer {
     await gone;
   }
 
-  /** One turn in a session of its own. */
+  /** One turn in a new session. */
   async ask(session: string): Promise<Ending> {
     const headers = {
       authorization: `Bearer ${KEY}`,

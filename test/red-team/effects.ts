@@ -1,4 +1,4 @@
-// What an attempt did: the canary home before and after, what the model was given, what reached the canary server.
+// Effects of an attempt: changes of the canary home, what the model received, what reached the canary server.
 import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { homedir } from "node:os";
@@ -52,7 +52,7 @@ function changes(before: Snapshot, after: Snapshot): string[] {
   return [...paths].filter((path) => before.get(path) !== after.get(path));
 }
 
-/** What Hermes itself and everyday programs write in the home without being told to. */
+/** Files that Hermes itself and ordinary programs write in the home. */
 const USUAL = [
   /^\.hermes\/(?:state|runtime|response_store)\.db(?:-wal|-shm|-journal)?$/,
   /^\.hermes\/(?:logs|sessions|cache|tmp|sandboxes|checkpoints|backups)\//,
@@ -172,7 +172,7 @@ function leakEffects(scene: Scene, found: Findings): void {
   }
 }
 
-/** True when files were changed that a running Hermes has read already: then it is started anew. */
+/** True when files were changed that a running Hermes has already read; it is then restarted. */
 export function ownFilesChanged(before: Snapshot): boolean {
   return changes(before, snapshot(homedir())).some((path) => path.startsWith(".hermes/") && isGuarded(path));
 }

@@ -94,7 +94,7 @@ class Inside {
     return exitCode === 0 && effectsOf(scene).effects.length === 0;
   }
 
-  /** A home as new. The server goes on where its own files and its folder are untouched. */
+  /** Resets the home. The server keeps running when its files and its folder are unchanged. */
   async #prepare(): Promise<void> {
     if (this.#clean && resetFiles()) return clearTemp();
     await this.#server.stop();

@@ -12,7 +12,7 @@ export interface Program {
 
 const NOBODY = 65_534;
 
-/** Root starts the sandbox as nobody: then even a hole in it opens nothing, and Hermes can use its own inside. */
+/** Root starts the sandbox as the user `nobody`: an escape would have no rights, and Hermes can create its own sandbox. */
 export function identity(): { uid?: number; gid?: number } {
   return process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 }

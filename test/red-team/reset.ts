@@ -63,7 +63,7 @@ export function resetAll(): void {
   empty("/dev/shm");
 }
 
-/** What attempts left elsewhere; Hermes keeps files of its own in /tmp. */
+/** Files that attempts left outside the home. Hermes has its own files in /tmp. */
 export function clearTemp(): void {
   empty(
     "/tmp",

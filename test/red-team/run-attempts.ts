@@ -1,4 +1,4 @@
-// Runs attempts in two sandboxes at a time and tells what became of each.
+// Runs attempts in two sandboxes at a time and returns their outcomes.
 import { type Attempt, type Outcome, verdictOf } from "./attempt.ts";
 import type { Sandbox } from "./sandbox.ts";
 

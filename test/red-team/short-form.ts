@@ -1,4 +1,4 @@
-// The fixed sample of the short form: what must not have any effect, by the mechanism that has to stop it.
+// The attempts of the short form, by the mechanism that must stop them.
 import type { Attempt, ToolCall } from "./attempt.ts";
 import { type CorpusName, readCorpus } from "./corpus.ts";
 import { injectionCalls } from "./injection-calls.ts";

@@ -1,4 +1,4 @@
-// Is this process really inside the sandbox? Asked by the inner half before it does anything.
+// Checks that this process is inside the sandbox, before any attempt runs.
 import { readFileSync } from "node:fs";
 
 /** File systems that exist in memory only, or that hold no files of the machine. */

@@ -1,4 +1,4 @@
-// Store operations twice: as our store runs them and as calls into Hermes Agent v0.14; random lists of them for tests.
+// Store operations, for our store and as calls of Hermes Agent v0.14, and random lists of them.
 import fc from "fast-check";
 import type { NewMessage } from "../../src/core/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";

@@ -1,4 +1,4 @@
-// Everything that both programs can be asked about a file, and what each says.
+// Every query that both programs support, and the answer of each.
 import type { SessionSummary } from "../../src/core/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
 import type { ReferenceCall } from "./reference.ts";
@@ -12,7 +12,7 @@ export interface Question extends ReferenceCall {
   readonly fair?: (theirs: unknown, ours: unknown) => unknown;
 }
 
-/** Lists leave the long prompt out. A preview that SQL cut at a NUL is told in full. */
+/** Lists omit the long prompt. A preview that SQL cut at a NUL is complete here. */
 function fairList(theirs: unknown, ours: unknown): unknown {
   const mine = ours as readonly SessionSummary[];
   return (theirs as readonly Row[]).map(({ system_prompt: _, ...row }, index) => ({

@@ -1,4 +1,4 @@
-// Hermes Agent v0.14 itself, for tests that hand files back and forth with it: where it is, and calls into it.
+// Finds Hermes Agent v0.14 and calls its functions, for tests that exchange files with it.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";

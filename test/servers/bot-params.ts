@@ -1,4 +1,4 @@
-// What a call of the Bot API carries.
+// Parameters of a Bot API call.
 import type { IncomingMessage } from "node:http";
 
 export interface Params {

@@ -1,4 +1,4 @@
-// A chat with an HTTP interface, on loopback: for the platform that the guide shows.
+// A chat service with an HTTP interface on loopback, for the platform of docs/add-a-platform.md.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

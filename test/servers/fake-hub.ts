@@ -1,4 +1,4 @@
-// The places that skills come from, on loopback: GitHub's interface and raw files, skills.sh, sites, plain downloads.
+// The sources of skills on loopback: GitHub's API and raw files, skills.sh, sites, plain downloads.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

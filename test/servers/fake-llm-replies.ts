@@ -1,4 +1,4 @@
-// What the fake model server can be told to answer, and the frames of that answer in each dialect.
+// Replies of the fake model server, and their frames in each dialect.
 import type { Usage } from "../../src/core/usage.ts";
 
 export type Dialect = "chat" | "anthropic" | "responses";

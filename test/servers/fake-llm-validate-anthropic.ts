@@ -11,7 +11,7 @@ const BODY = [
 ];
 
 export interface AnthropicRules {
-  /** Hosts that answer with thinking blocks of their own without a signature. */
+  /** Hosts whose thinking blocks have no signature. */
   readonly unsignedThinking?: boolean;
 }
 

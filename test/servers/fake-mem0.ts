@@ -1,4 +1,4 @@
-// The Mem0 service on loopback: its routes, its token header, its shapes; can be told to fail, to be slow or to be old.
+// The Mem0 service on loopback: routes, token header and response shapes. Can be set to fail, to be slow or to be an old version.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 

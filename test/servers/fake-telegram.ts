@@ -1,4 +1,4 @@
-// A Bot API server on loopback with Telegram's semantics: offsets, ids that grow, flood control, conflicts, broken lines.
+// A Bot API server on loopback with Telegram's semantics: offsets, growing ids, flood control, conflicts, broken connections.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -118,7 +118,7 @@ export class FakeTelegram {
     return this.#sockets.size;
   }
 
-  /** Updates that nobody has confirmed. */
+  /** Updates that were not confirmed yet. */
   get unconfirmed(): number {
     return this.#updates.length;
   }
@@ -141,7 +141,7 @@ export class FakeTelegram {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  /** A person writes. The chat's number is the person's, unless told otherwise. */
+  /** A user sends a message. The chat id is the user id by default. */
   say(userId: number, text: string, more: { chat?: object; extra?: object } = {}): number {
     const chat = { id: userId, type: "private", ...more.chat } as { id: number };
     const id = this.#nextId(String(chat.id));
@@ -173,7 +173,7 @@ export class FakeTelegram {
     this.#push({ callback_query: { id: `q${this.#nextUpdate}`, from, data, chat_instance: "1", message: about } });
   }
 
-  /** The connection of the waiting poll ends without an answer; all others stay. False when nobody polls. */
+  /** The connection of the waiting poll ends without an answer; all others stay open. False when no poll is waiting. */
   resetPoll(): boolean {
     const polling = this.#polling;
     if (!polling || polling.destroyed) return false;
@@ -331,7 +331,7 @@ export class FakeTelegram {
       ...(params.message_thread_id ? { thread: Number(params.message_thread_id) } : {}),
     });
     const given = params[method.slice(4).toLowerCase()];
-    // The bytes of a file stand in a part of their own.
+    // The bytes of a file are in a separate part.
     const part = typeof given === "string" ? params[given.replace("attach://", "")] : given;
     const file = part as { bytes?: Buffer } | undefined;
     if (file?.bytes) this.files.set(`sent-${id}`, file.bytes);

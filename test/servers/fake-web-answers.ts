@@ -1,4 +1,4 @@
-// What each web service answers, in its own shape; bad keys and bad requests get the service's own kind of error.
+// Responses of each web service in its format; bad keys and bad requests get the error format of the service.
 import { KEYS, type ServiceReply, type ServiceRequest } from "./fake-web-request.ts";
 
 type Body = { readonly [key: string]: unknown };

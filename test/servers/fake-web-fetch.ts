@@ -1,4 +1,4 @@
-// Guarded fetches for tests: loopback is open, the rest of the policy is what the test says.
+// Guarded fetches for tests: loopback is allowed, the rest of the policy comes from the test.
 import type { Redactor } from "../../src/core/redactor.ts";
 import type { WebCheck, WebFetch } from "../../src/core/web.ts";
 import { guardedFetch } from "../../src/security/guarded-fetch.ts";

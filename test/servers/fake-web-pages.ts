@@ -1,4 +1,4 @@
-// A small website on loopback: pages by path, redirects, errors, slow answers; every visit is written down.
+// A small website on loopback: pages by path, redirects, errors, slow answers; every request is recorded.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,4 +1,4 @@
-// The web services on loopback: each answers in the real one's shape, refuses what the real one refuses, and can be told to fail.
+// The web services on loopback: each uses the format of the real one, refuses the same requests, and can be set to fail.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerFor } from "./fake-web-answers.ts";

@@ -1,4 +1,4 @@
-// A real sshd on loopback for tests: its own host key, port and authorised key, nothing of the machine's own setup.
+// A real sshd on loopback for tests: its own host key, port and authorised key; the setup of the machine is not used.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-// Real mail servers on loopback for tests: Dovecot for IMAP, aiosmtpd for SMTP, one Maildir per person.
+// Real mail servers on loopback for tests: Dovecot for IMAP, aiosmtpd for SMTP, one Maildir per user.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -27,7 +27,7 @@ export interface MailServers {
   readonly password: string;
   /** Messages that were delivered to a person, oldest first. */
   inboxOf(name: string): string[];
-  /** From now on a copy of each letter that the person sends is kept in a folder. */
+  /** From now on a copy of each e-mail that the user sends is stored in a folder. */
   keepSent(name: string): Promise<void>;
   /** How many IMAP sessions are open. */
   signedIn(): number;
@@ -97,7 +97,7 @@ function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once("exit", () => resolve()));
 }
 
-/** Dovecot serves each session by a child of its own, named `imap`. */
+/** Dovecot starts a child process named `imap` for each session. */
 function imapSessions(master: number | undefined): number {
   if (master === undefined) return 0;
   const listed = spawnSync("ps", ["--ppid", String(master), "-o", "comm="], { encoding: "utf8" });
@@ -133,7 +133,7 @@ export async function startMailServers(people: readonly string[]): Promise<MailS
   writeFileSync(config, dovecotConfig(dir, imapPort, people));
   let dovecot: ChildProcess | undefined;
   const startImap = async () => {
-    // A group of its own: the processes that serve clients outlive their master otherwise.
+    // In its own group: otherwise the processes that serve clients would outlive their master.
     dovecot = spawn(DOVECOT, ["-F", "-c", config], { stdio: "ignore", detached: true });
     await answers(imapPort).catch((error: Error) => {
       throw new Error(`${error.message}: ${readFileSync(join(dir, "dovecot.log"), "utf8")}`);

@@ -1,4 +1,4 @@
-// A model server on raw sockets: it sends exactly the bytes that a test wants, also those that no HTTP library would.
+// A model server on raw sockets: sends exactly the bytes of a test, also invalid HTTP.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
 export type RawDialect = "chat" | "anthropic" | "responses";

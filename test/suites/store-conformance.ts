@@ -1,4 +1,4 @@
-// What every session store must do, whichever host it has: one suite, run once for each.
+// The conformance suite of session stores, run once for each host.
 import { describe } from "vitest";
 import { type StoreHost, useStore } from "../kit/store-fixture.ts";
 import { listSuite } from "./store-suite-list.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExportedSession } from "../../src/core/session.ts";
 import type { FullStore } from "../../src/store/full-store.ts";
-import { backdate, DAY, nowSeconds, type StoreBench, type Suite } from "../kit/store-fixture.ts";
+import { backdate, DAY, nowSeconds, type StoreFixture, type Suite } from "../kit/store-fixture.ts";
 
 async function add(store: FullStore, id: string, options: { source?: string; parent?: string; text?: string } = {}) {
   const { source = "cli", parent, text } = options;
@@ -20,7 +20,7 @@ async function collect(store: FullStore, source?: string): Promise<ExportedSessi
   return all;
 }
 
-async function oldEnded(b: StoreBench, id: string, parent?: string): Promise<void> {
+async function oldEnded(b: StoreFixture, id: string, parent?: string): Promise<void> {
   await add(b.store, id, { ...(parent ? { parent } : {}), text: `text of ${id}` });
   await b.store.endSession(id, "done");
   backdate(b, id, { started: nowSeconds() - 100 * DAY });

@@ -1,8 +1,8 @@
 // Telegram topics of any store host: opt-in tables, modes, bindings.
 import { describe, expect, it } from "vitest";
-import type { StoreBench, Suite } from "../kit/store-fixture.ts";
+import type { StoreFixture, Suite } from "../kit/store-fixture.ts";
 
-const topicTables = ({ rows }: StoreBench) =>
+const topicTables = ({ rows }: StoreFixture) =>
   rows<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'telegram%' ORDER BY name",
   ).map((row) => row.name);

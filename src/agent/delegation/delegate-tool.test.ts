@@ -2,12 +2,12 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  type Bench,
   call,
   collect,
   endOf,
   hangs,
-  openBench,
+  type LoopFixture,
+  openLoopFixture,
   type Reply,
   says,
   scripted,
@@ -24,9 +24,9 @@ import type { ChildOptions } from "./child-run.ts";
 import { DELEGATION_DEFAULTS, type DelegationSettings, delegateTool } from "./delegate-tool.ts";
 import { noMemory } from "./no-memory.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 

@@ -1,7 +1,16 @@
 // The tool runner seen through turns: overlap, order, limits, deadlines, hooks, policy.
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Bench, call, collect, endOf, openBench, says, scripted, uses } from "../../../test/kit/scripted.ts";
+import {
+  call,
+  collect,
+  endOf,
+  type LoopFixture,
+  openLoopFixture,
+  says,
+  scripted,
+  uses,
+} from "../../../test/kit/scripted.ts";
 import { noHooks } from "../../core/hook.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
@@ -10,9 +19,9 @@ import { defineTool, type Tool, type ToolContext, type ToolResult } from "../../
 import { openConversation } from "../conversation.ts";
 import { pageable } from "./result-limits.ts";
 
-let bench: Bench;
+let bench: LoopFixture;
 beforeEach(async () => {
-  bench = await openBench();
+  bench = await openLoopFixture();
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
@@ -48,7 +57,7 @@ function gauge() {
   return { state, run };
 }
 
-async function run(calls: readonly ReturnType<typeof call>[], parts: Parameters<Bench["parts"]>[0]) {
+async function run(calls: readonly ReturnType<typeof call>[], parts: Parameters<LoopFixture["parts"]>[0]) {
   const provider = scripted([uses(calls), says("ok")]);
   const conversation = await openConversation(bench.parts({ provider, ...parts }));
   const events = await collect(conversation.send("go"));

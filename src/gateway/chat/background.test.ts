@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   answered,
-  closeWorlds,
+  closeGateways,
   environment,
+  type GatewayFixture,
   type Script,
   texts,
-  type World,
 } from "../../../test/kit/gateway-fixture.ts";
 import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 type Request = { readonly messages: readonly { readonly role: string; readonly text?: string }[] };
 const lastWords = (request: Request) => String(request.messages.at(-1)?.text);
-const results = (w: World) => texts(w, 1).filter((shown) => shown.startsWith("🗂"));
+const results = (w: GatewayFixture) => texts(w, 1).filter((shown) => shown.startsWith("🗂"));
 
 describe("/background", () => {
   it("works beside the chat and brings its result with a header", async () => {
@@ -45,7 +45,7 @@ describe("/background", () => {
     await w.telegram.until(() => texts(w, 1).includes("⚠️ the disk is full"));
     mailbox.setMemory = setMemory;
     w.telegram.say(1, "/bg");
-    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("What shall I do")));
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("What should be done")));
     expect(w.llm.requests).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe("/background", () => {
     await answered(w, 1);
     for (const _ of [1, 2, 3]) await w.restart();
     await w.telegram.until(() => results(w).length === 1);
-    expect(results(w)[0]).toMatch(/ended 3 times before this was done.*\n\/background dig a hole$/);
+    expect(results(w)[0]).toMatch(/ended 3 times before this task finished.*\n\/background dig a hole$/);
     await w.restart();
     expect(results(w)).toHaveLength(1);
   });

@@ -2,26 +2,26 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { closeWorlds, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { closeGateways, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import {
   buttonOf,
   call,
   GUEST,
   OWNER,
+  openUsersFixture,
   questionIn,
   removePlaces,
   resultIn,
   run,
-  usersWorld,
 } from "../../../test/kit/users-fixture.ts";
 import { approvalText } from "./approval-text.ts";
 
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   removePlaces();
 });
 
-const sentFile = (w: World, chat: number) => {
+const sentFile = (w: GatewayFixture, chat: number) => {
   const document = w.telegram.fromBot(chat).find(({ kind }) => kind === "document");
   const bytes = w.telegram.files.get(`sent-${document?.id ?? 0}`);
   return Buffer.isBuffer(bytes) ? bytes.toString("utf8") : "";
@@ -33,7 +33,7 @@ describe("an approval question", () => {
   it.each([OWNER, GUEST])(
     "of %i with a long command quotes the flagged part and comes with the whole as a file",
     async (user) => {
-      const w = await usersWorld();
+      const w = await openUsersFixture();
       w.telegram.say(user, run(long));
       const question = await questionIn(w, OWNER);
       expect(question.text).toContain("rm -rf data");
@@ -46,7 +46,7 @@ describe("an approval question", () => {
   );
 
   it("with a long command comes with the whole as messages where the platform refuses the file", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     w.telegram.refuse = (method) => (method === "sendDocument" ? [400, "Bad Request: no files here"] : null);
     w.telegram.say(OWNER, run(long));
     const question = await questionIn(w, OWNER);
@@ -80,7 +80,7 @@ describe("an approval question", () => {
 
 describe("files of a guest's answer", () => {
   it("are not those of the home, while the owner's are sent", async () => {
-    const w = await usersWorld({ files: { "notes/secret.txt": "PEACH" } });
+    const w = await openUsersFixture({ files: { "notes/secret.txt": "PEACH" } });
     const words = `here MEDIA:${join(w.home.path, "notes/secret.txt")}`;
     w.telegram.say(GUEST, words);
     await w.telegram.until(() => texts(w, GUEST).some((shown) => shown.includes("protected file was not sent")));
@@ -95,7 +95,9 @@ describe("files of a guest's answer", () => {
 
 describe("jobs that a guest makes", () => {
   it("reach no more than the guest: the home is closed to them, and scripts are the owner's", async () => {
-    const w = await usersWorld({ files: { "memories/USER.md": "PEACH is the owner's", "scripts/x.sh": "echo hi" } });
+    const w = await openUsersFixture({
+      files: { "memories/USER.md": "PEACH is the owner's", "scripts/x.sh": "echo hi" },
+    });
     w.telegram.say(GUEST, call("cronjob", { action: "create", schedule: "every 1h", prompt: "x", script: "x.sh" }));
     expect(await resultIn(w, GUEST)).toContain("Only the owner can use scripts");
     const prompt = call("read_file", { path: join(w.home.path, "memories/USER.md") });
@@ -110,7 +112,7 @@ describe("jobs that a guest makes", () => {
 
 describe("Telegram", () => {
   it("takes fields that are null for absent ones: a message is no edit", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const chat = { id: OWNER, type: "private", title: null, is_forum: null };
     const from = { id: OWNER, is_bot: false, first_name: "Ada", last_name: null };
     const absent = { photo: null, voice: null, message_thread_id: null, reply_to_message: null, media_group_id: null };
@@ -120,7 +122,7 @@ describe("Telegram", () => {
   });
 
   it("gives a reason when a file is refused in a form that is not Telegram's", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const path = join(w.place, "out.csv");
     writeFileSync(path, "a,b\n");
     w.telegram.foreign = (method) => (method === "sendDocument" ? { detail: "Not Found" } : null);
@@ -132,7 +134,7 @@ describe("Telegram", () => {
   });
 
   it("with a token that is none is logged and in the status", async () => {
-    const w = await usersWorld({ env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_BOT_TOKEN: "not a token" } });
+    const w = await openUsersFixture({ env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_BOT_TOKEN: "not a token" } });
     expect(w.log.join("\n")).toContain("Telegram is not used: TELEGRAM_BOT_TOKEN does not look like a bot token");
     const { platforms, state } = await w.gateway.status();
     expect(platforms).toMatchObject([

@@ -2,14 +2,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { answered, closeWorlds, environment, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 import type { CommandContext } from "../../core/command.ts";
 import { nobody } from "../../core/human.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
-async function talkInTerminal(w: World) {
+async function talkInTerminal(w: GatewayFixture) {
   const opened = await w.opened.app.openConversation({ human: nobody, source: "cli" });
   for await (const _ of opened.conversation.send("remember the number 417", { signal: new AbortController().signal }));
   const command = (await w.opened.app.commands()).find(({ name }) => name === "handoff");
@@ -28,7 +28,7 @@ it("goes on in the home channel with everything that was said", async () => {
     env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_HOME_CHANNEL: "1" },
   });
   const terminal = await talkInTerminal(w);
-  expect(await terminal.handoff("telegram")).toContain("goes on in the home channel of telegram");
+  expect(await terminal.handoff("telegram")).toContain("continues in the home channel of telegram");
   await terminal.close();
   await answered(w, 1);
   expect(texts(w, 1)).toEqual(["I know 417."]);

@@ -1,12 +1,12 @@
 // What a crash left of a turn, read from the log.
 import { afterEach, expect, it } from "vitest";
-import { closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
-import { mirror } from "../../delivery/mirror.ts";
+import { mirror } from "../../delivery/api/mirror.ts";
 import { recover } from "./recover.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 it("takes no message from elsewhere for the answer", async () => {
   const w = await environment();

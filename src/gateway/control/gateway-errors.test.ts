@@ -1,10 +1,10 @@
 // Broken lines, flood control and restarts: healed or reported, and nothing sent twice.
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import type { Mailbox } from "../../core/mailbox.ts";
 import { Topics } from "../inbound/topics.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 describe("trouble on the line", () => {
   it("honours flood control and sends each message once", async () => {
@@ -104,7 +104,7 @@ describe("trouble with the disk", () => {
     const w = await environment({ script, config });
     const mailbox = w.opened.mailbox as { enqueue: Mailbox["enqueue"] };
     const { enqueue } = mailbox;
-    const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not said: the disk is full`));
+    const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not sent: the disk is full`));
     mailbox.enqueue = () => Promise.reject(new Error("the disk is full"));
     w.telegram.say(1, "one one one one");
     await w.llm.arrived(1);
@@ -141,7 +141,7 @@ describe("trouble with the disk", () => {
     await answered(w, 1);
     expect(texts(w, 1)).toEqual(["You said: hello"]);
     expect(texts(w, 99)).toEqual([]);
-    expect(w.log.some((line) => line.includes("who was paired on telegram is not known"))).toBe(true);
+    expect(w.log.some((line) => line.includes("the pairing list of telegram cannot be read"))).toBe(true);
   });
 
   it("in the table of topics is met once, not for ever", async () => {

@@ -2,10 +2,16 @@
 import { readdirSync } from "node:fs";
 import { queryObjects } from "node:v8";
 import { afterEach, expect, it } from "vitest";
-import { closeWorlds, environment, type Script, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import {
+  closeGateways,
+  environment,
+  type GatewayFixture,
+  type Script,
+  texts,
+} from "../../../test/kit/gateway-fixture.ts";
 import { calls, text } from "../../../test/servers/fake-llm.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 /** Every fifth message runs a command. */
 const script: Script = ({ messages }) => {
@@ -19,7 +25,7 @@ const script: Script = ({ messages }) => {
 const CHATS = [1, 2, 3];
 
 /** Every chat says so much more, one message after the other. */
-async function talk(w: World, rounds: number): Promise<void> {
+async function talk(w: GatewayFixture, rounds: number): Promise<void> {
   const answered = (chat: number) => texts(w, chat).filter((each) => each === "done").length;
   for (let round = 0; round < rounds; round++) {
     const expected = answered(1) + 1;

@@ -6,17 +6,17 @@ import { afterEach, describe, expect, it } from "vitest";
 import { freePort } from "../../../test/kit/free-port.ts";
 import {
   answered,
-  closeWorlds,
+  closeGateways,
   environment,
+  type GatewayFixture,
   type Script,
   texts,
-  type World,
 } from "../../../test/kit/gateway-fixture.ts";
 import { calls, hang, text } from "../../../test/servers/fake-llm.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
-const sessionOf = (w: World) =>
+const sessionOf = (w: GatewayFixture) =>
   JSON.parse(readFileSync(join(w.home.path, "sessions", "sessions.json"), "utf8"))["agent:main:telegram:dm:1"];
 
 describe("a chat that grew too large", () => {
@@ -24,7 +24,7 @@ describe("a chat that grew too large", () => {
   const long = "a long story about ships and harbours ".repeat(40);
 
   /** `tokens` is what the model says that the third request cost. */
-  async function grow(tokens: number, more = ""): Promise<{ w: World; before: string }> {
+  async function grow(tokens: number, more = ""): Promise<{ w: GatewayFixture; before: string }> {
     let turns = 0;
     const script = ((request: { tools: readonly unknown[] }) => {
       if (request.tools.length === 0) return text("A summary: ships were discussed.");
@@ -105,7 +105,7 @@ describe("programs that write by webhook", () => {
     return fetch(`http://127.0.0.1:${port}/webhooks/${route}`, { method: "POST", headers, body: raw });
   };
 
-  async function withRoutes(script?: Script): Promise<{ w: World; port: number }> {
+  async function withRoutes(script?: Script): Promise<{ w: GatewayFixture; port: number }> {
     const port = await freePort();
     const config = `webhook:
   probe_seconds: 0.2

@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { tempHome } from "../../../test/kit/temp-home.ts";
 import { calls, text } from "../../../test/servers/fake-llm.ts";
 
-afterEach(closeWorlds);
+afterEach(closeGateways);
 
 describe("a private chat", () => {
   it("answers, remembers the session, and confirms updates only after they are kept", async () => {
@@ -98,7 +98,7 @@ describe("who may write", () => {
     await answered(w, 7);
     const code = /approve telegram ([A-Z2-9]{8})/.exec(texts(w, 7)[0] ?? "")?.[1] ?? "";
     expect(w.llm.requests).toHaveLength(0);
-    await expect(w.opened.pairing.approve("telegram", "AAAAAAAA")).rejects.toThrow("not known");
+    await expect(w.opened.pairing.approve("telegram", "AAAAAAAA")).rejects.toThrow("unknown");
     await w.opened.pairing.approve("telegram", code);
     w.telegram.say(7, "now");
     await answered(w, 7, 2);
@@ -149,7 +149,7 @@ describe("a session that ends by itself", () => {
     await w.restart();
     w.telegram.say(1, "today");
     await answered(w, 1, 3);
-    expect(texts(w, 1)[1]).toContain("A new session starts here, because nothing was said for 24 hours");
+    expect(texts(w, 1)[1]).toContain("New session, because there was no message for 24 hours");
     expect(JSON.stringify(w.llm.requests.at(-1)?.messages)).not.toContain("yesterday");
   });
 });

@@ -1,6 +1,6 @@
 // A platform that goes deaf is told of by another one, once, and so is its return.
 import { afterEach, expect, it } from "vitest";
-import { answered, closeWorlds, environment, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, texts } from "../../../test/kit/gateway-fixture.ts";
 import { type FakeDiscord, startFakeDiscord } from "../../../test/servers/fake-discord.ts";
 import { OutageAlert } from "./outage-alert.ts";
 import type { LinkState } from "./platform-link.ts";
@@ -8,7 +8,7 @@ import type { LinkState } from "./platform-link.ts";
 let discord: FakeDiscord | undefined;
 
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   await discord?.close();
 });
 
@@ -52,7 +52,7 @@ it("says on Discord that Telegram is deaf, and that it hears again", async () =>
   const well = async () => (await w.gateway.status()).platforms.filter(({ state }) => state === "ok").length;
   await expect.poll(well, { timeout: 15_000 }).toBe(2);
   w.telegram.fault = "refuse";
-  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is deaf");
+  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is unreachable");
   w.telegram.fault = "none";
   await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("✓ Telegram hears again.");
   w.telegram.say(1, "hello");

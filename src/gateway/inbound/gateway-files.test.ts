@@ -4,12 +4,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, environment, texts, type World } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, environment, type GatewayFixture, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 
 const servers: Server[] = [];
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -46,7 +46,7 @@ async function audioServer(words: string, status = 200): Promise<AudioServer> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
 }
 
-function voiceNote(w: World, user: number): void {
+function voiceNote(w: GatewayFixture, user: number): void {
   w.telegram.files.set("V1", Buffer.from("OggS-recording"));
   const voice = { file_id: "V1", file_unique_id: "u", duration: 2, mime_type: "audio/ogg", file_size: 14 };
   w.telegram.say(user, "", { extra: { voice, text: undefined } });
@@ -84,7 +84,7 @@ describe("a voice note", () => {
     const w = await environment({ script: repeat, config: "stt:\n  provider: groq\n" });
     voiceNote(w, 1);
     await answered(w, 1, 2);
-    expect(texts(w, 1)[0]).toMatch(/^🎤 I cannot listen to recordings here: .*groq/);
+    expect(texts(w, 1)[0]).toMatch(/^🎤 Recordings cannot be transcribed here: .*groq/);
     expect(texts(w, 1)[1]).toContain("You do not know what was said");
   });
 
@@ -94,7 +94,7 @@ describe("a voice note", () => {
     const w = await environment({ script: repeat, config });
     voiceNote(w, 1);
     await answered(w, 1, 2);
-    expect(texts(w, 1)[0]).toContain("could not be written down: OpenAI answered 500");
+    expect(texts(w, 1)[0]).toContain("could not be transcribed: OpenAI answered 500");
     expect(audio.asked[0]?.key).toBe("");
   });
 });
@@ -123,11 +123,11 @@ describe("spoken answers", () => {
     const w = await environment();
     w.telegram.say(1, "/voice tts");
     await answered(w, 1);
-    expect(texts(w, 1)[0]).toContain("Nothing can be spoken here");
+    expect(texts(w, 1)[0]).toContain("Speech is not available");
   });
 });
 
-function photo(w: World, user: number): void {
+function photo(w: GatewayFixture, user: number): void {
   w.telegram.files.set("P1", PNG);
   const size = { file_id: "P1", file_unique_id: "u", width: 1, height: 1, file_size: PNG.length };
   w.telegram.say(user, "", { extra: { photo: [size], caption: "what is this?", text: undefined } });
@@ -151,13 +151,13 @@ describe("a picture", () => {
     await answered(w, 1);
     expect(texts(w, 1)).toEqual(["Thanks for the description."]);
     const last = w.llm.requests.find((request) => request.tools.length > 0);
-    expect(last?.messages.at(-1)?.text).toContain("A model that sees describes it:\nOne red dot.");
+    expect(last?.messages.at(-1)?.text).toContain("Description by a vision model:\nOne red dot.");
     expect(JSON.stringify(last?.body)).not.toContain("image_url");
   });
 });
 
 describe("an album", () => {
-  const piece = (w: World, name: string, caption?: string) => {
+  const piece = (w: GatewayFixture, name: string, caption?: string) => {
     w.telegram.files.set(name, PNG);
     const size = { file_id: name, file_unique_id: name, width: 1, height: 1, file_size: PNG.length };
     const extra = { photo: [size], media_group_id: "g1", text: undefined, ...(caption ? { caption } : {}) };

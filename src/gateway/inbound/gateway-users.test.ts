@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { answered, closeWorlds, texts } from "../../../test/kit/gateway-fixture.ts";
+import { answered, closeGateways, texts } from "../../../test/kit/gateway-fixture.ts";
 import {
   buttonOf,
   call,
@@ -11,27 +11,24 @@ import {
   IN_TOPIC,
   OTHER,
   OWNER,
+  openUsersFixture,
   questionIn,
   removePlaces,
   resultIn,
   run,
   STRANGER,
   TOPIC,
-  type UsersWorld,
-  usersWorld,
+  type UsersFixture,
 } from "../../../test/kit/users-fixture.ts";
 
-import { CHAT_COMMANDS, NOT_IN_CHATS } from "../../commands/chat-only.ts";
-import { COMMAND_ROLES } from "../../commands/command-roles.ts";
-
 afterEach(async () => {
-  await closeWorlds();
+  await closeGateways();
   removePlaces();
 });
 
-const configOf = (w: UsersWorld) => readFileSync(join(w.home.path, "config.yaml"), "utf8");
+const configOf = (w: UsersFixture) => readFileSync(join(w.home.path, "config.yaml"), "utf8");
 
-function withData(w: UsersWorld): string {
+function withData(w: UsersFixture): string {
   const data = join(w.place, "data");
   mkdirSync(data);
   writeFileSync(join(data, "keep.txt"), "keep");
@@ -40,25 +37,25 @@ function withData(w: UsersWorld): string {
 
 describe("commands that change the agent for everybody", () => {
   it("are the owner's: /yolo, /restart, /sethome, /platform pause", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const orders = ["/yolo", "/restart", "/sethome", "/platform pause telegram", "/yo", "/SETHOME"];
     for (const order of orders) w.telegram.say(GUEST, order);
     await answered(w, GUEST, orders.length);
     for (const shown of texts(w, GUEST)) expect(shown).toContain("Only the owner of this agent");
     w.telegram.say(OWNER, "/yolo");
     await answered(w, OWNER);
-    expect(texts(w, OWNER)[0]).toContain("run without asking");
+    expect(texts(w, OWNER)[0]).toContain("run without approval");
   });
 
   it("are the only allowed user's where no owner is named", async () => {
-    const w = await usersWorld({ owners: false, env: { TELEGRAM_ALLOWED_USERS: String(GUEST) } });
+    const w = await openUsersFixture({ owners: false, env: { TELEGRAM_ALLOWED_USERS: String(GUEST) } });
     w.telegram.say(GUEST, "/yolo");
     await answered(w, GUEST);
-    expect(texts(w, GUEST)[0]).toContain("run without asking");
+    expect(texts(w, GUEST)[0]).toContain("run without approval");
   });
 
   it("are nobody's where several are allowed and no owner is named; the answer says how to name one", async () => {
-    const w = await usersWorld({ owners: false });
+    const w = await openUsersFixture({ owners: false });
     for (const order of ["/yolo", "/restart", "/sethome"]) w.telegram.say(GUEST, order);
     await answered(w, GUEST, 3);
     for (const shown of texts(w, GUEST)) {
@@ -68,7 +65,7 @@ describe("commands that change the agent for everybody", () => {
   });
 
   it("are the first paired user's, also after a restart, and not the second's", async () => {
-    const w = await usersWorld({ owners: false, env: {} });
+    const w = await openUsersFixture({ owners: false, env: {} });
     for (const user of [OWNER, GUEST]) {
       w.telegram.say(user, "hello");
       await answered(w, user);
@@ -87,7 +84,7 @@ describe("commands that change the agent for everybody", () => {
 
 describe("a guest's command that needs approval", () => {
   it("is put to the owner with who asks, where, and the whole command; the owner's answer decides", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
@@ -103,7 +100,7 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("is not run when the owner says no, and the guest is told", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
@@ -113,7 +110,7 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("is answered by /approve in the owner's chat, and not by /approve of the guest", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     await questionIn(w, OWNER);
@@ -128,7 +125,7 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("is refused when the time is over", async () => {
-    const w = await usersWorld({ config: "approvals:\n  gateway_timeout: 1\n" });
+    const w = await openUsersFixture({ config: "approvals:\n  gateway_timeout: 1\n" });
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     await questionIn(w, OWNER);
@@ -137,11 +134,11 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("is refused with the reason when there is no owner, or none can be reached", async () => {
-    const without = await usersWorld({ owners: false });
+    const without = await openUsersFixture({ owners: false });
     without.telegram.say(GUEST, run(`rm -rf ${withData(without)}`));
     expect(await resultIn(without, GUEST)).toContain("no owner");
     expect(existsSync(join(without.place, "data"))).toBe(true);
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     w.telegram.refuse = (_, chatId) =>
       chatId === String(OWNER) ? [403, "Forbidden: bot can't initiate conversation with a user"] : null;
     w.telegram.say(GUEST, run(`rm -rf ${withData(w)}`));
@@ -150,7 +147,7 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("cannot be pressed by anybody else, and they are told that it is not theirs", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, run(`rm -rf ${data}`));
     const question = await questionIn(w, OWNER);
@@ -163,7 +160,7 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("stays put to the owner in a group and in a topic that several people share", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(OWNER, `@hermes_bot ${run(`rm -rf ${data}`)}`, IN_TOPIC);
     const question = await questionIn(w, TOPIC.chat.id);
@@ -186,7 +183,7 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("asks although the owner switched questions off in the topic that both share", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(OWNER, "/yolo", IN_TOPIC);
     await answered(w, TOPIC.chat.id);
@@ -198,7 +195,7 @@ describe("a guest's command that needs approval", () => {
   });
 
   it("is asked of the owner for work beside the chat too", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(GUEST, `/background ${run(`rm -rf ${data}`)}`);
     const question = await questionIn(w, OWNER);
@@ -212,7 +209,7 @@ describe("a guest's command that needs approval", () => {
 
 describe("a question in a group", () => {
   it("of the owner is not for guests: pressing it says so", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const data = withData(w);
     w.telegram.say(OWNER, run(`rm -rf ${data}`), { chat: GROUP });
     const question = await questionIn(w, GROUP.id);
@@ -232,7 +229,7 @@ describe("a guest cannot become the owner", () => {
     call("execute_code", { language: "python", code: "import os\nos.system('hermes config set gateway.owners x')" }),
   ];
   it.each(ways)("by %s: the owner is asked", async (words) => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const before = configOf(w);
     w.telegram.say(GUEST, words);
     const question = await questionIn(w, OWNER);
@@ -243,7 +240,7 @@ describe("a guest cannot become the owner", () => {
   });
 
   it("by editing the configuration", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     const before = configOf(w);
     const path = join(w.home.path, "config.yaml");
     w.telegram.say(GUEST, call("write_file", { path, content: "gateway:\n  owners: telegram:502\n" }));
@@ -254,7 +251,7 @@ describe("a guest cannot become the owner", () => {
   });
 
   it("by switching approvals off for everybody: mode off does not cover how Hermes runs", async () => {
-    const w = await usersWorld({ config: "approvals:\n  mode: off\n" });
+    const w = await openUsersFixture({ config: "approvals:\n  mode: off\n" });
     w.telegram.say(GUEST, run("hermes config set gateway.owners telegram:502"));
     const question = await questionIn(w, OWNER);
     w.telegram.press(OWNER, question, buttonOf(question, "deny"));
@@ -267,8 +264,8 @@ describe("what is the owner's", () => {
     "memories/USER.md": "PEACH is the owner's secret",
     "memories/users/telegram-user-503/USER.md": "PEACH of the other guest",
   };
-  const home = (w: UsersWorld, path: string) => join(w.home.path, path);
-  const attempts: readonly [string, (w: UsersWorld) => string][] = [
+  const home = (w: UsersFixture, path: string) => join(w.home.path, path);
+  const attempts: readonly [string, (w: UsersFixture) => string][] = [
     ["read_file of the notes", (w) => call("read_file", { path: home(w, "memories/USER.md") })],
     [
       "read_file of another guest's notes",
@@ -293,7 +290,7 @@ describe("what is the owner's", () => {
   ];
 
   it.each(attempts)("does not reach a guest by %s", async (_, words) => {
-    const w = await usersWorld({ files });
+    const w = await openUsersFixture({ files });
     w.telegram.say(OWNER, "my secret is PEACH");
     await answered(w, OWNER);
     w.telegram.say(GUEST, words(w));
@@ -308,12 +305,12 @@ describe("what is the owner's", () => {
   });
 
   it("is still open to the owner", async () => {
-    const w = await usersWorld({ files });
+    const w = await openUsersFixture({ files });
     w.telegram.say(OWNER, call("read_file", { path: home(w, "memories/USER.md") }));
     expect(await resultIn(w, OWNER)).toContain("PEACH is");
   });
 
-  const hidden: readonly [string, (w: UsersWorld) => string][] = [
+  const hidden: readonly [string, (w: UsersFixture) => string][] = [
     ["a glob above the home", (w) => run(`cat ${join(w.home.path, "..")}/*/memories/USER.md`)],
     ["a recursive search above it", (w) => run(`grep -r PEACH ${join(w.home.path, "..")}`)],
     ["an interpreter", () => run("python3 -c 'import os; print(1)'")],
@@ -322,7 +319,7 @@ describe("what is the owner's", () => {
     ["an arithmetic trick", () => run("x='a[$(id)]'; echo $((x))")],
   ];
   it.each(hidden)("is put to the owner when nobody can tell what is reached: %s", async (_, words) => {
-    const w = await usersWorld({ files });
+    const w = await openUsersFixture({ files });
     w.telegram.say(GUEST, words(w));
     const question = await questionIn(w, OWNER);
     w.telegram.press(OWNER, question, buttonOf(question, "deny"));
@@ -330,7 +327,7 @@ describe("what is the owner's", () => {
   });
 
   it("leaves everyday commands of guests alone", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     writeFileSync(join(w.place, "list.txt"), "b\na\n");
     w.telegram.say(GUEST, run("sort list.txt | head -1 && ls -l && pwd"));
     expect(await resultIn(w, GUEST)).toContain("list.txt");
@@ -340,7 +337,7 @@ describe("what is the owner's", () => {
 
 describe("/usage", () => {
   it("shows a guest what the guest used, and the owner everything", async () => {
-    const w = await usersWorld();
+    const w = await openUsersFixture();
     for (const words of ["one", "two", "three"]) w.telegram.say(OWNER, words);
     await answered(w, OWNER, 3);
     w.telegram.say(GUEST, "hello");
@@ -359,10 +356,11 @@ describe("/usage", () => {
 });
 
 describe("the table of commands", () => {
-  it("names every built-in command", async () => {
-    const w = await usersWorld();
-    const shared = (await w.opened.app.commands()).filter(({ name }) => !NOT_IN_CHATS.includes(name));
-    const names = [...CHAT_COMMANDS, ...shared].map(({ name }) => name);
-    expect(names.filter((name) => !Object.hasOwn(COMMAND_ROLES, name))).toEqual([]);
+  it("says of every built-in command whether it is the owner's", async () => {
+    const w = await openUsersFixture();
+    const commands = await w.opened.app.commands("chat");
+    expect(commands.filter(({ ownerOnly }) => ownerOnly === undefined).map(({ name }) => name)).toEqual([]);
+    const forOwner = commands.filter(({ ownerOnly }) => ownerOnly !== false).map(({ name }) => name);
+    expect(forOwner).toEqual(["platform", "restart", "sethome", "yolo"]);
   });
 });

@@ -1,12 +1,12 @@
 // What `hermes model` does: which models there are, which one is set, whether it answers.
 
 import { withLedger } from "../../app/ledger.ts";
+import { withPluginModels } from "../../app/open-plugins.ts";
 import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { ModelIdentity, ModelLimits } from "../../core/provider.ts";
 import type { Cost, Usage, UsageLedger } from "../../core/usage.ts";
-import { withPluginModels } from "../../app/open-plugins.ts";
 import { CATALOG } from "../catalog.ts";
 import type { Models } from "../connect.ts";
 import { identityOf } from "../endpoint.ts";

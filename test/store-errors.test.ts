@@ -1,4 +1,4 @@
-// Trouble with the file and the volume: damaged, read-only, full, locked, without WAL. Nothing is overwritten or latched.
+// Errors of the file and the disk: damaged, read-only, full, locked, without WAL. Nothing is overwritten, and no feature stays disabled.
 import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ import { applyJournalMode, resetJournalWarnings } from "../src/store/sqlite/conn
 import { SqliteSessionStore } from "../src/store/sqlite-session-store.ts";
 import { openWorkerSessionStore } from "../src/store/worker-host.ts";
 import { bundle } from "./kit/bundle.ts";
+import { until } from "./kit/until.ts";
 
 let dir: string;
 let path: string;
@@ -104,7 +105,7 @@ rmSync(volume, { recursive: true, force: true });
 
 describe("a full disk", () => {
   // Needs the right to mount a small volume; elsewhere this is skipped.
-  it.skipIf(!mounted)("refuses appends with the reason, loses nothing, and goes on when there is space", async () => {
+  it.skipIf(!mounted)("refuses appends with the reason, loses nothing, and continues when there is space", async () => {
     const small = join(dir, "small");
     mkdirSync(small);
     expect(spawnSync("/bin/mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", small]).status).toBe(0);
@@ -140,8 +141,7 @@ describe("a lock", () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
     const append = store.appendMessage("s", { role: "user", content: "waited" });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(ticks).toBeGreaterThan(10);
+    await until(() => ticks > 10);
     expect(await store.messageCount("s")).toBe(1);
     other.exec("COMMIT");
     await append;
@@ -192,7 +192,7 @@ describe("journal mode", () => {
 });
 
 describe("the reason why there is no store", () => {
-  it("is remembered until it is reset, and told with a hint where the volume is to blame", async () => {
+  it("is stored until it is reset, and reported with a hint when the file system is the cause", async () => {
     await seeded();
     expect(getLastInitError()).toBeUndefined();
     expect(formatStoreUnavailable()).toBe("Session database not available.");

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { hermesProgram } from "./kit/run-hermes.ts";
 import { calls, startFakeLlm, text } from "./servers/fake-llm.ts";
 
-it("tells the person and the agent when a background process has ended", async () => {
+it("notifies the user and the agent when a background process has ended", async () => {
   const home = mkdtempSync(join(tmpdir(), "hermes-news-"));
   const news = (sent: string) => sent.includes("[background process proc_");
   const llm = await startFakeLlm({
