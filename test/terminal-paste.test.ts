@@ -104,7 +104,7 @@ describe("a pasted block is one message with its exact text", () => {
     expect(open.userTexts().at(-1)).toBe(lines(20, "\n"));
   });
 
-  it("and Backspace removes its label as a whole", async () => {
+  it("and Backspace takes its label away as a whole", async () => {
     const open = await start(text("Seen."));
     open.screen.type(`keep ${bracketed("a\nb")}`);
     await open.screen.shows("❯ keep [pasted #1: 2 lines]");
