@@ -54,7 +54,7 @@ function rowKey(row: MessageRow): string {
   return calls === "" ? `${row.role} ${rowText(row)}` : `calls ${calls}`;
 }
 
-/** The row with the words of the user that share a message with a summary; undefined when nothing else is in it. */
+/** The row with the user's text only, where a message also has a summary; undefined when it has nothing else. */
 function isNote(row: MessageRow): boolean {
   const message = { role: row.role, content: rowText(row) } as Message;
   return findSummary(message) !== undefined || isCarriedNote(message);

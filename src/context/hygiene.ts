@@ -1,4 +1,4 @@
-// The gateway's safety net before a turn: a chat that grew too large while nobody compacted it. Changes nothing by itself.
+// The gateway's check before a turn: whether a chat has grown so large that it must be compacted first. Changes nothing.
 import type { CompressOptions, CompressOutcome, ContextEngine } from "../core/context.ts";
 import type { Message } from "../core/message.ts";
 import { estimateMessagesTokens } from "../core/tokens.ts";
@@ -11,7 +11,7 @@ const MIN_MESSAGES = 4;
 export interface HygieneState {
   readonly messages: readonly Message[];
   readonly contextLength: number;
-  /** What the provider reported for the last turn; the estimate stands in when it is absent or 0. */
+  /** What the provider reported for the last turn; the estimate is used when it is absent or 0. */
   readonly lastPromptTokens?: number | undefined;
   /** `compression.enabled`. */
   readonly enabled: boolean;
@@ -31,7 +31,7 @@ function tokensOf(state: HygieneState): number {
 }
 
 export interface HygieneResult {
-  /** What the conversation should go on with, in a new session; the old one keeps every row. */
+  /** The messages to continue with in a new session; the old one keeps every row. */
   readonly outcome: CompressOutcome;
   readonly warning?: string | undefined;
 }

@@ -1,4 +1,4 @@
-// Slash commands answer with data: the terminal draws it one way, a chat platform another.
+// Slash commands return data; each surface renders it in its own way.
 import type { Conversation, OpenedConversation } from "./conversation.ts";
 import type { HandoffStore } from "./handoff.ts";
 import type { Human } from "./human.ts";
@@ -12,11 +12,11 @@ export interface CommandContext {
   readonly opened: OpenedConversation;
   readonly conversation: Conversation;
   readonly source: string;
-  /** Who can be asked, for commands that need a secret or a word. */
+  /** The user, for commands that ask for a secret or a confirmation. */
   readonly human?: Human | undefined;
   /** True while a turn runs. */
   readonly busy: boolean;
-  /** Lets dangerous commands of this session run without asking, or no longer. */
+  /** Switches approvals of dangerous commands off or on for this session. */
   setYolo(on: boolean): Promise<void>;
   readonly yolo: boolean;
   /** Every command that can be called here, for /help. */
@@ -24,9 +24,9 @@ export interface CommandContext {
 }
 
 export type CommandAnswer =
-  /** `columns`: its lines are set in columns by spaces, which only a font of one width shows. */
+  /** `columns`: the text is a table aligned with spaces, which needs a monospaced font. */
   | { readonly type: "text"; readonly text: string; readonly columns?: boolean | undefined }
-  /** Send this to the model as if the person had typed it; `after` waits for the running turn. */
+  /** Send this to the model as user input; `after` waits for the running turn. */
   | {
       readonly type: "send";
       readonly text: string;
@@ -34,11 +34,11 @@ export type CommandAnswer =
       /** The text is complete, as from a skill: references in it are not expanded. */
       readonly prepared?: { readonly untrusted: boolean };
     }
-  /** Go on in this session, or in a new one. */
+  /** Continue in this session, or in a new one. */
   | { readonly type: "switch"; readonly sessionId: string | null; readonly title?: string | undefined }
-  /** Go on with another model in the same session. */
+  /** Continue with another model in the same session. */
   | { readonly type: "model"; readonly model: string; readonly provider?: string | undefined }
-  /** Let the person pick; the choice is given to the same command as its argument. */
+  /** Let the user choose; the same command is run with the choice as its argument. */
   | {
       readonly type: "choose";
       readonly title: string;
@@ -56,7 +56,7 @@ export interface SlashCommand {
   run(args: string, context: CommandContext): Promise<CommandAnswer>;
 }
 
-/** The command that a line means: exact name or alias, else a unique prefix. Null when the line is no command. */
+/** Finds the command of an input line: by exact name or alias, else by unique prefix. Null when it is not a command. */
 export function parseCommandLine(
   line: string,
   commands: readonly SlashCommand[],

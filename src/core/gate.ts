@@ -1,4 +1,4 @@
-// The one choke point: everything that executes or writes on the machine asks here first.
+// The gate: decides whether an action that executes, writes, sends or fetches may happen.
 import type { Human } from "./human.ts";
 
 export type Intent =
@@ -8,7 +8,7 @@ export type Intent =
       readonly cwd: string;
       readonly backend: string;
       readonly background?: boolean | undefined;
-      /** The folder of the conversation; deleting outside of it is asked for. `cwd` when absent. */
+      /** The folder of the conversation; deleting outside of it needs approval. `cwd` when absent. */
       readonly workspace?: string | undefined;
     }
   | {
@@ -16,15 +16,15 @@ export type Intent =
       readonly language: "python" | "javascript";
       readonly code: string;
       readonly cwd: string;
-      /** False when the script would run with all rights of the person. */
+      /** False when the script would run with all permissions of the user. */
       readonly contained?: boolean | undefined;
     }
-  /** Text for the standard input of a program that already runs. */
+  /** Text for the standard input of a running program. */
   | {
       readonly kind: "input";
       /** The command that started the program. */
       readonly command: string;
-      /** What it was given so far. */
+      /** The input it got so far. */
       readonly before: string;
       readonly text: string;
       /** It has a terminal: a carriage return ends a line. */
@@ -43,14 +43,14 @@ export type Intent =
     }
   | { readonly kind: "read"; readonly path: string; readonly cwd: string }
   | { readonly kind: "fetch"; readonly url: string }
-  /** A message to somebody else: text from outside must not write to people by itself. */
+  /** A message to another person: untrusted text must not be able to send one. */
   | { readonly kind: "send"; readonly to: string; readonly summary: string }
-  /** A durable change that injected text must not make: memory, skill, cron, config. */
+  /** A lasting change that injected text must not make: memory, skill, cron, config. */
   | {
       readonly kind: "durable";
       readonly what: "memory" | "skill" | "cron" | "config";
       readonly summary: string;
-      /** A person is asked for this reason too, whatever was read: "would …". */
+      /** A further reason to ask for approval, also in an untainted turn: "would …". */
       readonly because?: string | undefined;
     };
 
@@ -59,7 +59,7 @@ export interface GateContext {
   readonly toolName: string;
   readonly human: Human;
   readonly tainted: boolean;
-  /** Where the outside text of a tainted turn came from, for the question to the person. */
+  /** Where the untrusted text of a tainted turn came from, for the approval prompt. */
   readonly origin?: string | undefined;
   /** The folder that the conversation works in, wherever its shell is now. */
   readonly workspace?: string | undefined;
@@ -70,19 +70,19 @@ export type Verdict =
   | {
       readonly allowed: true;
       readonly how: "harmless" | "approved" | "allow_list" | "mode_off" | "sandboxed";
-      /** Commands and code: where text from outside the workspace comes from that the output may hold. */
+      /** Commands and code: the origin of untrusted text that the output may contain. */
       readonly outside?: string | undefined;
     }
   | {
       readonly allowed: false;
       readonly status: "blocked" | "denied";
-      /** What the model is told: why, and not to try variants. */
+      /** The text for the model: the reason, and not to try variants. */
       readonly message: string;
       readonly rule: string;
     };
 
 export interface Gate {
   check(intent: Intent, context: GateContext): Promise<Verdict>;
-  /** Denials are remembered for one turn; a new turn starts clean. */
+  /** Clears the denials of the previous turn. */
   beginTurn(sessionId: string): void;
 }

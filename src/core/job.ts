@@ -1,4 +1,4 @@
-// Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the door by which results leave.
+// Scheduled jobs: the record in jobs.json, the ledger of occurrences, and the delivery of results.
 import type { MediaRequest } from "./outgoing-media.ts";
 
 /** `tz` is the IANA zone whose wall clock a cron expression means; without it the configured zone applies. */
@@ -9,16 +9,16 @@ export type Schedule =
 
 export type JobState = "scheduled" | "running" | "paused" | "completed" | "error";
 
-/** What happens to occurrences that nobody ran in time: none, the newest one, or all of them up to a limit. */
+/** Which missed occurrences are run: none, the newest one, or all up to a limit. */
 export type CatchUp = "skip" | "latest" | "all";
 
-/** The chat in which a job was made. */
+/** The chat in which a job was created. */
 export interface JobOrigin {
   readonly platform: string;
   readonly chat_id: string;
   readonly chat_name?: string | null | undefined;
   readonly thread_id?: string | null | undefined;
-  /** The person or shared chat whose sessions the runs may search; absent for the owner. */
+  /** The user or shared chat whose sessions the runs may search; absent for the owner. */
   readonly tenant?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface JobRun {
   readonly jobName: string;
   /** The instant that the schedule named; for a run by hand the moment of the order. */
   readonly occurrence: number;
-  /** A row may stand for several occurrences that were missed together: how many, and the last of them. */
+  /** One row covers several occurrences that were missed together: their number and the last of them. */
   readonly count: number;
   readonly until: number;
   readonly trigger: "schedule" | "catch_up" | "manual";
@@ -85,7 +85,7 @@ export interface JobRun {
   readonly sessionId: string | null;
   readonly document: string | null;
   readonly deliveryError: string | null;
-  /** `due` and `sending` until somebody was told. */
+  /** `due` or `sending` until the alert was sent. */
   readonly alert: "none" | "due" | "sending" | "sent";
 }
 
@@ -94,7 +94,7 @@ export interface MissedRuns {
   readonly until: number;
   readonly count: number;
   readonly reason: string;
-  /** Somebody should hear of it. */
+  /** An alert should be sent. */
   readonly alert: boolean;
 }
 
@@ -114,7 +114,7 @@ export interface RunOutcome {
   readonly sessionId?: string | undefined;
   readonly document?: string | undefined;
   readonly deliveryError?: string | undefined;
-  /** The person was told already, or need not be. */
+  /** No alert is needed, or it was sent already. */
   readonly told: boolean;
 }
 
@@ -123,17 +123,17 @@ export interface TickerSign {
   readonly owner: string;
   readonly startedAt: number;
   readonly tickedAt: number;
-  /** What the ticker reported about itself: empty, or the trouble of the last tick. */
+  /** The error of the last tick; empty when there was none. */
   readonly failure: string;
 }
 
-/** The durable record of occurrences. A claim is a unique insert: whoever makes the row owns the run. */
+/** The durable record of occurrences. A claim is a unique insert: the process that inserts the row owns the run. */
 export interface JobLedger {
-  /** Writes the missed rows and, if nobody has it, the run. Answers with the run's id when it is ours. */
+  /** Writes the missed rows and claims the run. Returns the run's id when this process got it. */
   claim(claim: RunClaim): Promise<number | null>;
   /** Notes durably that the work begins. False when the row is not ours any more: do not begin. */
   started(id: number, owner: string, now: number): Promise<boolean>;
-  /** Takes over a run that has not begun; false when it has, or when somebody else was faster. */
+  /** Takes over a run that has not begun; false when it has, or when another process took it. */
   takeOver(run: Pick<JobRun, "id" | "owner">, owner: string, leaseUntil: number): Promise<boolean>;
   /** Scheduled occurrences of a job that lie after `now` and have an end: the clock was ahead when they ran. */
   ahead(jobId: string, now: number): Promise<readonly JobRun[]>;
@@ -150,7 +150,7 @@ export interface JobLedger {
   /** Ended runs that jobs.json does not count yet, oldest first. */
   unsettled(): Promise<readonly JobRun[]>;
   settle(ids: readonly number[]): Promise<void>;
-  /** Takes the alerts that are due, so that nobody else sends them for `leaseMs`. */
+  /** Claims the alerts that are due; no other process sends them for `leaseMs`. */
   takeAlerts(now: number, leaseMs: number): Promise<readonly JobRun[]>;
   alertSent(id: number, deliveryError?: string): Promise<void>;
   /** Newest first. */
@@ -158,7 +158,7 @@ export interface JobLedger {
   beat(sign: TickerSign): Promise<void>;
   unbeat(owner: string): Promise<void>;
   signs(): Promise<readonly TickerSign[]>;
-  /** Forgets ended runs and tickers from before. */
+  /** Deletes ended runs and tickers from before that time. */
   prune(before: number): Promise<number>;
   close(): void;
 }
@@ -179,9 +179,9 @@ export interface DeliveryMessage {
   readonly mediaWish?: MediaRequest | undefined;
   /** Where the agent was that sent it (`cli`, `telegram`): the chat's own session then remembers the message. */
   readonly mirrorFrom?: string | undefined;
-  /** The same for every attempt at this delivery: however often it is asked for, by whichever process, it is sent once. */
+  /** The same for every attempt at this delivery, in every process: it is sent once. */
   readonly key?: string | undefined;
-  /** Wait so long for the platform's word; without it a durably queued message counts as sent. */
+  /** How long to wait for the platform's confirmation; when absent, a durably queued message counts as sent. */
   readonly waitMs?: number | undefined;
 }
 
@@ -197,11 +197,11 @@ export interface KnownChat {
   readonly guild?: string | undefined;
 }
 
-/** How results reach chats. The gateway supplies one; without it only `local` works. */
+/** Delivers results to chats. The gateway provides one; without it only `local` works. */
 export interface Deliverer {
   /** Every platform that can be named, configured or not. */
   known(): readonly string[];
-  /** Why nothing can be sent there, with the hint; undefined when it can. */
+  /** Why nothing can be sent there, with a hint; undefined when it can. */
   problem(platform: string): string | undefined;
   /** The home channel of a platform. */
   home(platform: string): DeliveryTarget | undefined;
@@ -211,6 +211,6 @@ export interface Deliverer {
   chats?(): Promise<readonly KnownChat[]>;
   /** Undefined when it was sent or durably queued, else one sentence about what went wrong. */
   send(target: DeliveryTarget, message: DeliveryMessage): Promise<string | undefined>;
-  /** Sends what earlier processes left behind; absent where that happens by itself. */
+  /** Sends what earlier processes could not send; absent where that happens automatically. */
   flush?(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A skill: instructions in a SKILL.md that the agent loads when a task asks for them, as a user message.
+// A skill: instructions in a SKILL.md that the agent loads as a user message when a task needs them.
 import type { Human } from "./human.ts";
 import type { JsonObject } from "./message.ts";
 
@@ -41,9 +41,9 @@ export interface SkillProblem {
   readonly hint: string;
 }
 
-/** The front matter of a SKILL.md, every field in one shape whatever way it was written. */
+/** The front matter of a SKILL.md, normalised. */
 export interface SkillHeader {
-  /** Undefined when the file does not say: its folder's name counts then. */
+  /** Undefined when the file has none: the name of its folder is used. */
   readonly name?: string | undefined;
   readonly description: string;
   readonly version?: string | undefined;
@@ -108,7 +108,7 @@ export interface SkillRequest {
   readonly platform?: string | undefined;
   /** Text from outside was read in this turn. */
   readonly tainted?: boolean | undefined;
-  /** Secrets are asked for at a local terminal only; elsewhere the person is told how to set them there. */
+  /** Secrets are asked for at a local terminal only; elsewhere the user is shown how to set them. */
   readonly local: boolean;
 }
 
@@ -116,7 +116,7 @@ export type SkillActivation =
   | { readonly ok: true; readonly name: string; readonly text: string; readonly notes: readonly string[] }
   | { readonly ok: false; readonly error: string; readonly hint: string };
 
-/** A change that an agent wrote and the guard stopped: not loaded until a person approves it. */
+/** A change by the agent that the guard stopped: not loaded until a user approves it. */
 export interface QuarantinedSkill {
   readonly id: string;
   readonly name: string;
@@ -133,7 +133,7 @@ export interface Skills {
   list(options?: { readonly platform?: string | undefined; readonly everything?: boolean }): Promise<SkillListing>;
   /** The text for the system prompt; empty without skills. */
   index(view: SkillView): Promise<string>;
-  /** The user message that loads a skill; `instruction` is what the person wants done with it. */
+  /** The user message that loads a skill; `instruction` is the user's request. */
   activate(name: string, request: SkillRequest, instruction?: string): Promise<SkillActivation>;
   /** One user message for several skills; throws UserError when one does not exist. */
   preload(names: readonly string[], request: SkillRequest): Promise<{ text: string; notes: readonly string[] }>;
@@ -143,12 +143,12 @@ export interface Skills {
   passthrough(conversationId: string): { readonly [name: string]: string };
   /** Files with credentials that the loaded skills declared and that exist. */
   credentialFiles(conversationId: string): readonly string[];
-  /** Forgets what was read, and tells what changed since the last look. */
+  /** Reads the skills again and returns what changed. */
   reload(): Promise<{ added: readonly string[]; removed: readonly string[]; total: number }>;
   quarantined(): Promise<readonly QuarantinedSkill[]>;
   /** What a quarantined change would write: path → text, null for a removal. */
   quarantinedFiles(id: string): Promise<{ readonly [path: string]: string | null }>;
-  /** Puts a quarantined change in place; the person has looked at it. */
+  /** Applies a quarantined change that the user has reviewed. */
   approve(id: string): Promise<{ readonly name: string; readonly dir: string }>;
   reject(id: string): Promise<void>;
 }
@@ -160,7 +160,7 @@ export const NO_CONDITIONS: SkillConditions = {
   fallback_for_tools: [],
 };
 
-/** The word after the slash: lower case, only letters, digits and single hyphens; empty when nothing is left. */
+/** The name of the slash command: lower case letters, digits and single hyphens; may be empty. */
 export function skillCommandName(name: string): string {
   return name
     .toLowerCase()

@@ -36,7 +36,7 @@ export class SearchService {
     this.#runtime = undefined;
   }
 
-  /** Without it the answer is the same, only slower; so a failure is said and tried again next time. */
+  /** Without the side index the result is the same, only slower: a failure is reported and retried at the next search. */
   #sideIndex(): CjkIndex | undefined {
     if (this.#runtimePath === undefined) return undefined;
     const state = this.#connection.db;
@@ -50,7 +50,7 @@ export class SearchService {
     }
   }
 
-  /** Goes on building the side index between searches, one step at a time, until every message is in. */
+  /** Builds the side index between searches, one step at a time, until it has every message. */
   #feed(index: CjkIndex): void {
     clearTimeout(this.#feeding);
     this.#feeding = setTimeout(() => {

@@ -30,7 +30,7 @@ export interface ChildReport {
   readonly origin?: string | undefined;
 }
 
-/** `denyTool` of a subagent: each tool says itself why subagents must not use it. */
+/** `denyTool` of a subagent. */
 export function childDenial(role: ChildRole): DenyTool {
   return (name, tool) => {
     if (tool?.notForSubagents !== undefined) return `${name} is not available here: ${tool.notForSubagents}.`;

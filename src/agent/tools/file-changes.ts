@@ -1,4 +1,4 @@
-// Remembers which file changes failed and were never put right, so that a claim of success is not left standing.
+// Tracks failed file changes that were not repaired in the turn, for a note below the answer.
 import type { JsonObject } from "../../core/message.ts";
 import type { Tool } from "../../core/tool.ts";
 
@@ -16,7 +16,7 @@ export class FileChanges {
     }
   }
 
-  /** For the returned text only; empty when every change landed. */
+  /** Added to the returned text only; empty when every change succeeded. */
   footer(): string {
     if (this.#failed.size === 0) return "";
     const lines = [...this.#failed].slice(0, MOST_PATHS).map(([path, why]) => `- ${path}: ${why}`);
@@ -32,7 +32,7 @@ function targets(tool: Tool, args: JsonObject): readonly string[] {
   try {
     return tool.paths?.(args as never) ?? [];
   } catch {
-    // Arguments that never passed the check name no path.
+    // The arguments did not pass the check.
     return [];
   }
 }

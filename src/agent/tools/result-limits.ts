@@ -75,7 +75,7 @@ function spillNotice(text: string, file: { path: string; chars: number; lines: n
 async function spill(result: LimitedResult, place: SpillPlace): Promise<Content> {
   const text = textOf(result.content);
   const safe = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 80);
-  // Some servers number their calls anew in every turn: the name must not be taken by an older result.
+  // Some servers number their calls again in every turn: the name must not be that of an older result.
   const unique = randomBytes(3).toString("hex");
   const path = join(place.dir, safe(place.conversationId), `${safe(result.callId)}-${unique}.txt`);
   const body = pageable(text);

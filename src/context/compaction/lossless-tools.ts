@@ -43,7 +43,7 @@ export interface TreePlace {
 
 const head = (node: TreeNode) => ({ id: node.id, turns: `${node.from}–${node.to}` });
 
-/** Original turns while they fit, then where to go on. */
+/** Original turns as far as they fit, then the position to continue from. */
 function showTurns(node: TreeNode, turns: readonly LoggedTurn[]): JsonObject {
   const shown: JsonObject[] = [];
   let used = 0;

@@ -109,7 +109,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     return tree;
   }
 
-  /** New leaves for the turns that leave the window; after a failed call the rest are extracts. */
+  /** New leaves for the turns that are removed from the window; after a failed call the rest are extracts. */
   async #grow(
     tree: SummaryTree,
     middle: readonly Turn[],

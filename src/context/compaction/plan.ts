@@ -1,4 +1,4 @@
-// Where compaction cuts: head, middle and tail, with tool groups whole and the sizes known before a model is asked.
+// Decides where compaction cuts: head, middle and tail, without splitting tool groups.
 import type { Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateMessageTokens } from "../../core/tokens.ts";
@@ -20,7 +20,7 @@ export interface Plan {
 export interface PlanLimits {
   readonly protectFirstN: number;
   readonly protectLastN: number;
-  /** Tokens kept free for the summary message without the words of the user that travel with it. */
+  /** Tokens reserved for the summary message, without user text that is joined to it. */
   readonly reserve: number;
 }
 
@@ -43,7 +43,7 @@ function groupEnd(turns: readonly Turn[], index: number): number {
   return end;
 }
 
-/** The protected start: `protectFirstN` messages, fewer when they would fill the room that the rest needs. */
+/** The protected start: `protectFirstN` messages, fewer when they would need too much of the budget. */
 function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): number {
   const { turns } = view;
   const limit = view.previous === undefined ? turns.length : view.afterSummary;
@@ -56,7 +56,7 @@ function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): numb
   return system;
 }
 
-/** Walks back from the end by groups: at least the last group, then `protectLastN` messages or the token budget, whichever is more. */
+/** Goes backwards by groups: at least the last group, then `protectLastN` messages or the token budget, the larger of both. */
 function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; hard: number; last: number }): number {
   let start = groupStart(turns, turns.length - 1);
   let used = tokensOf(turns.slice(start));
@@ -71,7 +71,7 @@ function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; 
   return Math.max(start, from);
 }
 
-/** Outputs that alone would fill the tail keep their beginning and end; the text says how to see the rest. */
+/** Outputs that would fill the tail keep their beginning and end, with a hint how to see the rest. */
 function fitTail(turns: readonly Turn[], tokens: number): Message[] {
   const total = tokensOf(turns);
   if (total <= tokens) return turns.map((turn) => turn.message);
@@ -88,7 +88,7 @@ function fitTail(turns: readonly Turn[], tokens: number): Message[] {
   });
 }
 
-/** The cut, or undefined when there is no middle to stand in for. */
+/** The cut; undefined when there is no middle to summarise. */
 export function planCut(view: Outline, budget: PassBudget, limits: PlanLimits): Plan | undefined {
   const { turns } = view;
   if (turns.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// Asks a model for a summary, at most three times, and falls back on the extract: an answer always comes back.
+// Asks a model for a summary, at most three times, and falls back on the extract. Always returns a result.
 import type { SideAnswer, SideModel } from "../../core/provider.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
@@ -154,7 +154,7 @@ function chunkTurns(
   return { texts: newest.map((chunk) => chunk.join("\n\n")), leftOut: turns.length - kept };
 }
 
-/** A truncated or formless answer stands only beside an extract, each with half of the budget. */
+/** A truncated or unstructured answer is used only together with an extract, each with half of the budget. */
 function beside(text: string, input: SummariseInput, redact: (text: string) => string): string {
   const half = Math.floor(input.budget / 2);
   return redact(`${clipLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
@@ -187,7 +187,7 @@ async function askInChunks(pass: Pass, input: SummariseInput, chunks: Chunks): P
   return mergeNotes(notes, extract(rest, Math.floor(input.budget * 0.6)), input.budget);
 }
 
-/** Never throws; `body` is never empty unless there was nothing to say. */
+/** Never throws; `body` is empty only when there was nothing to summarise. */
 export function summarise(summariser: Summariser, input: SummariseInput): Promise<Summary> {
   const sources = input.signal === undefined ? [] : [input.signal];
   return underSignals(sources, summariser.deadlineMs, (signal) => inOnePass(summariser, { ...input, signal }));

@@ -24,7 +24,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Head and tail of a long file around a line that says so. */
+/** Head and tail of a long file around a line about the cut. */
 export function capText(text: string, name: string, limit = PROJECT_FILE_CHARS): string {
   if (text.length <= limit) return text;
   const head = Math.floor(limit * 0.7);

@@ -1,4 +1,4 @@
-// The side index for short CJK words: neighbouring character pairs of every message that holds CJK, in runtime.db.
+// The side index for short CJK words, in runtime.db: pairs of neighbouring characters of every message with CJK text.
 // Fed by id from state.db, so rows written by another program are covered; a lost file is simply built again.
 import { type Database, immediate, type SqlValue } from "../sqlite/connection/driver.ts";
 import { hasCjk } from "../sqlite/search/parse-query.ts";

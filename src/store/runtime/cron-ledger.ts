@@ -86,7 +86,7 @@ function rowsAhead(db: Database, jobId: string, now: number): Row[] {
 function releaseAhead(db: Database, jobId: string, now: number): void {
   const move = db.prepare("UPDATE OR IGNORE cron_runs SET occurrence = ?, until = MAX(until, ?) WHERE id = ?");
   for (const row of rowsAhead(db, jobId, now)) {
-    // Another row may stand there since an earlier change of the clock.
+    // A change of the clock may have left another row there.
     for (let at = row.occurrence + 1; move.run(at, at, row.id).changes === 0; at++);
   }
 }

@@ -15,7 +15,7 @@ export function resolveSessionId({ db }: StoreContext, idOrPrefix: string): stri
   return found.length === 1 ? (found[0]?.id ?? null) : null;
 }
 
-/** Where a compressed conversation goes on: children born after the parent was ended by compression. */
+/** The continuations of a compacted session: children created after the parent was ended by compaction. */
 export function getCompressionTip({ db }: StoreContext, id: string): string {
   const next = db.prepare<{ id: string }>(
     `SELECT child.id FROM sessions parent JOIN sessions child ON child.parent_session_id = parent.id

@@ -77,7 +77,7 @@ export function summaryOf(context: StoreContext, id: string): SessionSummary | n
 }
 
 function byStart(context: StoreContext, filter: Filter, page: [number, number]): RawSummary[] {
-  // `+` before the source keeps the walk on the index by start time, so a page costs a page.
+  // `+` before the source keeps the query on the index by start time, so that a page reads only its rows.
   const where = filter.where.replace("s.source = ?", "+s.source = ?");
   return context.db
     .prepare<RawSummary>(

@@ -20,7 +20,7 @@ export function resetLastInitError(): void {
 const WAL_HINT =
   " (this often means a network or FUSE file system such as NFS or SMB, see https://www.sqlite.org/wal.html)";
 
-/** One sentence for the person: the prefix, the cause when one is known, and a hint when the volume is to blame. */
+/** One sentence for the user: the prefix, the known cause, and a hint when the volume is the cause. */
 export function formatStoreUnavailable(prefix = "Session database not available"): string {
   if (lastInitError === undefined) return `${prefix}.`;
   return `${prefix}: ${lastInitError}${hasWalMarker(lastInitError) ? WAL_HINT : ""}.`;

@@ -1,10 +1,10 @@
 // The journal mode: WAL, or DELETE where the file system cannot do WAL.
 import type { Database } from "./driver.ts";
 
-/** Texts of SQLite errors that say "this volume cannot do WAL" (network and FUSE file systems). */
+/** Texts of SQLite errors on volumes without support for WAL (network and FUSE file systems). */
 export const WAL_MARKERS: readonly string[] = ["locking protocol", "not authorized", "disk i/o error"];
 
-/** Labels that have been warned about, so that a process says it once for each database. */
+/** Databases that a warning was given for, so that a process warns once for each. */
 const warned = new Set<string>();
 
 export function textOfError(error: unknown): string {

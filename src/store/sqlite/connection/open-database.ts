@@ -15,7 +15,7 @@ export interface OpenStateOptions {
   /** How long SQLite itself waits for a lock before the store pauses and tries again. */
   readonly busyTimeoutMs: number;
   readonly notice: (text: string) => void;
-  /** Never write, whatever the volume allows; the file must exist. */
+  /** Never write; the file must exist. */
   readonly readOnly?: boolean | undefined;
   readonly open?: typeof openDatabase | undefined;
 }
@@ -52,7 +52,7 @@ function freeSideFiles(path: string): void {
     try {
       chmodSync(side, statSync(path).mode);
     } catch {
-      // Somebody else's file: opening says what is wrong.
+      // Not readable: opening it reports the error.
       return;
     }
   }
@@ -64,7 +64,7 @@ function meansReadOnly(error: unknown): boolean {
   return code !== undefined && (code.startsWith("SQLITE_READONLY") || code.startsWith("SQLITE_CANTOPEN"));
 }
 
-/** Turns what SQLite says about a damaged file into what the person can do about it. */
+/** Turns SQLite's error about a damaged file into a UserError with a hint. */
 export function explainOpenError(path: string, error: unknown): unknown {
   const code = sqliteCode(error) ?? "";
   if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
@@ -129,7 +129,7 @@ function openReadOnly(options: OpenStateOptions): Database {
   throw failure;
 }
 
-/** One attempt. Locks are passed on as they are; `readOnly` of the result says which way it was opened. */
+/** One attempt. Lock errors are passed on; `readOnly` of the result says how the file was opened. */
 export function openStateDatabase(options: OpenStateOptions): Database {
   const { path } = options;
   const folder = dirname(path);

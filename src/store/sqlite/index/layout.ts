@@ -1,4 +1,4 @@
-// The two layouts of the search index: `inline` is version 11 to the letter; `compact` keeps the same table and
+// The two layouts of the search index: `inline` is exactly that of version 11; `compact` has the same table and
 // trigger names but reads its text through a view, and puts only rows that hold CJK into the trigram table.
 import type { Database } from "../connection/driver.ts";
 
@@ -19,7 +19,7 @@ function inlineText(row: string): string {
 }
 
 /**
- * The same words, but without the NUL in front of structured content: GLOB, and the trigram tokenizer of older
+ * The same text without the NUL in front of structured content: GLOB, and the trigram tokenizer of older
  * SQLite, stop at a NUL.
  */
 function compactText(row: string): string {
@@ -59,8 +59,8 @@ function inlineObjects(table: FtsTable): string[] {
 }
 
 /**
- * An external-content table must be told the old text on delete, and must never be told to forget a row that it does
- * not hold; its docsize table says exactly which rows it holds, also while it is being rebuilt.
+ * An external-content table needs the old text on delete, and must never be asked to delete a row that it does
+ * not contain; its docsize table lists the rows it contains, also during a rebuild.
  */
 function compactObjects(table: FtsTable): string[] {
   const condition = indexCondition("compact", table, "new");

@@ -1,5 +1,5 @@
-// Queries that hold Chinese, Japanese or Korean: each word is looked up in the index that knows it, and the sets of
-// message ids are combined as the query says.
+// Queries with Chinese, Japanese or Korean: each word is looked up in the index that has it, and the sets of message
+// ids are combined by the operators of the query.
 import type { Database, SqlValue } from "../connection/driver.ts";
 import { type FtsTable, holdsCjk, indexedText, readIndexLayout } from "../index/layout.ts";
 import { matcherOf } from "./evaluate.ts";
@@ -21,7 +21,7 @@ export interface CjkSearch {
   readonly db: Database;
   readonly filters: Filters;
   readonly page: { readonly limit: number; readonly offset: number };
-  /** Absent when runtime.db cannot be used: short words are then looked for in the messages themselves. */
+  /** Absent when runtime.db cannot be used: short words are then searched in the messages themselves. */
   readonly side: ShortWordIndex | undefined;
   /** Messages after this id are not in the side index yet. */
   readonly sideUpTo: number;
@@ -62,7 +62,7 @@ function trigramSet(text: string): IdSet {
   return { sql: `SELECT rowid AS id FROM ${TRIGRAM} WHERE ${TRIGRAM} MATCH ?`, values: [quoted(text)] };
 }
 
-/** A word without CJK: as a word anywhere, and as part of a run of text in rows that hold CJK. */
+/** A word without CJK: as a word anywhere, and as part of a longer text in rows with CJK. */
 function latinSet(search: CjkSearch, leaf: Leaf, implied: boolean): IdSet {
   const words: IdSet = {
     sql: "SELECT rowid AS id FROM messages_fts WHERE messages_fts MATCH ?",

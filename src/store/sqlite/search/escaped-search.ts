@@ -1,4 +1,4 @@
-// Words with letters beyond ASCII in JSON that v0.14 wrote as `\uXXXX`. The word index has them in pieces: it is asked for
+// Words with letters beyond ASCII in JSON that v0.14 wrote as `\uXXXX`. The word index has them in pieces: it is queried for
 // the pieces in a row, and the text itself decides.
 import type { Database } from "../connection/driver.ts";
 import { matcherOf } from "./evaluate.ts";

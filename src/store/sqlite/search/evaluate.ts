@@ -7,7 +7,7 @@ const NON_ASCII = /[^\0-\x7f]/;
 const MARKS = /[\u0300-\u036f]/g;
 const REGEX_SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
-/** Lower case without diacritics, as the word index folds. CJK is left alone: Hangul would fall apart. */
+/** Lower case without diacritics, as in the word index. CJK is not changed: Hangul would be decomposed. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   return NON_ASCII.test(lower) ? lower.normalize("NFD").replace(MARKS, "").normalize("NFC") : lower;
@@ -32,7 +32,7 @@ function leafTest(leaf: Leaf, cjkQuery: boolean): Test {
   if (hasCjk(leaf.text)) return (_, lower) => lower.includes(needle);
   const pattern = wordPattern(leaf);
   if (!cjkQuery || [...needle].length < 3) return (folded) => pattern.test(folded);
-  // CJK text runs into Latin words without a space, so there the word counts wherever it stands.
+  // CJK text has no space before Latin words, so the word matches anywhere in it.
   return (folded, lower) => pattern.test(folded) || (hasCjk(lower) && lower.includes(needle));
 }
 

@@ -27,7 +27,7 @@ export function readRow(db: Database, id: number): FullRow | undefined {
     .get(id);
 }
 
-/** The passage a person would read, or, when the match is not in it, the tool name and arguments. */
+/** The readable passage, or, when the match is not in it, the tool name and arguments. */
 export function snippetOf(row: TextColumns, leaves: readonly Leaf[]): string {
   const snippet = makeSnippet(displayText(row), leaves);
   return snippet.includes(">>>") ? snippet : makeSnippet(searchableText(row), leaves);

@@ -1,4 +1,4 @@
-// Reads what a person typed into a search box. Any text is a valid query: what cannot be an operator is a word.
+// Parses search input. Any text is a valid query: what cannot be an operator is a word.
 
 export type Query =
   | { readonly kind: "and" | "or"; readonly parts: readonly Query[] }
@@ -14,12 +14,12 @@ export interface Leaf {
 
 const CJK = /[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}]/u;
 const WORD_CHARACTER = /[\p{L}\p{N}\p{Co}]/u;
-/** Nobody types more; a pasted page is searched by its beginning. */
+/** More than anyone types; of a pasted page only the beginning is searched. */
 const LONGEST_QUERY = 4000;
 const MOST_WORDS = 100;
 const DEEPEST = 20;
 
-/** Chinese, Japanese or Korean: scripts whose words the ordinary tokenizer cannot tell apart. */
+/** Chinese, Japanese or Korean: scripts that the ordinary tokenizer cannot split into words. */
 export function hasCjk(text: string): boolean {
   return CJK.test(text);
 }
@@ -86,7 +86,7 @@ function capped(tokens: readonly Token[]): Token[] {
   });
 }
 
-/** One `and`, `or` or `not` of any case at either end has nothing to connect and goes, as long as words remain. */
+/** Removes an `and`, `or` or `not` of any case at either end, as long as words remain. */
 function withoutDanglingOperators(query: string): string {
   const trimmed = query.trim();
   const shorter = trimmed
@@ -140,14 +140,14 @@ class Parser {
   }
 
   #not(): Query | undefined {
-    // A NOT with nothing before it has nothing to take away from: its word is searched for.
+    // A NOT at the start is ignored: its word is searched for.
     while (this.#take("NOT") || this.#take("AND"));
     let result = this.#adjacent();
     while (this.#take("NOT")) result = without(result, this.#adjacent());
     return result;
   }
 
-  /** Words side by side belong together more tightly than any operator. */
+  /** Adjacent words bind more tightly than any operator. */
   #adjacent(): Query | undefined {
     const parts: (Query | undefined)[] = [];
     for (;;) {
@@ -172,7 +172,7 @@ function without(keep: Query | undefined, drop: Query | undefined): Query | unde
   return keep && drop ? { kind: "not", keep, drop } : (keep ?? drop);
 }
 
-/** The meaning of a query, or undefined when it holds no word. Precedence as in FTS5: adjacency, NOT, AND, OR. */
+/** The parsed query; undefined when it has no word. Precedence as in FTS5: adjacency, NOT, AND, OR. */
 export function parseQuery(query: string): Query | undefined {
   const parser = new Parser(
     tokensOf(withoutDanglingOperators(query.slice(0, LONGEST_QUERY).replaceAll("\u0000", " "))),

@@ -14,7 +14,7 @@ import type { TextColumns } from "./row-text.ts";
 import { scanMessages } from "./scan.ts";
 
 const DEFAULT_LIMIT = 20;
-/** How long one search may spend on taking new messages into the side index; the rest is read directly. */
+/** How long one search may add new messages to the side index; the rest is read directly. */
 const CATCH_UP_MS = 200;
 
 /** The side index as search uses it; absent or throwing, search does without. */
@@ -71,7 +71,7 @@ function asHits(request: Request, rows: readonly FullRow[]): SearchHit[] {
   return rows.map((row) => hitOf(request.db, row, { snippet: snippetOf(row, leaves), content: row.content }));
 }
 
-/** Trouble with runtime.db, kept apart from trouble with the index inside state.db. */
+/** An error of runtime.db, as opposed to one of the index in state.db. */
 class SideIndexFailed extends Error {}
 
 function guarded<T>(call: () => T): T {
@@ -103,7 +103,7 @@ function countRanked({ db, query, filters }: Request): number {
   return row?.n ?? 0;
 }
 
-/** By rank; after the last of them, what stands in escapes. */
+/** By rank, followed by matches in escaped text. */
 function searchWords(request: Request): SearchHit[] {
   const { db, query, filters, page } = request;
   const hits = searchRanked(request, "messages_fts");
@@ -136,7 +136,7 @@ function scan(request: Request): SearchAnswer {
   return { hits: asHits(request, rows), ...(notice === undefined ? {} : { notice }) };
 }
 
-/** A damaged index is set aside so that appends do not stumble over it; a lock means somebody else can do that. */
+/** Disables a damaged index so that appends do not fail; when the file is locked, another process can do it. */
 function setAside(db: Database, error: unknown): void {
   if (db.readOnly) return;
   try {

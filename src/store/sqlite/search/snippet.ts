@@ -3,7 +3,7 @@ import { fold, wordPattern } from "./evaluate.ts";
 import { hasCjk, type Leaf } from "./parse-query.ts";
 
 const TOKENS = 40;
-/** A CJK character is a token of its own; other letters form words. */
+/** Each CJK character is a token; other letters form words. */
 const TOKEN =
   /[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}]|(?:(?![\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}])[\p{L}\p{N}\p{Co}\p{M}])+/gu;
 
