@@ -40,7 +40,7 @@ export async function withLedger<T>(home: Home, work: (ledger: UsageLedger) => P
 }
 
 /** The session and those that it was compacted from, oldest first. Branches and delegations start anew. */
-async function conversationOf(store: SessionLog & SessionIndex, sessionId: string): Promise<readonly string[]> {
+async function findConversation(store: SessionLog & SessionIndex, sessionId: string): Promise<readonly string[]> {
   const chain = [sessionId];
   const parents = (await store.ancestors(sessionId)).slice(0, -1).reverse();
   for (const id of parents) {
@@ -54,8 +54,8 @@ async function conversationOf(store: SessionLog & SessionIndex, sessionId: strin
 export function ledgerByConversation(ledger: UsageLedger, store: SessionLog & SessionIndex): UsageLedger {
   // Where a session comes from never changes once it has a parent; without one it may not be stored yet.
   const known = new Map<string, readonly string[]>();
-  const idsOf = async (sessionId: string) => {
-    const found = known.get(sessionId) ?? (await conversationOf(store, sessionId));
+  const findIds = async (sessionId: string) => {
+    const found = known.get(sessionId) ?? (await findConversation(store, sessionId));
     if (found.length > 1) known.set(sessionId, found);
     return found;
   };
@@ -64,7 +64,7 @@ export function ledgerByConversation(ledger: UsageLedger, store: SessionLog & Se
     report: (options) => ledger.report(options),
     spent: async (filter) => {
       const { sessionId } = filter;
-      return ledger.spent(typeof sessionId === "string" ? { ...filter, sessionId: await idsOf(sessionId) } : filter);
+      return ledger.spent(typeof sessionId === "string" ? { ...filter, sessionId: await findIds(sessionId) } : filter);
     },
   };
 }

@@ -42,7 +42,7 @@ function excerpt(text: string, words: readonly string[]): string {
   return `${start > 0 ? "…" : ""}${clip(text.slice(start).trim(), EXCERPT)}`;
 }
 
-const wordsOf = (query: string) => [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_.-]{2,}/gu) ?? [])];
+const splitWords = (query: string) => [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_.-]{2,}/gu) ?? [])];
 
 /** Without the index: turns ranked by the number of search words they contain, newer ones first among equals. */
 export function rankTurns(turns: readonly LoggedTurn[], words: readonly string[]): LoggedTurn[] {
@@ -71,7 +71,7 @@ export async function searchConversation(
     const turn = byId.get(hit.id);
     if (turn !== undefined) found.add(turn);
   }
-  for (const turn of rankTurns(turns, wordsOf(query))) {
+  for (const turn of rankTurns(turns, splitWords(query))) {
     if (found.size >= HITS) break;
     found.add(turn);
   }
@@ -79,7 +79,7 @@ export async function searchConversation(
 }
 
 async function search(store: LogStore, turns: readonly LoggedTurn[], query: string): Promise<ToolResult> {
-  const words = wordsOf(query);
+  const words = splitWords(query);
   const hits = await searchConversation(store, turns, query);
   if (hits.length === 0) {
     return jsonResult({

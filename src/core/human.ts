@@ -61,9 +61,9 @@ export const nobody: Human = {
 export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "unasked"> {
   return {
     present: human.present,
-    ...(human.surface === undefined ? {} : { surface: human.surface }),
-    ...(human.absence === undefined ? {} : { absence: human.absence }),
-    ...(human.guest ? { guest: true } : {}),
+    surface: human.surface,
+    absence: human.absence,
+    guest: human.guest,
     unasked: (request) => human.unasked?.(request),
   };
 }

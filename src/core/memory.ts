@@ -81,7 +81,7 @@ export interface Memory {
   turnStarted(turn: number, text: string): Promise<void>;
   /** Only after a completed turn; returns at once. */
   turnEnded(user: string, assistant: string, sessionId: string): void;
-  beforeCompress(messages: readonly Message[]): Promise<string>;
+  beforeCompaction(messages: readonly Message[]): Promise<string>;
   sessionSwitched(
     newSessionId: string,
     details: {

@@ -28,7 +28,7 @@ function asOptional(schema: object): object {
   return copy;
 }
 
-function objectOf(properties: { readonly [name: string]: object }, options?: Options) {
+function buildObject(properties: { readonly [name: string]: object }, options?: Options) {
   const required = Object.keys(properties).filter((name) => !optional.has(properties[name] ?? {}));
   return { type: "object", ...(required.length > 0 ? { required } : {}), properties, ...options };
 }
@@ -41,7 +41,7 @@ export const Type = {
   Literal: (value: string | number | boolean, options?: Options) => ({ type: typeof value, const: value, ...options }),
   Null: plain("null"),
   Number: plain("number"),
-  Object: objectOf,
+  Object: buildObject,
   Optional: asOptional,
   String: plain("string"),
   Union: (anyOf: readonly object[], options?: Options) => ({ anyOf, ...options }),

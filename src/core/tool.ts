@@ -50,8 +50,8 @@ export function gateContext(toolName: string, context: ToolContext): GateContext
     human,
     tainted,
     signal,
-    ...(origin === undefined ? {} : { origin }),
-    ...(workspace === undefined ? {} : { workspace }),
+    origin,
+    workspace,
   };
 }
 

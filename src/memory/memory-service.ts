@@ -110,7 +110,7 @@ export class MemoryService implements Memory {
   }
 
   /** Also the moment at which the notes are read again: the session that follows opens with fresh ones. */
-  async beforeCompress(messages: readonly Message[]): Promise<string> {
+  async beforeCompaction(messages: readonly Message[]): Promise<string> {
     this.#snapshot = undefined;
     const provider = this.#provider;
     if (provider?.onPreCompress === undefined) return "";

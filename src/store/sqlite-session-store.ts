@@ -235,8 +235,8 @@ export class SqliteSessionStore implements FullStore {
     const index = await this.#connection.read((c) => checkIndexHealth(c.db));
     return {
       state: index.state,
-      ...(index.notice === undefined ? {} : { notice: index.notice }),
-      ...(index.progress === undefined ? {} : { rebuildProgress: index.progress }),
+      notice: index.notice,
+      rebuildProgress: index.progress,
     };
   }
   async repair(onProgress?: Core.OnProgress): Promise<Core.RepairReport> {

@@ -167,8 +167,8 @@ function report(
     tokens: { input: watcher.usage?.input ?? 0, output: watcher.usage?.output ?? 0 },
     tool_trace: [...watcher.trace.values()] as unknown as Json,
     session_id: task.options.sessionId,
-    ...(problem === undefined ? {} : { error: problem }),
-    ...(state.timedOut ? { note: "Stopped at its time limit; the summary is what it had by then." } : {}),
+    error: problem,
+    note: state.timedOut ? "Stopped at its time limit; the summary is what it had by then." : undefined,
   };
   const { usage, cost } = watcher;
   return {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/message.ts";
 import type { Tool } from "../../core/tool.ts";
 
 const WATCHED = new Set(["write_file", "patch"]);
-const MOST_PATHS = 10;
+const MAX_PATHS = 10;
 
 export class FileChanges {
   readonly #failed = new Map<string, string>();
@@ -19,8 +19,8 @@ export class FileChanges {
   /** Added to the returned text only; empty when every change succeeded. */
   footer(): string {
     if (this.#failed.size === 0) return "";
-    const lines = [...this.#failed].slice(0, MOST_PATHS).map(([path, why]) => `- ${path}: ${why}`);
-    const more = this.#failed.size > MOST_PATHS ? [`- and ${this.#failed.size - MOST_PATHS} more`] : [];
+    const lines = [...this.#failed].slice(0, MAX_PATHS).map(([path, why]) => `- ${path}: ${why}`);
+    const more = this.#failed.size > MAX_PATHS ? [`- and ${this.#failed.size - MAX_PATHS} more`] : [];
     return ["", "", "Note: these file changes failed and were not repaired in this turn:", ...lines, ...more].join(
       "\n",
     );

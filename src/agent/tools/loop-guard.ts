@@ -42,7 +42,7 @@ export type GuardVerdict =
   | { readonly kind: "fine" }
   | { readonly kind: "warn" | "stop"; readonly code: GuardCode; readonly times: number; readonly text: string };
 
-const LONGEST_CYCLE = 4;
+const MAX_CYCLE = 4;
 const FINE: GuardVerdict = { kind: "fine" };
 
 function adviceFor(code: GuardCode, tool: string, times: number): string {
@@ -90,7 +90,7 @@ export class LoopGuard {
   #cycleRepeats(): number {
     const history = this.#history;
     let most = 1;
-    for (let period = 1; period <= LONGEST_CYCLE; period++) {
+    for (let period = 1; period <= MAX_CYCLE; period++) {
       let matched = 0;
       while (
         matched + period < history.length &&

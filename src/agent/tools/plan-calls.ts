@@ -4,7 +4,7 @@ import type { Tool } from "../../core/tool.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import type { ResolvedTools } from "./resolved-tools.ts";
 
-const MOST_AT_ONCE = 8;
+const MAX_PARALLEL = 8;
 
 interface Footprint {
   readonly kind: "free" | "paths" | "alone";
@@ -56,7 +56,7 @@ export function planCalls(calls: readonly PreparedCall[], tools: ResolvedTools, 
     const group = groups.at(-1);
     const joins =
       group !== undefined &&
-      group.calls.length < MOST_AT_ONCE &&
+      group.calls.length < MAX_PARALLEL &&
       group.prints.every((other) => compatible(other, print));
     if (joins) {
       group.calls.push(call);

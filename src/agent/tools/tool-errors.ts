@@ -1,9 +1,11 @@
 // Results of failed tool calls, and the detection of failures in results without a flag.
+
 import type { ToolResult } from "../../core/tool.ts";
 import { toolError } from "../../core/tool.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 export const INTERRUPTED = "Interrupted.";
-const LONGEST_ERROR = 2_000;
+const MAX_ERROR_CHARS = 2_000;
 
 /** The text of a thrown error without role tags and code fences. */
 function withoutMarkup(text: string): string {
@@ -11,13 +13,13 @@ function withoutMarkup(text: string): string {
     .replace(/<\/?\s*(system|user|assistant|tool|tool_call|tool_result|function_calls?)\b[^>]*>/gi, "")
     .replace(/<!\[CDATA\[|\]\]>/g, "")
     .replaceAll("```", "'''")
-    .slice(0, LONGEST_ERROR);
+    .slice(0, MAX_ERROR_CHARS);
 }
 
 /** A tool that threw has a bug; the model may still find another way. */
 export function thrownResult(error: unknown): ToolResult {
   const name = error instanceof Error ? error.name : "Error";
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return toolError(`[TOOL_ERROR] ${name}: ${withoutMarkup(message)}`);
 }
 
@@ -27,7 +29,7 @@ export function interruptedResult(): ToolResult {
 
 export function timedOutResult(name: string, ms: number): ToolResult {
   const seconds = Math.round(ms / 100) / 10;
-  return toolError(`${name} did not finish within ${seconds} s and was stopped. What it had begun may be half done.`);
+  return toolError(`${name} did not finish within ${seconds} s and was stopped. Part of its work may be done.`);
 }
 
 /** For results without a flag: JSON with an error, a failure or a non-zero exit code. */

@@ -1,6 +1,6 @@
 // Token budgets of a compaction, derived from the window; they scale down to windows of a few thousand tokens.
 
-export interface CompressionSettings {
+export interface CompactionSettings {
   readonly enabled: boolean;
   /** Share of the window at which compaction starts. */
   readonly threshold: number;
@@ -12,7 +12,7 @@ export interface CompressionSettings {
   readonly hygieneHardMessageLimit: number;
 }
 
-export const DEFAULT_COMPRESSION: CompressionSettings = {
+export const DEFAULT_COMPACTION: CompactionSettings = {
   enabled: true,
   threshold: 0.5,
   targetRatio: 0.2,

@@ -4,7 +4,7 @@ import type { Message } from "../../core/message.ts";
 import type { SideModel } from "../../core/provider.ts";
 import { estimateMessagesTokens, estimateTextTokens } from "../../core/tokens.ts";
 import { assemble } from "./assemble.ts";
-import { type CompressionSettings, type PassBudget, passBudget } from "./budget.ts";
+import { type CompactionSettings, type PassBudget, passBudget } from "./budget.ts";
 import { EngineBase } from "./engine-base.ts";
 import { type Outline, outline } from "./outline.ts";
 import { type Plan, planCut } from "./plan.ts";
@@ -17,7 +17,7 @@ import { completeSummary } from "./verbatim.ts";
 
 export interface EngineOptions {
   readonly contextLength: number;
-  readonly settings?: Partial<CompressionSettings> | undefined;
+  readonly settings?: Partial<CompactionSettings> | undefined;
   /** The model for the task `compression`; without one only the extract is used. */
   readonly side?: SideModel | undefined;
   /** Applied to everything the summariser reads and writes. */

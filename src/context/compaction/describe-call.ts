@@ -40,7 +40,7 @@ export function keyArgument(call: ToolCall, chars = 80): string {
 }
 
 /** Paths that a call names. */
-export function pathsOf(call: ToolCall): readonly string[] {
+export function listPaths(call: ToolCall): readonly string[] {
   const args = parseObject(call.function.arguments);
   const found: string[] = [];
   for (const key of ["path", "file_path", "workdir"]) {

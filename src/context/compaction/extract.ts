@@ -3,7 +3,7 @@ import type { ToolCall } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { clip, clipLines, oneLine } from "../clip.ts";
-import { describeCall, pathsOf } from "./describe-call.ts";
+import { describeCall, listPaths } from "./describe-call.ts";
 import type { Turn } from "./outline.ts";
 import { isConstraint, salience, sentences } from "./salience.ts";
 import { modelPart, parseSections, type Section, writeSections } from "./sections.ts";
@@ -33,7 +33,7 @@ function collect(turns: readonly Turn[]): Found {
     if (message.role === "assistant") {
       for (const call of message.tool_calls ?? []) {
         calls.set(call.id, call);
-        for (const path of pathsOf(call)) files.add(path);
+        for (const path of listPaths(call)) files.add(path);
       }
     }
     if (message.role === "tool") {

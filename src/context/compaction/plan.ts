@@ -24,7 +24,8 @@ export interface PlanLimits {
   readonly reserve: number;
 }
 
-const tokensOf = (turns: readonly Turn[]) => turns.reduce((sum, turn) => sum + estimateMessageTokens(turn.message), 0);
+const countTokens = (turns: readonly Turn[]) =>
+  turns.reduce((sum, turn) => sum + estimateMessageTokens(turn.message), 0);
 
 function isTool(turn: Turn | undefined): boolean {
   return turn?.message.role === "tool";
@@ -51,7 +52,7 @@ function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): numb
   const allowed = Math.floor(budget.goal * 0.25);
   for (let count = Math.min(protectFirstN, limit - system); count > 0; count--) {
     const end = Math.min(groupEnd(turns, system + count), limit);
-    if (tokensOf(turns.slice(system, end)) <= allowed) return end;
+    if (countTokens(turns.slice(system, end)) <= allowed) return end;
   }
   return system;
 }
@@ -59,10 +60,10 @@ function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): numb
 /** Goes backwards by groups: at least the last group, then `protectLastN` messages or the token budget, the larger of both. */
 function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; hard: number; last: number }): number {
   let start = groupStart(turns, turns.length - 1);
-  let used = tokensOf(turns.slice(start));
+  let used = countTokens(turns.slice(start));
   while (start > from) {
     const next = groupStart(turns, start - 1);
-    const cost = tokensOf(turns.slice(next, start));
+    const cost = countTokens(turns.slice(next, start));
     const wanted = turns.length - start < sizes.last || used + cost <= sizes.soft;
     if (next < from || !wanted || used + cost > sizes.hard) break;
     start = next;
@@ -73,10 +74,10 @@ function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; 
 
 /** Outputs that would fill the tail keep their beginning and end, with a hint how to see the rest. */
 function fitTail(turns: readonly Turn[], tokens: number): Message[] {
-  const total = tokensOf(turns);
+  const total = countTokens(turns);
   if (total <= tokens) return turns.map((turn) => turn.message);
   const tools = turns.filter((turn) => isTool(turn));
-  const others = total - tokensOf(tools);
+  const others = total - countTokens(tools);
   const each = Math.max(60, Math.floor((tokens - others) / Math.max(1, tools.length)));
   return turns.map(({ message, number }) => {
     const cost = estimateMessageTokens(message);
@@ -95,8 +96,8 @@ export function planCut(view: Outline, budget: PassBudget, limits: PlanLimits): 
   const head = headEnd(view, budget, limits.protectFirstN);
   const isUser = ({ message }: Turn) => message.role === "user" && message.content !== "" && !isCarriedNote(message);
   const lastUserAt = turns.findLastIndex(isUser);
-  const lastUserCost = lastUserAt < 0 ? 0 : tokensOf(turns.slice(lastUserAt, lastUserAt + 1));
-  const free = budget.goal - tokensOf(turns.slice(0, head)) - limits.reserve;
+  const lastUserCost = lastUserAt < 0 ? 0 : countTokens(turns.slice(lastUserAt, lastUserAt + 1));
+  const free = budget.goal - countTokens(turns.slice(0, head)) - limits.reserve;
   const hard = Math.max(free - lastUserCost, Math.floor(budget.goal * 0.2));
   const soft = Math.min(budget.tail, hard);
   let start = tailStart(turns, head, { soft, hard, last: limits.protectLastN });

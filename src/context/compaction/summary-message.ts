@@ -54,7 +54,7 @@ export function findSummary(message: Message): FoundSummary | undefined {
     before: text.slice(0, start).trim(),
     after: afterContent(message.content, afterLine < 0 ? "" : text.slice(afterLine).trim()),
     afterNumber: end < 0 ? undefined : turnAfter(text.slice(end, end + 100)),
-    body: bodyOf(inner),
+    body: readSummaryBody(inner),
     range: match ? { from: Number(match[1]), to: Number(match[2]) } : undefined,
   };
 }
@@ -70,7 +70,7 @@ function afterContent(content: Content, text: string): Exclude<Content, null> {
   return text === "" ? images : [{ type: "text", text }, ...images];
 }
 
-function bodyOf(inner: string): string {
+function readSummaryBody(inner: string): string {
   if (inner.startsWith(LEGACY_TAG)) return inner.slice(LEGACY_TAG.length).trim();
   const lines = inner.split("\n");
   const first = lines.findIndex((line, index) => index > 0 && line.trim() !== "" && !RANGE.test(line));

@@ -60,7 +60,7 @@ const HEADINGS = [
 ];
 
 const FIRST_LINE =
-  "You condense a conversation between a user and an AI agent into notes for the agent that goes on with it.";
+  "You condense a conversation between a user and an AI agent into notes for the agent that continues it.";
 
 export interface SummaryRequest {
   readonly content: string;

@@ -48,7 +48,7 @@ function foldersUp(cwd: string): string[] {
 }
 
 /** All are asked for at once: mostly none is there, and one answer after the other would take its time. */
-async function firstOf(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
+async function findFirst(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
   const places = folders.flatMap((folder) => names.map((name) => ({ folder, name })));
   const read = async ({ folder, name }: (typeof places)[number]) => ({
     name,
@@ -60,7 +60,7 @@ async function firstOf(folders: readonly string[], names: readonly string[]): Pr
 
 async function cursorRules(cwd: string): Promise<ProjectFile[]> {
   const files: ProjectFile[] = [];
-  const main = await firstOf([cwd], [".cursorrules"]);
+  const main = await findFirst([cwd], [".cursorrules"]);
   if (main !== undefined) files.push(main);
   const folder = join(cwd, ".cursor", "rules");
   const names = existsSync(folder) ? await readdir(folder).catch(() => [] as string[]) : [];
@@ -73,8 +73,8 @@ async function cursorRules(cwd: string): Promise<ProjectFile[]> {
 
 async function findFiles(cwd: string): Promise<readonly ProjectFile[]> {
   const [own, other, cursor] = await Promise.all([
-    firstOf(foldersUp(cwd), [".hermes.md", "HERMES.md"]),
-    firstOf([cwd], ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md"]),
+    findFirst(foldersUp(cwd), [".hermes.md", "HERMES.md"]),
+    findFirst([cwd], ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md"]),
     cursorRules(cwd),
   ]);
   if (own !== undefined) return [{ ...own, text: withoutFrontMatter(own.text) }];

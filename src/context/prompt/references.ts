@@ -1,9 +1,11 @@
 // Expands `@file`, `@folder`, `@diff`, `@staged`, `@git:N` and `@url` in user input, below the message.
+
 import { execFile } from "node:child_process";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isEnvFile } from "../../core/redactor.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 export interface ReferenceOptions {
   readonly cwd: string;
@@ -179,7 +181,7 @@ export async function expandReferences(message: string, options: ReferenceOption
       attachments.push(await attach(kind, target, options));
       untrusted ||= kind === "url";
     } catch (error) {
-      warnings.push(error instanceof Error ? error.message : String(error));
+      warnings.push(errorMessage(error));
     }
   }
   if (attachments.length === 0) return { text: message, warnings, untrusted: false };

@@ -26,7 +26,7 @@ function outboxRow(row: Row): OutboxRow {
     id: row.id,
     key: row.key,
     platform: row.platform,
-    to: { chatId: row.chat_id, ...(row.thread_id === null ? {} : { threadId: row.thread_id }) },
+    to: { chatId: row.chat_id, threadId: row.thread_id ?? undefined },
     payload: JSON.parse(row.payload) as OutboxPayload,
     ephemeral: row.ephemeral === 1,
     state: row.state,

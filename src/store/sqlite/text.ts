@@ -22,7 +22,7 @@ export function trim(text: string): string {
 }
 
 /** Code points, not UTF-16 units. */
-export function lengthOf(text: string): number {
+export function textLength(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;

@@ -1,12 +1,13 @@
 // One connection to state.db: writes in order and retried on locks, recovery from read-only and full volumes.
+
 import { statSync } from "node:fs";
 import { UserError } from "../../../core/failure.ts";
+import { errorMessage } from "../../../lib/error-message.ts";
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import type { StoreContext } from "../context.ts";
 import { guardIndex } from "../index/health.ts";
 import { risingClock } from "./clock.ts";
 import { type Database, immediate, type openDatabase } from "./driver.ts";
-import { textOfError } from "./journal.ts";
 import { LockRetry } from "./lock-retry.ts";
 import { canWrite, openStateDatabase } from "./open-database.ts";
 import { meansFull } from "./volume.ts";
@@ -263,7 +264,7 @@ export class Connection {
       if (!this.#context.db.readOnly) this.#context.db.pragma("wal_checkpoint(PASSIVE)");
     } catch (error) {
       // The data is safe in the log; another checkpoint follows.
-      this.#notice(`${this.path}: a checkpoint was put off (${textOfError(error)}).`);
+      this.#notice(`${this.path}: a checkpoint was put off (${errorMessage(error)}).`);
     }
   }
 }
@@ -274,7 +275,7 @@ function openAttempt(options: ConnectionOptions): Database {
     busyTimeoutMs: options.busyTimeoutMs ?? 0,
     notice: options.notice ?? (() => undefined),
     readOnly: options.readOnly ?? false,
-    ...(options.open ? { open: options.open } : {}),
+    open: options.open,
   });
 }
 

@@ -1,12 +1,13 @@
 // Why the session database could not be opened: kept for the commands that must explain its absence later.
-import { hasWalMarker, textOfError } from "./journal.ts";
+import { errorMessage } from "../../../lib/error-message.ts";
+import { hasWalMarker } from "./journal.ts";
 
 let lastInitError: string | undefined;
 
 /** Remembered until reset; a later successful open does not clear it, because several openers may be at work. */
 export function recordInitError(error: unknown): void {
   const type = error instanceof Error ? error.name : typeof error;
-  lastInitError = `${type}: ${textOfError(error)}`;
+  lastInitError = `${type}: ${errorMessage(error)}`;
 }
 
 export function getLastInitError(): string | undefined {

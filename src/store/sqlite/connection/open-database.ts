@@ -1,12 +1,14 @@
 // Opens state.db: settings, schema, index; read-only where nothing can be written; clear errors otherwise.
+
 import { accessSync, chmodSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../core/failure.ts";
+import { errorMessage } from "../../../lib/error-message.ts";
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { ensureIndex } from "../index/health.ts";
 import { missingColumns } from "../schema.ts";
 import { type Database, openDatabase } from "./driver.ts";
-import { applyJournalMode, textOfError } from "./journal.ts";
+import { applyJournalMode } from "./journal.ts";
 import { migrate } from "./migrate.ts";
 import { meansFull } from "./volume.ts";
 
@@ -69,7 +71,7 @@ export function explainOpenError(path: string, error: unknown): unknown {
   const code = sqliteCode(error) ?? "";
   if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
     return new UserError(
-      `${path} cannot be read as a session database: ${textOfError(error)}. It was left untouched.`,
+      `${path} cannot be read as a session database: ${errorMessage(error)}. It was left untouched.`,
       {
         hint: "Restore it from a backup, move it aside to start with an empty store, or try `hermes sessions repair`.",
         cause: error,
@@ -83,7 +85,7 @@ export function explainOpenError(path: string, error: unknown): unknown {
     });
   }
   if (meansReadOnly(error)) {
-    return new UserError(`${path} cannot be opened or created: ${textOfError(error)}.`, {
+    return new UserError(`${path} cannot be opened or created: ${errorMessage(error)}.`, {
       hint: "Check that the folder exists and that you may write to it.",
       cause: error,
     });

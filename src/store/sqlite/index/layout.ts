@@ -78,7 +78,7 @@ export function triggerNames(table: FtsTable): string[] {
   return TRIGGER_EVENTS.map((event) => `${table}_${event}`);
 }
 
-function objectsOf(layout: IndexLayout, table: FtsTable): string[] {
+function listObjects(layout: IndexLayout, table: FtsTable): string[] {
   return layout === "inline" ? inlineObjects(table) : compactObjects(table);
 }
 
@@ -87,12 +87,12 @@ export function createIndexTable(db: Database, layout: IndexLayout, table: FtsTa
   if (layout === "compact") {
     db.exec(`CREATE VIEW IF NOT EXISTS ${TEXT_VIEW} AS SELECT id, ${compactText("messages")} AS content FROM messages`);
   }
-  for (const sql of objectsOf(layout, table)) db.exec(sql);
+  for (const sql of listObjects(layout, table)) db.exec(sql);
 }
 
 /** Creates those of the three triggers that are missing on an existing table. */
 export function createMissingTriggers(db: Database, layout: IndexLayout, table: FtsTable): void {
-  const [, ...triggers] = objectsOf(layout, table);
+  const [, ...triggers] = listObjects(layout, table);
   for (const sql of triggers) db.exec(sql.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS"));
 }
 

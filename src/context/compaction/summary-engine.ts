@@ -12,7 +12,7 @@ import { type Summary, summarise } from "./summarise.ts";
 /** Pruning alone is enough when the messages then take at most this share of the goal. */
 const PRUNED_ENOUGH = 0.85;
 
-export class Compressor extends CompactionEngine implements ContextEngine {
+export class SummaryEngine extends CompactionEngine implements ContextEngine {
   readonly name = "compressor";
 
   /** Ends after at most three model calls. What it returns is at least a tenth smaller, or the same array. */
@@ -44,8 +44,8 @@ export class Compressor extends CompactionEngine implements ContextEngine {
       previous: view.previous?.body ?? "",
       budget: summaryBudget(content, pass.sizes.budget),
       sessionId,
-      ...(focusTopic === undefined ? {} : { focusTopic }),
-      ...(signal === undefined ? {} : { signal }),
+      focusTopic,
+      signal,
     });
   }
 }
