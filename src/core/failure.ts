@@ -1,5 +1,4 @@
 // Expected errors as data. A Failure is part of events and results; only bugs are thrown.
-import { errorMessage } from "../lib/error-message.ts";
 
 export type FailureKind =
   | "thinking_signature"
@@ -70,5 +69,5 @@ export function formatFailure({
 /** The same for any thrown value. */
 export function errorMessage(error: unknown): string {
   if (error instanceof UserError) return formatFailure(error);
-  return errorMessage(error);
+  return error instanceof Error ? error.message : String(error);
 }
