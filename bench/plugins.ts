@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { openPluginHost } from "../src/app/open-plugins.ts";
 import { openSettings } from "../src/config/api.ts";
 import { Registry } from "../src/core/tool-registry.ts";
 import { openHome } from "../src/home/api.ts";
-import { PluginHost } from "../src/plugins/plugin-host.ts";
 import { type Line, printTable } from "./table.ts";
 
 const { values } = parseArgs({
@@ -54,11 +54,10 @@ function look(home: string): void {
 async function child(task: string, path: string): Promise<void> {
   const { home } = openHome([], { env: { HERMES_HOME: path }, cwd: path, platform: process.platform, homedir: path });
   const { config } = await openSettings(home).load();
-  const parts = { models: () => Promise.reject(new Error("no models")), notice: () => undefined };
   const before = process.cpuUsage();
   if (task === "look") look(path);
   else {
-    const host = await PluginHost.open({ home, config, parts });
+    const host = await openPluginHost(home, config, { notice: () => undefined });
     if (task !== "find") {
       await host.settle();
       host.registerTools(new Registry());

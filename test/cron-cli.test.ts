@@ -42,7 +42,7 @@ it("makes a job, runs it with a receipt, shows its history and removes it", asyn
     hermes("status"),
   ]);
   expect(list.stdout).toContain("Hello");
-  expect(list.stdout).toContain("Nothing runs jobs");
+  expect(list.stdout).toContain("No process runs jobs");
   expect(JSON.parse(next.stdout)).toHaveLength(3);
   expect(status.stdout).toContain("1 of 1 jobs are active");
   expect(readFileSync(join(home.path, "cron", "jobs.json"), "utf8")).toBe(before);
@@ -164,7 +164,7 @@ it("looks at jobs that a file of somebody else broke, and says what is wrong wit
   writeFileSync(join(home.path, "cron", "jobs.json"), JSON.stringify({ jobs: broken }));
   const [list, next, status] = await Promise.all([hermes("list"), hermes("next"), hermes("status")]);
   expect([list.code, next.code, status.code]).toEqual([0, 0, 0]);
-  expect(list.stderr).toContain('"Mars/Base" is not a time zone; jobs go by UTC');
+  expect(list.stderr).toContain('"Mars/Base" is not a time zone; jobs use UTC');
   expect(next.stdout).toContain("Nothing is due");
   expect((await hermes("tick")).stdout).toBe("0 run, 3 missed, 0 abandoned.\n");
   const after = await hermes("status");
@@ -222,7 +222,7 @@ it("shows the jobs of a home that may only be read, and says why it changes noth
     ]);
     for (const { code, stderr } of changes) {
       expect(code).toBe(1);
-      expect(stderr).toContain("may not be written");
+      expect(stderr).toContain("is not writable");
       expect(stderr).not.toContain("unexpected");
     }
   } finally {

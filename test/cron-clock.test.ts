@@ -32,7 +32,7 @@ describe("with a clock that the test moves", () => {
       await tick();
       bed.now = NINE + MINUTE;
       await tick();
-      expect(told.join()).toContain("further ahead");
+      expect(told.join()).toContain("later than their schedules");
       bed.now = NINE + 2 * MINUTE;
       await tick();
       bed.now = NINE + 3 * MINUTE;

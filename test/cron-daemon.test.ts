@@ -56,7 +56,7 @@ it("ends with a receipt, and a second order meanwhile is refused", { timeout: 60
   await until(() => existsSync(began));
   const second = await hermes("cron", "run", "Wait");
   expect(second.code).toBe(1);
-  expect(second.stderr).toContain("is running already");
+  expect(second.stderr).toContain("is already running");
   writeFileSync(go, "");
   const receipt = await first;
   expect(receipt.code).toBe(0);

@@ -83,8 +83,8 @@ describe("hermes cron outside the gateway", { timeout: 120_000 }, () => {
     const run = await hermes("cron", "run", "Count");
     expect(run.code).toBe(0);
     expect(run.stderr).toContain("not delivered");
-    expect((await hermes("cron", "list")).stdout).toContain("delivery trouble");
-    expect((await hermes("cron", "status")).stdout).toContain("Trouble in the last seven days");
+    expect((await hermes("cron", "list")).stdout).toContain("delivery failed");
+    expect((await hermes("cron", "status")).stdout).toContain("Failures in the last seven days");
     telegram.fault = "none";
     // It stayed in the outbox: the next look sends it.
     await hermes("cron", "tick");

@@ -96,8 +96,8 @@ describe("a due job", () => {
     bed.result = async () => {
       const schedule = { kind: "once", run_at: later, display: "once" } as const;
       await file.edit(ID, (found) => ({ ...found, schedule, next_run_at: later }));
-      bed.result = async () => ({ ok: true, told: true });
-      return { ok: true, told: true };
+      bed.result = async () => ({ ok: true, reported: true });
+      return { ok: true, reported: true };
     };
     await tick();
     expect(await job()).toMatchObject({ state: "scheduled", next_run_at: later });
@@ -137,7 +137,7 @@ describe("jobs of one tick", () => {
       most = Math.max(most, ++together);
       await new Promise((resolve) => setTimeout(resolve, 10));
       together -= 1;
-      return { ok: true, told: true };
+      return { ok: true, reported: true };
     };
     expect((await bed.open({ maxParallel: 2 }).tick()).started).toBe(4);
     expect(most).toBe(2);
@@ -153,7 +153,7 @@ describe("missed occurrences", () => {
     expect(await tick()).toMatchObject({ started: 1, missed: 3 });
     expect(await states()).toEqual(["skipped", "skipped", "skipped", "ran"]);
     expect(bed.alerts).toHaveLength(1);
-    expect(bed.alerts[0]).toContain("nothing ran jobs at that time");
+    expect(bed.alerts[0]).toContain("no process ran jobs at that time");
     expect(bed.alerts[0]).toContain("with those before it 3 runs were missed");
     expect(bed.runs).toEqual([`${ID} 2026-05-07T09:00:00.000Z`]);
     expect((await job()).next_run_at).toBe("2026-05-08T09:00:00+00:00");
@@ -194,8 +194,8 @@ describe("missed occurrences", () => {
     bed.now = NINE + MINUTE;
     bed.result = async () => {
       bed.now += 10 * MINUTE;
-      bed.result = async () => ({ ok: true, told: true });
-      return { ok: true, told: true };
+      bed.result = async () => ({ ok: true, reported: true });
+      return { ok: true, reported: true };
     };
     await tick();
     expect((await states()).filter((state) => state === "skipped").length).toBeGreaterThan(5);
@@ -277,7 +277,7 @@ describe("two schedulers", () => {
     const { file, ledger, job } = bed.open();
     const claiming = { file, ledger, owner: "another:1:x", leaseMs: 45_000, zone: () => "UTC", now: () => bed.now };
     const [first] = (await claimDue(claiming)).runs;
-    await ledger.finish(first?.run.id ?? 0, "another:1:x", { state: "ran", now: bed.now, told: true });
+    await ledger.finish(first?.run.id ?? 0, "another:1:x", { state: "ran", now: bed.now, reported: true });
     bed.now = NINE + 5 * MINUTE;
     expect((await claimDue(claiming)).runs).toEqual([]);
     await bed.open().tick();
@@ -294,7 +294,7 @@ describe("a lost owner", () => {
     await first.scheduler.tick();
     expect(await first.states()).toEqual(["running"]);
     const second = bed.open();
-    bed.result = async () => ({ ok: true, told: true });
+    bed.result = async () => ({ ok: true, reported: true });
     bed.now += 30_000;
     await second.tick();
     expect(await second.states()).toEqual(["running"]);

@@ -31,7 +31,7 @@ it("counts a run that ended meanwhile later, and once", async () => {
   let release: "held" | (() => Promise<void>) = "held";
   bed.result = async () => {
     release = await takeTickLock(join(bed.dir, ".tick.lock"));
-    return { ok: true, told: true };
+    return { ok: true, reported: true };
   };
   await tick();
   expect(await job()).toMatchObject({ state: "running", repeat: { completed: 0 } });

@@ -44,11 +44,11 @@ describe("the ticker", () => {
     }, 5);
     bed.result = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
-      return { ok: true, told: true };
+      return { ok: true, reported: true };
     };
     ticker.start();
     await settled(() => bed.runs.length >= 4);
-    expect((await ledger.signs())[0]).toMatchObject({ owner: owners.self, trouble: "" });
+    expect((await ledger.signs())[0]).toMatchObject({ owner: owners.self, failure: "" });
     await settled(() => !ticker.health.late && ticker.health.failure === "");
     await ticker.stop();
     clearInterval(moving);

@@ -46,7 +46,7 @@ function program(now: () => number) {
     owners: processOwner(),
     zone: () => "UTC",
     now,
-    run: async () => ({ ok: true, told: true }),
+    run: async () => ({ ok: true, reported: true }),
     alert: async (run) => {
       throw new Error(`nothing should be wrong: ${run.reason}`);
     },

@@ -138,7 +138,7 @@ it("runs without a plugin that cannot be loaded, and says so", { timeout: 60_000
   writeFileSync(join(folder, "index.mjs"), 'export function register() { throw new Error("kaput"); }\n');
   home.useModel(llm, "plugins:\n  enabled: [broken]\n");
   expect(await run("gateway", "start")).toMatchObject({ code: 0 });
-  expect(readFileSync(join(home.path, "logs", "gateway.log"), "utf8")).toContain("broken is left out: kaput");
+  expect(readFileSync(join(home.path, "logs", "gateway.log"), "utf8")).toContain("broken is not loaded: kaput");
 });
 
 it("says where it is not heard, and takes a port as soon as it is free", { timeout: 60_000 }, async () => {

@@ -89,7 +89,7 @@ it("looks after scheduled jobs, runs them, and tells what became of them", async
   await jobs.pause("report", "holiday");
   expect((await jobs.list()).map(({ state }) => state)).toEqual(["paused"]);
   await jobs.resume(job.id);
-  expect(await jobs.tickerProblem()).toContain("Nothing runs jobs");
+  expect(await jobs.tickerProblem()).toContain("No process runs jobs");
   llm.enqueue(text("All is well."), text("Still well."));
   expect(await jobs.run("Report")).toMatchObject({ state: "ran", trigger: "manual", reason: null });
   await jobs.trigger(job.id);

@@ -3,12 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openPluginHost } from "../src/app/open-plugins.ts";
+import { openMemoryActions } from "../src/app/plugin-actions.ts";
 import { openSettings } from "../src/config/api.ts";
 import type { MemoryProvider } from "../src/core/memory.ts";
 import type { JsonObject } from "../src/core/message.ts";
 import { openHome } from "../src/home/api.ts";
-import { openMemoryActions } from "../src/memory/api.ts";
-import { PluginHost } from "../src/plugins/plugin-host.ts";
+import type { PluginHost } from "../src/plugins/plugin-host.ts";
 import { openDatabase } from "../src/store/sqlite/connection/driver.ts";
 import { type FakeMem0, startFakeMem0 } from "./servers/fake-mem0.ts";
 
@@ -37,8 +38,7 @@ async function openProvider(
   writeFileSync(join(folder, "config.yaml"), JSON.stringify({ memory: { provider: name }, plugins: { entries } }));
   const home = homeOf(env);
   const { config } = await openSettings(home).load();
-  const parts = { models: () => Promise.reject(new Error("no models")), notice: () => undefined };
-  const host = await PluginHost.open({ home, config, parts });
+  const host = await openPluginHost(home, config, { notice: () => undefined });
   hosts.push(host);
   await host.settle();
   const provider = await host.memoryProvider(name);
@@ -225,10 +225,9 @@ describe("holographic", () => {
       }),
     );
     const home = homeOf();
-    const parts = { models: () => Promise.reject(new Error("no models")), notice: () => undefined };
     const { config, warnings } = await openSettings(home).load();
     expect(warnings).toEqual([]);
-    const host = await PluginHost.open({ home, config, parts });
+    const host = await openPluginHost(home, config, { notice: () => undefined });
     hosts.push(host);
     await host.settle();
     const provider = await host.memoryProvider("holographic");

@@ -116,9 +116,9 @@ it("no plugin gets another provider's name, or its key for a host of its own", a
   enable("thief");
   const env = { OPENROUTER_API_KEY: "sk-or-v1-0123456789abcdef" };
   const run = await hermes(["chat", "-q", "hello", "--provider", "mirror"], "", env);
-  expect(run.stderr).toContain('"openrouter" is the built-in OpenRouter; it needs another name');
+  expect(run.stderr).toContain('"openrouter" is the built-in OpenRouter; choose another name');
   expect(run.stderr).toContain("OPENROUTER_API_KEY belongs to OpenRouter and is not sent to 127.0.0.1");
   expect(run.stderr).toContain('Unknown provider "mirror"');
   expect(model.requests).toHaveLength(0);
-  expect((await hermes(["model", "list"], "", env)).stderr).toContain("it needs another name");
+  expect((await hermes(["model", "list"], "", env)).stderr).toContain("choose another name");
 });

@@ -24,7 +24,7 @@ it("installs after a yes, enables after another, and keeps the key in .env and o
   const terminal = openTerminal(["plugins", "install", "./weather-folder"], { home });
   try {
     await terminal.shows("Go on?");
-    expect(terminal.screen()).toContain("run nothing of it now");
+    expect(terminal.screen()).toContain("run none of its code now");
     terminal.type("y\r");
     await terminal.shows("Enable weather?");
     terminal.type("y\r");

@@ -115,7 +115,7 @@ describe("the frozen examples", () => {
     model.enqueue(text("still here"), text("A title"));
     const run = await hermes(["-q", "hello"]);
     expect(run.code).toBe(0);
-    expect(run.stderr).toContain("Plugin thrower is left out: the thrower threw");
+    expect(run.stderr).toContain("Plugin thrower is not loaded: the thrower threw");
     expect(run.stderr).toContain("it needs plugin API 9, and this Hermes serves 1.x: update Hermes");
     expect(JSON.stringify(model.requests[0]?.body)).toContain('"greet"');
     const check = await hermes(["plugins", "list", "--check", "--json"]);
@@ -255,10 +255,10 @@ describe("what a plugin may use", () => {
     model.enqueue(text("answered"), text("A title"));
     const run = await hermes(["chat", "-q", "hello"]);
     expect([run.code, run.stdout]).toEqual([0, expect.stringContaining("answered")]);
-    expect(run.stderr).toContain("Plugin asleep is left out: it did not finish loading within 10 s");
+    expect(run.stderr).toContain("Plugin asleep is not loaded: it did not finish loading within 10 s");
     expect(run.stderr).toContain("plugin clinging, hook post_llm_call: did not answer within 1 s; skipped");
     expect(run.stderr).toContain("plugin loud, hook post_llm_call: in a hook; skipped");
-    expect(run.stderr).toContain("Plugin clinging did not close cleanly: it did not end within 2 s");
+    expect(run.stderr).toContain("Plugin clinging did not close cleanly: it did not finish closing within 2 s");
     expect(run.stderr).toContain("Plugin loud did not close cleanly: at the end");
   });
 

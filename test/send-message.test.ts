@@ -86,7 +86,7 @@ describe("in a chat", () => {
     expect(texts(w, 1)[0]).toContain('{"target":"telegram","name":"home channel","kind":"home"}');
     w.telegram.say(1, '{"target":"telegram:Nobody","message":"hi"}');
     await answered(w, 1, 2);
-    expect(texts(w, 1)[1]).toContain('telegram knows no chat \\"Nobody\\"');
+    expect(texts(w, 1)[1]).toContain('telegram has no chat \\"Nobody\\"');
     w.telegram.say(1, '{"target":"slack","message":"hi"}');
     await answered(w, 1, 3);
     expect(texts(w, 1)[2]).toContain("slack");

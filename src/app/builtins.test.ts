@@ -67,6 +67,6 @@ it("keeps its context engines' names", async () => {
   write("usurper", `ctx.registerContextEngine({ name: "compressor", compress: async (messages) => messages });`);
   const { app, notices } = await open({ plugins: { enabled: ["usurper"] } });
   await app.tools();
-  expect(notices).toEqual(['Context engine "compressor" of plugin usurper is refused: that name is built in.']);
+  expect(notices).toEqual(['Context engine "compressor" of plugin usurper was not registered: that name is built in.']);
   await app.close();
 });

@@ -1,4 +1,4 @@
-// The built-in plugin: one line for each tool, registered through the same context as any other plugin's.
+// Registers the built-in tools, through the same interface as plugins.
 
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
@@ -49,7 +49,7 @@ function fileParts(services: Services, { fileMemory: memory, checkpoints }: Buil
   const spillDir = join(home.path, "cache", "tool-results");
   return {
     files: localFiles,
-    placeOf: fileLocations({
+    locate: fileLocations({
       terminal: config.terminal,
       spillDir,
       backendFor: (context) => workspaces.backend(context.conversationId, context.cwd),
@@ -69,8 +69,8 @@ function fileParts(services: Services, { fileMemory: memory, checkpoints }: Buil
   };
 }
 
-/** Feeds sudo its password on standard input; where there is none, the command runs as it is and sudo says so. */
-function sudoFeed(services: Services): NonNullable<TerminalParts["sudo"]> {
+/** Passes the password to sudo on standard input. Without one the command runs unchanged and sudo reports that. */
+function sudoRewriter(services: Services): NonNullable<TerminalParts["sudo"]> {
   const password = new SudoPassword({
     configured: services.home.env.SUDO_PASSWORD,
     passwordless: () =>
@@ -95,8 +95,8 @@ function terminalParts(services: Services, { checkpoints }: BuiltinState): Termi
     redactor,
     hooks,
     processes: workspaces.processes,
-    sudo: sudoFeed(services),
-    // The folders of other backends are not on this machine.
+    sudo: sudoRewriter(services),
+    // Checkpoints cover this machine only.
     beforeCommand: async (command, context) => {
       if (config.terminal.backend === "local") await checkpoints.beforeCommand(command, context);
     },
@@ -110,7 +110,7 @@ function terminalParts(services: Services, { checkpoints }: BuiltinState): Termi
   };
 }
 
-/** Made for each conversation where it is opened; their names are taken all the same. */
+/** Tools that are created for each conversation; their names are reserved. */
 export const CONVERSATION_TOOLS = [
   "cronjob",
   "delegate_task",
@@ -139,17 +139,17 @@ function register(ctx: Registrar, services: Services, state: BuiltinState): void
   for (const tool of webTools(services)) ctx.registerTool(tool);
 }
 
-/** Registers what every conversation can have; what belongs to one conversation is made by `ownTools`. */
+/** Registers the tools that all conversations share; `ownTools` creates those of a single conversation. */
 export function registerBuiltins(registry: Registry, services: Services): BuiltinState {
   const state: BuiltinState = {
     fileMemory: new FileMemory(),
     todos: createTodoLists(),
     checkpoints: openCheckpoints(services),
   };
-  const entered: RegisteredItems = { tools: [], commands: [] };
-  register(createRegistrar({ name: BUILTINS }, entered), services, state);
+  const registered: RegisteredItems = { tools: [], commands: [] };
+  register(createRegistrar({ name: BUILTINS }, registered), services, state);
   registry.reserve(CONVERSATION_TOOLS);
-  registerTools(registry, BUILTINS, entered.tools, (reason) => {
+  registerTools(registry, BUILTINS, registered.tools, (reason) => {
     throw new Error(reason);
   });
   return state;

@@ -1,25 +1,26 @@
 // Builds the program from the configuration: opens every part in the order of their dependencies, and closes them.
 
 import { openSettings } from "../config/api.ts";
+import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
+import type { Deliverer } from "../core/job.ts";
 import { Registry } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import { ensureHomeLayout } from "../home/home-layout.ts";
 import { startSpillSweeper } from "../home/spill-sweep.ts";
+import { lazy } from "../lib/async/lazy.ts";
 import { errorMessage } from "../lib/error-message.ts";
-import type { Models } from "../providers/connect.ts";
 import { openModels } from "../providers/open-models.ts";
 import { smartJudge } from "../providers/smart-judge.ts";
 import type { FullStore } from "../store/full-store.ts";
 import type { App } from "./app.ts";
 import { registerBuiltins } from "./builtins.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
-import { type CronLoaders, LazyCron } from "./lazy-cron.ts";
 import { LazySkills } from "./lazy-skills.ts";
 import { ledgerByConversation, openLedger } from "./ledger.ts";
 import { openGuards } from "./open-guards.ts";
-import { openExtensions, pluginPlatforms, readyPlugins, withModelProviders } from "./open-plugins.ts";
-import type { Services } from "./services.ts";
+import { openExtensions, pluginPlatforms, registerPluginTools, withModelProviders } from "./open-plugins.ts";
+import type { JobAccess, Services } from "./services.ts";
 import { openHomeStore } from "./store.ts";
 
 export interface OpenAppOptions {
@@ -73,28 +74,35 @@ function lazyServices(deps: ConversationDeps): LazyServices {
     },
     skills: () => services.skills.open(),
     tools: async () => {
-      await readyPlugins(plugins, registry);
+      await registerPluginTools(plugins, registry);
       const { toolStates } = await import("./tool-states.ts");
       return toolStates(deps);
     },
     openConversation: async (options) => {
-      await readyPlugins(plugins, registry);
+      await registerPluginTools(plugins, registry);
       const { openConversationFor } = await import("./open-conversation.ts");
       return openConversationFor(deps, options);
     },
   };
 }
 
-/** How scheduled jobs are loaded; their runs open conversations of the program. */
-function cronLoaders(app: App, services: Services): CronLoaders {
-  const { home, config, cron } = services;
+interface OpenedJobs extends JobAccess {
+  deliverBy(load: () => Promise<Deliverer>): void;
+  close(): Promise<void>;
+}
+
+/** The jobs of a home; `deliverBy` must be called before a result is delivered. */
+function openJobAccess(home: Home, config: Config): OpenedJobs {
+  let load: (() => Promise<Deliverer>) | undefined;
+  const deliverer = () => load?.() ?? Promise.reject(new Error("no deliverer was set"));
+  const repository = lazy(async () => (await import("./open-cron.ts")).openJobRepository({ home, config, deliverer }));
   return {
-    deliverer: async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(app),
-    repository: async () => {
-      const { openJobRepository } = await import("./open-cron.ts");
-      return openJobRepository({ home, config, deliverer: () => cron.deliverer() });
+    repository,
+    deliverer,
+    deliverBy: (next) => {
+      load = next;
     },
-    cron: async (repository) => (await import("./open-cron.ts")).openCron(app, services, repository),
+    close: async () => (await repository.peek())?.close(),
   };
 }
 
@@ -124,52 +132,62 @@ function closeOnce(steps: readonly (() => unknown)[]): () => Promise<void> {
   };
 }
 
+/** Undefined for the terminal's limit. */
+function approvalTimeout(options: OpenAppOptions, config: Config): number | undefined {
+  const chats = options.approvals === "gateway" ? config.approvals.gateway_timeout * 1000 : undefined;
+  return options.approvalMs ?? chats;
+}
+
+interface OpenedServices {
+  readonly services: Services;
+  readonly store: FullStore;
+  readonly jobs: OpenedJobs;
+  readonly warnings: readonly string[];
+  closeLedger(): void;
+}
+
 /** Settings, store, plugins, models and guards, in the order in which they depend on each other. */
-async function openServices(
-  home: Home,
-  options: OpenAppOptions,
-): Promise<{ services: Services; store: FullStore; warnings: readonly string[]; closeLedger(): void }> {
+async function openServices(home: Home, options: OpenAppOptions): Promise<OpenedServices> {
   const notice = (text: string) => options.onNotice?.(text);
   const { config, warnings } = await openSettings(home).load(options.overrides);
   const [store, { ledger, close: closeLedger }] = await Promise.all([
     openHomeStore(home, { host: options.host, indexLayout: config.sessions.index, onNotice: notice }),
     options.ledger ? { ledger: options.ledger, close: () => undefined } : openLedger(home),
   ]);
-  const opened: { models?: Models | undefined } = {};
   const { hooks, plugins } = await openExtensions(home, config, {
     accept: options.acceptHooks ?? false,
     consent: options.consentToHook,
     notice,
-    models: () => opened.models,
   });
   const models = openModels(home, await withModelProviders(config, plugins), ledgerByConversation(ledger, store), {
     onError: (error) => notice(errorMessage(error)),
   });
-  opened.models = models;
   const skills = new LazySkills();
   const guards = await openGuards(home, config, {
     skills,
     yolo: options.yolo ?? false,
     judge: smartJudge(models),
     hooks,
-    approvalMs:
-      options.approvalMs ?? (options.approvals === "gateway" ? config.approvals.gateway_timeout * 1000 : undefined),
+    approvalMs: approvalTimeout(options, config),
   });
-  plugins?.provide({ gate: guards.gate, redactor: guards.redactor });
-  const cron = new LazyCron();
-  const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron, notice };
+  plugins?.provide({ models: async () => models, gate: guards.gate, redactor: guards.redactor });
+  const jobs = openJobAccess(home, config);
+  const services: Services = { home, config, store, ledger, models, plugins, ...guards, skills, cron: jobs, notice };
   skills.loadWith(async () => (await import("./open-skills.ts")).openSkills(services));
-  return { services, store, warnings: warnings.map((warning) => warning.message), closeLedger };
+  return { services, store, jobs, warnings: warnings.map((warning) => warning.message), closeLedger };
 }
 
 export async function openApp(given: Home, options: OpenAppOptions = {}): Promise<App> {
   const home = options.ignoreUserConfig ? withoutUserConfig(given) : given;
   ensureHomeLayout(home);
-  const { services, store, warnings, closeLedger } = await openServices(home, options);
-  const { config, ledger, hooks, cron, models, plugins, redactor, workspaces } = services;
+  const { services, store, jobs, warnings, closeLedger } = await openServices(home, options);
+  const { config, ledger, hooks, models, plugins, redactor, workspaces } = services;
   const registry = new Registry();
   const builtins = registerBuiltins(registry, services);
   const spills = startSpillSweeper(home, config.tool_output);
+  const lazily = lazyServices({ services, registry, builtins });
+  const controls = runtimeControls(services, registry);
+  const cron = lazy(async () => (await import("./open-cron.ts")).openCron({ ...lazily, ...controls }, services));
   const app: App = {
     home,
     config,
@@ -181,13 +199,14 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
     hooks,
     warnings,
     redact: (text) => redactor.redact(text),
-    ...lazyServices({ services, registry, builtins }),
-    ...runtimeControls(services, registry),
+    ...lazily,
+    ...controls,
     pluginPlatforms: () => pluginPlatforms(services),
-    cron: () => cron.open(),
-    deliverBy: (deliverer) => cron.deliverBy(deliverer),
+    cron,
+    deliverBy: (deliverer) => jobs.deliverBy(async () => deliverer),
     close: closeOnce([
-      () => cron.close(),
+      async () => (await cron.peek())?.scheduler.stop(),
+      () => jobs.close(),
       () => workspaces.close(),
       () => spills.close(),
       () => plugins?.close(),
@@ -197,6 +216,6 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       closeLedger,
     ]),
   };
-  cron.loadWith(cronLoaders(app, services));
+  jobs.deliverBy(lazy(async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(app)));
   return app;
 }

@@ -69,7 +69,7 @@ export async function createHermes(options: HermesOptions = {}): Promise<Hermes>
     home: join(path),
     sessions: app.store,
     usage: app.ledger,
-    jobs: openJobs(app),
+    jobs: openJobs(() => app.cron()),
     conversation,
     ask: async (text, request) => {
       const talk = await conversation(request);

@@ -1,11 +1,13 @@
-// Opens the scheduled jobs of a home, the means to run them, and the tool by which a conversation reaches them.
+// Opens the scheduled jobs of a home, the scheduler that runs them, and the cronjob tool of a conversation.
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
+import { nobody } from "../core/human.ts";
 import type { Deliverer, JobLedger } from "../core/job.ts";
 import type { Tool } from "../core/tool.ts";
+import type { JobHost } from "../cron/job-host.ts";
 import type { Cron, JobRepository } from "../cron/job-repository.ts";
 import type { Owners } from "../cron/owner.ts";
 import { privateDatabase } from "../home/home-layout.ts";
@@ -20,49 +22,50 @@ export interface JobRepositoryOptions {
   deliverer(): Promise<Deliverer>;
 }
 
-const TICKER_SILENT_MS = 180_000;
+const TICKER_TIMEOUT_MS = 180_000;
 
-type Rule = (text: string) => string | undefined;
+/** The rule that a text violates; undefined when it violates none. */
+type FindViolation = (text: string) => string | undefined;
 
-/** `hostile` for the whole text of a run; `wish` for a prompt, which whoever writes it can write without hidden characters. */
-async function scanRules(): Promise<{ readonly hostile: Rule; readonly options: Rule }> {
+/** `run` checks the whole text of a run; `prompt` checks the prompt of a new job, which must not have hidden characters either. */
+async function scanRules(): Promise<{ readonly run: FindViolation; readonly prompt: FindViolation }> {
   const { scanText } = await import("../security/injection-scan.ts");
-  const hostile: Rule = (text) => {
+  const run: FindViolation = (text) => {
     const { verdict, findings } = scanText(text, { kind: "cron" });
     if (verdict !== "hostile") return undefined;
     return findings.find((finding) => finding.severity === "high")?.rule ?? findings[0]?.rule ?? "suspicious";
   };
-  const hidden: Rule = (text) =>
+  const hidden: FindViolation = (text) =>
     scanText(text, { kind: "cron" }).findings.find(({ rule }) => rule === "invisible_unicode")?.rule;
-  return { hostile, options: (text) => hostile(text) ?? hidden(text) };
+  return { run, prompt: (text) => run(text) ?? hidden(text) };
 }
 
-/** The configured zone when it exists, else that of the machine. */
-async function zoneOf(config: Config): Promise<{ readonly zone: string; readonly problem?: string | undefined }> {
+/** The configured time zone when it is valid, else that of the machine. */
+async function resolveZone(config: Config): Promise<{ readonly zone: string; readonly problem?: string | undefined }> {
   const { hostZone, isZone } = await import("../cron/zone.ts");
   const named = config.timezone.trim();
   if (named === "") return { zone: hostZone() };
   if (isZone(named)) return { zone: named };
   const zone = hostZone();
-  return { zone, problem: `"${named}" is not a time zone; jobs go by ${zone}. Correct it: hermes config set timezone` };
+  return { zone, problem: `"${named}" is not a time zone; jobs use ${zone}. Correct it: hermes config set timezone` };
 }
 
 function tickerProblem(ledger: JobLedger, owners: Owners, now: () => number): () => Promise<string | undefined> {
   return async () => {
     const alive = (await ledger.signs()).filter(
-      (sign) => now() - sign.tickedAt < TICKER_SILENT_MS && owners.lives(sign.owner) !== "no",
+      (sign) => now() - sign.tickedAt < TICKER_TIMEOUT_MS && owners.lives(sign.owner) !== "no",
     );
     const [newest] = alive;
-    if (!newest) return "Nothing runs jobs at the moment. Start: hermes gateway run (or call: hermes cron tick)";
+    if (!newest) return "No process runs jobs at the moment. Start: hermes gateway run (or call: hermes cron tick)";
     return alive.every((sign) => sign.failure !== "") ? `Jobs are not run: ${newest.failure}` : undefined;
   };
 }
 
 export async function openJobRepository(
-  sources: JobRepositoryOptions,
+  options: JobRepositoryOptions,
   now: () => number = Date.now,
 ): Promise<JobRepository> {
-  const { home, config } = sources;
+  const { home, config } = options;
   const [
     { JobFile },
     { JobActions },
@@ -78,9 +81,9 @@ export async function openJobRepository(
     import("../store/runtime/cron-ledger.ts"),
     import("../store/runtime-db.ts"),
   ]);
-  const [{ options: scan }, { zone, problem: zoneProblem }, sets] = await Promise.all([
+  const [{ prompt: scan }, { zone, problem: zoneProblem }, sets] = await Promise.all([
     scanRules(),
-    zoneOf(config),
+    resolveZone(config),
     import("../tools/toolsets.ts"),
   ]);
   const folder = join(home.path, "cron");
@@ -92,7 +95,7 @@ export async function openJobRepository(
   const checks = {
     zone: () => zone,
     scripts: scriptsFolder(home.path),
-    deliverer: () => sources.deliverer(),
+    deliverer: () => options.deliverer(),
     scan,
     checkToolsets: (names: readonly string[]) => {
       for (const name of names) refuseTypo(name, sets);
@@ -119,7 +122,7 @@ function mainProvider(config: Config): string | undefined {
 
 type Toolsets = typeof import("../tools/toolsets.ts");
 
-/** Plugins and servers bring toolsets that are not known yet: only a name that is nearly a known one is refused. */
+/** Toolsets of plugins and MCP servers are not known yet, so only a name similar to a known one is rejected. */
 function refuseTypo(name: string, { isToolset, TOOLSETS }: Toolsets): void {
   const guess = isToolset(name) ? undefined : nearest(name, Object.keys(TOOLSETS));
   if (guess === undefined) return;
@@ -129,51 +132,75 @@ function refuseTypo(name: string, { isToolset, TOOLSETS }: Toolsets): void {
   });
 }
 
-/** The book and the means to run jobs in conversations of the given program. */
-export async function openCron(
-  app: App,
-  services: Services,
-  repository: JobRepository,
-  now: () => number = Date.now,
-): Promise<Cron> {
-  const [{ Scheduler }, { CronTicker }, { runJobParts }, { runJob, sendAlert }, { hostile: scan }] = await Promise.all([
+/** The parts of the app that a run of a job uses. */
+export type JobRunApp = Pick<App, "openConversation" | "skills" | "refreshEnv">;
+
+async function openJobHost(app: JobRunApp, services: Services, jobs: JobRepository): Promise<Omit<JobHost, "now">> {
+  const [{ run: scan }, { sendableFile }, { isProtected }] = await Promise.all([
+    scanRules(),
+    import("../delivery/sendable-file.ts"),
+    import("../security/protected-files.ts"),
+  ]);
+  const { home, config, store, redactor, cron } = services;
+  return {
+    home,
+    config,
+    output: jobs.output,
+    zone: jobs.zone,
+    openConversation: (options) => app.openConversation(options),
+    sessions: store,
+    loadSkill: async (name, signal) => {
+      const context = { conversationId: "", sessionId: "", human: nobody, signal, platform: "cron", local: false };
+      return (await app.skills()).activate(name, context);
+    },
+    scan,
+    redact: (text) => redactor.redact(text),
+    deliverer: () => cron.deliverer(),
+    sendableFile,
+    isProtected: (path, role) => isProtected(home, path, role),
+    notice: (text) => services.notice(text),
+  };
+}
+
+/** The jobs with the means to run them in conversations of this app. */
+export async function openCron(app: JobRunApp, services: Services, now: () => number = Date.now): Promise<Cron> {
+  const [{ Scheduler }, { CronTicker }, { runJob, sendAlert }, repository] = await Promise.all([
     import("../cron/scheduler.ts"),
     import("../cron/ticker.ts"),
-    import("../cron/run-agent-job.ts"),
     import("../cron/run-job.ts"),
-    scanRules(),
+    services.cron.repository(),
   ]);
-  const { file, ledger, owners, zone, output } = repository;
-  const parts = runJobParts(app, services, { output, zone, now, scan });
+  const { file, ledger, owners, zone } = repository;
+  const host: JobHost = { ...(await openJobHost(app, services, repository)), now };
   const notice = (text: string) => services.notice(text);
   const scheduler = new Scheduler({
     ...{ file, ledger, owners, zone, now, notice },
     run: async (job, run, signal) => {
-      // Months may lie between two runs: a key that was changed meanwhile counts.
+      // `.env` may have changed since the last run.
       await app.refreshEnv();
-      return runJob(job, run, parts, signal);
+      return runJob(host, job, run, signal);
     },
-    alert: (run, job) => sendAlert(run, job, parts),
-    maxParallel: Number(app.config.cron.max_parallel_jobs) || 0,
+    alert: (run, job) => sendAlert(host, run, job),
+    maxParallel: Number(services.config.cron.max_parallel_jobs) || 0,
   });
   if (repository.zoneProblem !== undefined) notice(repository.zoneProblem);
   const flush = async () => (await services.cron.deliverer()).flush?.();
   return { ...repository, scheduler, flush, ticker: () => new CronTicker({ scheduler, ledger, owners, now, notice }) };
 }
 
-/** The cronjob tool of one conversation; the jobs are opened at its first call. */
+/** The cronjob tool of one conversation; the jobs are opened on its first call. */
 export async function cronToolFor(services: Services, options: ConversationOptions): Promise<Tool> {
   const [{ cronjobTool }, { jobReach }] = await Promise.all([
     import("../cron/cronjob-tool.ts"),
     import("../cron/job-reach.ts"),
   ]);
   const { human, platform } = options;
-  const own = toolNames(services.config, { human, ...(platform ? { platform } : {}) }, new Map());
+  const own = toolNames(services.config, { human, platform: platform || undefined }, new Map());
   const chat = {
-    // Scripts of the home are the owner's. A shared chat goes on with somebody else's turn: asked at each call.
+    // Only the owner may use scripts of the home. Checked at each call: in a shared chat the user can change.
     scripts: () => own.includes("terminal") && !human?.guest,
-    ...(options.origin ? { origin: options.origin } : {}),
-    ...(options.userId ? { tenant: options.userId } : {}),
+    origin: options.origin,
+    tenant: options.userId || undefined,
   };
   return cronjobTool({
     actions: async () => (await services.cron.repository()).actions,

@@ -1,4 +1,4 @@
-// The web for tools: services from the environment, pages under the guard, a side model for long ones.
+// Opens the web tools: services from the environment, fetches that check the URL policy, a side model for long pages.
 import type { SideModel } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 import type { WebCheck, WebFetch } from "../core/web.ts";
@@ -10,7 +10,7 @@ import { webSearchTool } from "../tools/web/web-search.ts";
 import { WebState } from "../tools/web/web-state.ts";
 import { type Services, spillDir } from "./services.ts";
 
-/** Addresses of services that the person wrote down: these may be on the local network. */
+/** Variables with addresses of services, which may be on the local network because the user configured them. */
 const SERVICE_URLS = [
   "SEARXNG_URL",
   "FIRECRAWL_API_URL",
@@ -22,16 +22,16 @@ const SERVICE_URLS = [
   "DDGS_BASE_URL",
 ];
 
-function fetchUnder(policy: UrlPolicy): WebFetch {
+function guardedFetcher(policy: UrlPolicy): WebFetch {
   return async (url, request = {}) => {
     const { guardedFetch } = await import("../security/guarded-fetch.ts");
     return guardedFetch(url, { ...request, policy });
   };
 }
 
-/** Pages that tools and `@url` references may read. */
+/** Fetches pages for tools and `@url` references. */
 export function pageFetch(services: Services): WebFetch {
-  return fetchUnder(services.urls);
+  return guardedFetcher(services.urls);
 }
 
 function servicePolicy({ home, urls }: Services): UrlPolicy {
@@ -45,7 +45,7 @@ function servicePolicy({ home, urls }: Services): UrlPolicy {
   return { allowPrivate: urls.allowPrivate ?? false, allowHosts };
 }
 
-function checkUnder(policy: UrlPolicy): WebCheck {
+function urlChecker(policy: UrlPolicy): WebCheck {
   return async (url) => {
     const { blockedBy, hostOf, resolveUrl } = await import("../security/url-guard.ts");
     const verdict = await resolveUrl(url, policy);
@@ -58,7 +58,7 @@ function checkUnder(policy: UrlPolicy): WebCheck {
   };
 }
 
-/** The task's own model, or the default one; none when only the offline model is there. */
+/** The model of the task or the default one; undefined when only the offline model is available. */
 async function sideModel({ models }: Services): Promise<SideModel | undefined> {
   const found = await models.resolve({});
   if ("failure" in found) return undefined;
@@ -74,7 +74,7 @@ export function openWeb(services: Services): WebState {
   const { backend, search_backend: searchBackend, extract_backend: extractBackend } = config.web;
   const providers = webProviders({
     env: home.env,
-    call: fetchUnder(servicePolicy(services)),
+    call: guardedFetcher(servicePolicy(services)),
     fetch: pageFetch(services),
     xaiModel: config.x_search.model,
   });
@@ -84,7 +84,7 @@ export function openWeb(services: Services): WebState {
   };
   return new WebState({
     backends: new WebBackends({ backend, searchBackend, extractBackend }, providers, fromPlugin ?? undefined),
-    check: checkUnder(urls),
+    check: urlChecker(urls),
     gate,
     redactor,
     scan,

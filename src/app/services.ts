@@ -3,17 +3,26 @@ import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
+import type { Deliverer } from "../core/job.ts";
 import type { Redactor } from "../core/redactor.ts";
 import type { Scan } from "../core/scan.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { UsageLedger } from "../core/usage.ts";
+import type { JobRepository } from "../cron/job-repository.ts";
 import type { PluginHost } from "../plugins/plugin-host.ts";
 import type { Models } from "../providers/connect.ts";
 import type { UrlPolicy } from "../security/url-guard.ts";
 import type { Workspaces } from "../tools/terminal/workspaces.ts";
-import type { LazyCron } from "./lazy-cron.ts";
 import type { LazySkills } from "./lazy-skills.ts";
 import type { AppGate } from "./open-guards.ts";
+
+/** Scheduled jobs; their code is loaded on the first call. */
+export interface JobAccess {
+  /** The jobs, without the means to run them. */
+  repository(): Promise<JobRepository>;
+  /** Sends results to chats. */
+  deliverer(): Promise<Deliverer>;
+}
 
 export interface Services {
   readonly home: Home;
@@ -29,7 +38,7 @@ export interface Services {
   /** Null when no plugin is configured. */
   readonly plugins: PluginHost | null;
   readonly skills: LazySkills;
-  readonly cron: LazyCron;
+  readonly cron: JobAccess;
   readonly workspaces: Workspaces;
   notice(text: string): void;
 }

@@ -23,7 +23,8 @@ const job = readJob({
   deliver: "telegram:-100777:17",
 }) as Job;
 const facts = ["a1b2c3d4e5f6", "Morning briefing", "0 9 * * 1-5", "2026-05-05 09:00", "telegram:-100777:17"];
-const reason = "missed: nothing ran jobs at that time (noticed 21 h later); with those before it 669 runs were missed";
+const reason =
+  "missed: no process ran jobs at that time (noticed 21 h later); with those before it 669 runs were missed";
 const run = {
   ...{ id: 1, jobId: job.id, jobName: "Morning briefing", occurrence: 0, until: 0, count: 1, trigger: "schedule" },
   ...{ state: "skipped", startedAt: null, endedAt: null, reason, deliveryError: null },

@@ -143,7 +143,7 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
   const lines = [
     status.alive
       ? terminal.style("green", "Jobs are run.")
-      : terminal.wrapped(terminal.style("red", status.problem ?? "Nothing runs jobs.")),
+      : terminal.wrapped(terminal.style("red", status.problem ?? "No process runs jobs.")),
     ...tickers.map(
       (sign) =>
         `  ${sign.owner.split(":").slice(0, 2).join(" pid ")}, last tick ${inZone(sign.tickedAt, zone)}${sign.failure ? `; error: ${sign.failure}` : ""}`,
@@ -162,5 +162,5 @@ export function statusText(terminal: Terminal, status: CronStatus, zone: string)
     ...status.running.map((run) => `Running: ${run.jobName}, since ${inZone(run.startedAt ?? run.claimedAt, zone)}`),
   ].filter((line) => line !== "");
   if (status.failures.length === 0) return lines.join("\n");
-  return `${lines.join("\n")}\nTrouble in the last seven days:\n${historyTable(terminal, status.failures, zone)}`;
+  return `${lines.join("\n")}\nFailures in the last seven days:\n${historyTable(terminal, status.failures, zone)}`;
 }

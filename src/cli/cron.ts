@@ -1,9 +1,8 @@
 // `hermes cron`: scheduled jobs from the command line.
-
+import { startJobInGateway, withCron, withJobs } from "../app/cron-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job, JobRun } from "../core/job.ts";
-import { cronStatus, startInGateway, upcomingRuns, withCron, withJobs } from "../cron/api.ts";
-
+import { cronStatus, upcomingRuns } from "../cron/api.ts";
 import { type CliCommand, type CliContext, type CliOption, integerOption, JSON_OPTION, textOption } from "./command.ts";
 import { historyTable, jobDetails, jobTable, receipt, statusText, upcomingTable } from "./cron-view.ts";
 
@@ -172,7 +171,7 @@ async function runAndWait(
   return withCron(context.home, hear, async (cron) => {
     const job = await cron.actions.find(reference(context));
     if (!context.values.json) context.terminal.err(`Running ${job.name} …`);
-    const started = await startInGateway(context.home, job.id);
+    const started = await startJobInGateway(context.home, job.id);
     const following = new AbortController();
     const stop = () => {
       following.abort();

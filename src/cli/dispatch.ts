@@ -26,7 +26,7 @@ async function report(terminal: Terminal, error: unknown, home: string): Promise
 
 /** A plugin's own command; undefined when there is none of this name. */
 async function runForeign(home: Home, terminal: Terminal, argv: readonly string[]): Promise<number | undefined> {
-  const { runPluginCommand } = await import("../plugins/plugin-commands.ts");
+  const { runPluginCommand } = await import("../app/plugin-actions.ts");
   const [word = "", ...rest] = argv;
   return runPluginCommand(home, word, {
     argv: rest,

@@ -1,16 +1,17 @@
 // `hermes hooks`: programs that run at events, who allowed them, and whether they work.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { openHookActions } from "../app/plugin-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { JsonObject } from "../core/message.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
-import { type HookTrial, openHooks } from "../plugins/hooks/api.ts";
+import type { HookTrial } from "../plugins/hooks/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 async function list(context: CliContext): Promise<number> {
   const { terminal } = context;
-  const listing = await openHooks(context.home).list();
+  const listing = await openHookActions(context.home).list();
   if (context.values.json) {
     terminal.out(JSON.stringify(listing, null, 2));
     return 0;
@@ -65,7 +66,7 @@ async function test(context: CliContext): Promise<number> {
     throw new UserError("which event?", { hint: "For example: hermes hooks test pre_tool_call", exitCode: 2 });
   const tool = textOption(context, "for-tool");
   const payload = await payloadFile(context);
-  const trials = await openHooks(context.home).test(event, {
+  const trials = await openHookActions(context.home).test(event, {
     ...(tool ? { tool } : {}),
     ...(payload ? { payload } : {}),
   });
@@ -77,7 +78,7 @@ async function test(context: CliContext): Promise<number> {
 
 async function approve(context: CliContext): Promise<number> {
   const [command] = context.positionals;
-  const count = await openHooks(context.home).approve(command);
+  const count = await openHookActions(context.home).approve(command);
   if (context.values.json) context.terminal.out(JSON.stringify({ approved: count }));
   else context.terminal.out(count === 1 ? "1 hook is approved." : `${count} hooks are approved.`);
   return 0;
@@ -86,7 +87,7 @@ async function approve(context: CliContext): Promise<number> {
 async function revoke(context: CliContext): Promise<number> {
   const [command] = context.positionals;
   if (!command) throw new UserError("which command?", { hint: "See: hermes hooks list", exitCode: 2 });
-  const count = await openHooks(context.home).revoke(command);
+  const count = await openHookActions(context.home).revoke(command);
   if (context.values.json) context.terminal.out(JSON.stringify({ revoked: count }));
   else context.terminal.out(count === 0 ? "It was not approved." : "It will not run again until you approve it.");
   return count === 0 ? 1 : 0;
@@ -94,7 +95,7 @@ async function revoke(context: CliContext): Promise<number> {
 
 async function doctor(context: CliContext): Promise<number> {
   const { terminal } = context;
-  const report = await openHooks(context.home).doctor();
+  const report = await openHookActions(context.home).doctor();
   const wrong = report.problems.length + report.checks.filter((check) => check.problems.length > 0).length;
   if (context.values.json) terminal.out(JSON.stringify(report, null, 2));
   else {

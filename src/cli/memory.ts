@@ -1,8 +1,9 @@
 // `hermes memory`: the built-in notes and the external provider beside them.
 
+import { openMemoryActions } from "../app/plugin-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { ConfigField } from "../core/memory.ts";
-import { type MemorySetup, openMemoryActions } from "../memory/api.ts";
+import type { MemorySetup } from "../memory/api.ts";
 import { type CliCommand, type CliContext, JSON_OPTION, textOption } from "./command.ts";
 
 async function status(context: CliContext): Promise<number> {

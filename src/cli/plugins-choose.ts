@@ -1,8 +1,7 @@
 // `hermes plugins` in a terminal: arrow keys and Enter switch plugins; nothing is written before the person says so.
-
+import { openPluginActions } from "../app/plugin-actions.ts";
 import { pick } from "../lib/terminal/picker.ts";
-import { openPlugins } from "../plugins/api.ts";
-import type { PluginRow } from "../plugins/plugin-rows.ts";
+import type { PluginRow } from "../plugins/api.ts";
 import type { CliContext } from "./command.ts";
 
 /** Memory providers and context engines are chosen, one of each; what is built in always runs. */
@@ -36,7 +35,7 @@ export async function choosePlugins(
 ): Promise<number> {
   const { terminal } = context;
   if (!terminal.interactive || context.values.json) return list(context);
-  const actions = openPlugins(context.home);
+  const actions = openPluginActions(context.home);
   const rows = (await actions.list()).filter(switchable);
   if (rows.length === 0) return list(context);
   const wanted = await ask(context, rows);

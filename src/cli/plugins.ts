@@ -1,10 +1,10 @@
 // `hermes plugins`: what extends the program, where it comes from, what it costs.
 import { join } from "node:path";
+import { openPluginActions } from "../app/plugin-actions.ts";
 import { UserError } from "../core/failure.ts";
 import type { PluginVariable } from "../core/plugin.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
-import { openPlugins } from "../plugins/api.ts";
-import type { PluginRow } from "../plugins/plugin-rows.ts";
+import type { PluginRow } from "../plugins/api.ts";
 import { type CliCommand, type CliContext, type CliOption, JSON_OPTION } from "./command.ts";
 
 function nameOf(context: CliContext, what = "plugin"): string {
@@ -74,7 +74,7 @@ function printRows(context: CliContext, rows: readonly PluginRow[]): void {
 }
 
 async function list(context: CliContext): Promise<number> {
-  const actions = openPlugins(context.home);
+  const actions = openPluginActions(context.home);
   const found = context.values.check
     ? await actions.check((text) => context.terminal.err(`notice: ${text}`))
     : await actions.list();
@@ -95,7 +95,7 @@ async function askVariables(context: CliContext, variables: readonly PluginVaria
     }
     if (about) terminal.err(about);
     const value = await terminal.askHidden(`${name} (not shown, empty to skip): `);
-    if (value) await openPlugins(home).setVariable(name, value);
+    if (value) await openPluginActions(home).setVariable(name, value);
     else terminal.err(`Put ${name}=… into ${join(home.path, ".env")} when you have it.`);
   }
 }
@@ -103,7 +103,7 @@ async function askVariables(context: CliContext, variables: readonly PluginVaria
 async function install(context: CliContext): Promise<number> {
   const { terminal, values } = context;
   const source = nameOf(context, "source");
-  const actions = openPlugins(context.home);
+  const actions = openPluginActions(context.home);
   const plan = actions.plan(source);
   const json = Boolean(values.json);
   if (!json) terminal.err(`This will\n${plan.map((step) => `  - ${step}`).join("\n")}`);
@@ -151,10 +151,10 @@ function change(action: "enable" | "disable" | "update" | "remove", said: string
   return async (context: CliContext): Promise<number> => {
     const { terminal, values, home } = context;
     const name = nameOf(context);
-    if (action === "remove") await openPlugins(home).removable(name);
+    if (action === "remove") await openPluginActions(home).removable(name);
     if (action === "remove" && terminal.interactive && !values.yes && !(await terminal.confirm(`Remove ${name}?`)))
       return 1;
-    const result = await openPlugins(home)[action](name);
+    const result = await openPluginActions(home)[action](name);
     if (values.json) terminal.out(JSON.stringify({ plugin: name, done: action }, null, 2));
     else terminal.out(action === "update" ? `${name}: ${result}.` : `${result} ${said}`);
     return 0;

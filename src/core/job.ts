@@ -9,7 +9,7 @@ export type Schedule =
 
 export type JobState = "scheduled" | "running" | "paused" | "completed" | "error";
 
-/** Which missed occurrences are run: none, the newest one, or all up to a limit. */
+/** Which missed occurrences are run later: none, the newest one, or all of them up to a limit. */
 export type CatchUp = "skip" | "latest" | "all";
 
 /** The chat in which a job was created. */
@@ -69,9 +69,9 @@ export interface JobRun {
   readonly id: number;
   readonly jobId: string;
   readonly jobName: string;
-  /** The instant that the schedule named; for a run by hand the moment of the order. */
+  /** The time in the schedule; for a manual run, the time of the request. */
   readonly occurrence: number;
-  /** One row covers several occurrences that were missed together: their number and the last of them. */
+  /** A row may cover several occurrences that were missed together: their number, and the last of them. */
   readonly count: number;
   readonly until: number;
   readonly trigger: "schedule" | "catch_up" | "manual";
@@ -85,7 +85,7 @@ export interface JobRun {
   readonly sessionId: string | null;
   readonly document: string | null;
   readonly deliveryError: string | null;
-  /** `due` or `sending` until the alert was sent. */
+  /** The state of the alert about this run. */
   readonly alert: "none" | "due" | "sending" | "sent";
 }
 
@@ -94,7 +94,7 @@ export interface MissedRuns {
   readonly until: number;
   readonly count: number;
   readonly reason: string;
-  /** An alert should be sent. */
+  /** The user should be alerted. */
   readonly alert: boolean;
 }
 
@@ -104,7 +104,7 @@ export interface RunClaim {
   readonly owner: string;
   readonly leaseMs: number;
   readonly missed?: readonly MissedRuns[] | undefined;
-  readonly run?: { readonly occurrence: number; readonly trigger: JobRun["trigger"] };
+  readonly run?: { readonly occurrence: number; readonly trigger: JobRun["trigger"] } | undefined;
 }
 
 export interface RunOutcome {
@@ -114,11 +114,11 @@ export interface RunOutcome {
   readonly sessionId?: string | undefined;
   readonly document?: string | undefined;
   readonly deliveryError?: string | undefined;
-  /** No alert is needed, or it was sent already. */
-  readonly told: boolean;
+  /** The outcome was reported to the user, or needs no report. */
+  readonly reported: boolean;
 }
 
-/** A process that ticks, as its last sign of life describes it. */
+/** A process that runs due jobs, as of its last heartbeat. */
 export interface TickerSign {
   readonly owner: string;
   readonly startedAt: number;
@@ -129,17 +129,17 @@ export interface TickerSign {
 
 /** The durable record of occurrences. A claim is a unique insert: the process that inserts the row owns the run. */
 export interface JobLedger {
-  /** Writes the missed rows and claims the run. Returns the run's id when this process got it. */
+  /** Writes the rows of missed runs and claims the run. Its id; null when another process has it. */
   claim(claim: RunClaim): Promise<number | null>;
-  /** Notes durably that the work begins. False when the row is not ours any more: do not begin. */
+  /** Records that the work begins. False when the run belongs to another process: then it must not begin. */
   started(id: number, owner: string, now: number): Promise<boolean>;
-  /** Takes over a run that has not begun; false when it has, or when another process took it. */
+  /** Takes over a run that has not begun; false when it has, or when another process was faster. */
   takeOver(run: Pick<JobRun, "id" | "owner">, owner: string, leaseUntil: number): Promise<boolean>;
-  /** Scheduled occurrences of a job that lie after `now` and have an end: the clock was ahead when they ran. */
+  /** Ended runs of a job whose scheduled time is after `now`: the clock was ahead when they ran. */
   ahead(jobId: string, now: number): Promise<readonly JobRun[]>;
-  /** Makes room for those occurrences to happen again: their rows stay, a millisecond or more later. */
+  /** Moves those rows by a millisecond or more, so that the occurrences can be claimed again. */
   releaseAhead(jobId: string, now: number): Promise<void>;
-  /** False when the row is not ours any more: stop the work. */
+  /** False when the run belongs to another process: then the work must stop. */
   renew(id: number, owner: string, leaseUntil: number): Promise<boolean>;
   /** False when the row has an end already. */
   finish(id: number, owner: string, outcome: RunOutcome): Promise<boolean>;
@@ -150,7 +150,7 @@ export interface JobLedger {
   /** Ended runs that jobs.json does not count yet, oldest first. */
   unsettled(): Promise<readonly JobRun[]>;
   settle(ids: readonly number[]): Promise<void>;
-  /** Claims the alerts that are due; no other process sends them for `leaseMs`. */
+  /** Takes the alerts that are due; no other process sends them for `leaseMs`. */
   takeAlerts(now: number, leaseMs: number): Promise<readonly JobRun[]>;
   alertSent(id: number, deliveryError?: string): Promise<void>;
   /** Newest first. */
@@ -158,7 +158,7 @@ export interface JobLedger {
   beat(sign: TickerSign): Promise<void>;
   unbeat(owner: string): Promise<void>;
   signs(): Promise<readonly TickerSign[]>;
-  /** Deletes ended runs and tickers from before that time. */
+  /** Deletes ended runs and tickers that are older than `before`. */
   prune(before: number): Promise<number>;
   close(): void;
 }
@@ -173,15 +173,15 @@ export interface DeliveryMessage {
   readonly text: string;
   /** Files to send along, by path. */
   readonly media: readonly string[];
-  /** The job that it comes from; deliveries of jobs are never mirrored into the chat's history. */
+  /** The job that produced it; results of jobs are not added to the history of the chat. */
   readonly jobId?: string | undefined;
   /** How the files are to be sent. */
-  readonly mediaWish?: MediaRequest | undefined;
-  /** Where the agent was that sent it (`cli`, `telegram`): the chat's own session then remembers the message. */
+  readonly mediaOptions?: MediaRequest | undefined;
+  /** The platform of the agent that sent it (`cli`, `telegram`): the message is then added to the session of the chat. */
   readonly mirrorFrom?: string | undefined;
-  /** The same for every attempt at this delivery, in every process: it is sent once. */
+  /** Identifies this delivery: several attempts with the same key, from any process, send it once. */
   readonly key?: string | undefined;
-  /** How long to wait for the platform's confirmation; when absent, a durably queued message counts as sent. */
+  /** How long to wait for the platform to confirm; without it, a durably queued message counts as sent. */
   readonly waitMs?: number | undefined;
 }
 
@@ -197,11 +197,11 @@ export interface KnownChat {
   readonly guild?: string | undefined;
 }
 
-/** Delivers results to chats. The gateway provides one; without it only `local` works. */
+/** How results reach chats. The gateway supplies one; without it only `local` works. */
 export interface Deliverer {
   /** Every platform that can be named, configured or not. */
   known(): readonly string[];
-  /** Why nothing can be sent there, with a hint; undefined when it can. */
+  /** Why nothing can be sent to the platform, with a hint; undefined when it can. */
   problem(platform: string): string | undefined;
   /** The home channel of a platform. */
   home(platform: string): DeliveryTarget | undefined;
@@ -209,7 +209,7 @@ export interface Deliverer {
   resolve(platform: string, reference: string): Promise<DeliveryTarget | undefined>;
   /** Chats of the platforms that are set up, as far as they are known. */
   chats?(): Promise<readonly KnownChat[]>;
-  /** Undefined when it was sent or durably queued, else one sentence about what went wrong. */
+  /** Undefined when the message was sent or durably queued; otherwise one sentence about the error. */
   send(target: DeliveryTarget, message: DeliveryMessage): Promise<string | undefined>;
   /** Sends what earlier processes could not send; absent where that happens automatically. */
   flush?(): Promise<void>;

@@ -109,3 +109,11 @@ export interface SideModel {
   /** The window of the model that would serve the task, in tokens. */
   contextLength(task: string): Promise<number>;
 }
+
+/** Connects to a model: the configured one unless a provider or model is named. Throws UserError when there is none. */
+export interface ModelConnector {
+  connect(choice: {
+    readonly provider?: string | undefined;
+    readonly model?: string | undefined;
+  }): Promise<{ readonly provider: Provider }>;
+}

@@ -11,7 +11,7 @@ export interface ToolResult {
   readonly content: string | readonly ContentPart[];
   readonly failed?: boolean | undefined;
   /** Large output already on disk: the runner shows `content` (head and tail) and this handle. */
-  readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number };
+  readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number } | undefined;
   /** Where the text came from; `untrusted` taints the turn. */
   readonly trust?: "own" | "untrusted" | undefined;
   /** For untrusted text: its origin, as shown to the user. */

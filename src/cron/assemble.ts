@@ -1,4 +1,4 @@
-// The message that a job's conversation starts with: skills in order, what the script said, other results, the task.
+// Builds the first message of a job's conversation from its skills, script output, results of other jobs and the task.
 import type { Job } from "../core/job.ts";
 import type { ScriptResult } from "./script.ts";
 
@@ -6,7 +6,7 @@ export type LoadedSkill = { readonly ok: true; readonly text: string } | { reado
 
 export interface PromptParts {
   readonly script?: ScriptResult | undefined;
-  /** Newest results of the jobs that this one refers to. */
+  /** The newest results of the jobs in `context_from`. */
   readonly context: readonly { readonly jobId: string; readonly text: string }[];
   readonly skills: readonly { readonly name: string; readonly loaded: LoadedSkill }[];
 }
@@ -28,10 +28,7 @@ function skillBlock({ name, loaded }: PromptParts["skills"][number]): string {
   return `[The skill "${name}" could not be loaded (${loaded.error}). Tell the user about it in your answer.]`;
 }
 
-/**
- * In the order: skills, standing hint, other jobs' results, script, task. One message of the user: several in a row are
- * joined by a blank line on their way to a model anyway, because roles take turns there.
- */
+/** The order is: skills, hint, results of other jobs, script output, task. */
 export function assemblePrompt(job: Job, parts: PromptParts): string {
   const results = parts.context.map(
     ({ jobId, text }) =>

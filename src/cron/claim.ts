@@ -1,6 +1,7 @@
-// Claiming: under the lock of jobs.json the due occurrences become rows of the ledger, and the file moves on.
+// Claims runs: under the lock of jobs.json, due occurrences are entered in the ledger and the due times move on.
 import { UserError } from "../core/failure.ts";
 import type { Job, JobLedger, JobRun } from "../core/job.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { correctedDue, isTooLate } from "./due-time.ts";
 import type { JobFile } from "./job-file.ts";
 import { type Plan, planJob } from "./plan.ts";
@@ -15,7 +16,7 @@ export interface ClaimedRun {
   readonly more: boolean;
 }
 
-export interface Claiming {
+export interface ClaimOptions {
   readonly file: JobFile;
   readonly ledger: JobLedger;
   readonly owner: string;
@@ -24,11 +25,12 @@ export interface Claiming {
   now(): number;
 }
 
-interface Round {
-  readonly claiming: Claiming;
+/** The values of one claim, the same for all jobs. */
+interface ClaimRound {
+  readonly options: ClaimOptions;
   readonly now: number;
   readonly zone: string;
-  /** Since when each job has a run going on. */
+  /** The start of the active run of each job that has one. */
   readonly busy: ReadonlyMap<string, number>;
 }
 
@@ -36,8 +38,8 @@ export function isLive(job: Job): boolean {
   return job.enabled && (job.state === "scheduled" || job.state === "running");
 }
 
-/** A job without a due time gets one: a one-off its own, so that a missed one is noticed. */
-function withDueTime(job: Job, round: Round): Job {
+/** Adds a due time when there is none. A one-off job gets its own time, so that a missed run is noticed. */
+function withDueTime(job: Job, round: ClaimRound): Job {
   if (job.next_run_at !== null) {
     if (parseIso(job.next_run_at, round.zone) === undefined)
       throw new Error(`its due time "${job.next_run_at}" cannot be read`);
@@ -48,36 +50,36 @@ function withDueTime(job: Job, round: Round): Job {
       ? parseIso(job.schedule.run_at, round.zone)
       : firstRun(job.schedule, round.now, round.zone);
   if (at === undefined) throw new Error("its schedule has no further occurrence");
-  return { ...job, next_run_at: isoIn(at, zoneOf(job, round.zone)) };
+  return { ...job, next_run_at: isoIn(at, jobZone(job, round.zone)) };
 }
 
-function zoneOf(job: Job, zone: string): string {
+function jobZone(job: Job, zone: string): string {
   return job.schedule.kind === "cron" ? (job.schedule.tz ?? zone) : zone;
 }
 
-/** A schedule that cannot be evaluated puts the job aside, visibly, and is told once. */
-async function setAside(job: Job, error: unknown, round: Round): Promise<Job> {
-  const { claiming, now } = round;
-  const reason = `the schedule cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+/** Puts a job with an invalid schedule into the state `error`; the user is alerted once. */
+async function disableInvalid(job: Job, error: unknown, round: ClaimRound): Promise<Job> {
+  const { options, now } = round;
+  const reason = `the schedule cannot be used: ${errorMessage(error)}`;
   const missed = [{ occurrence: now, until: now, count: 1, reason, alert: true }];
-  await claiming.ledger.claim({ job, now, owner: claiming.owner, leaseMs: claiming.leaseMs, missed });
+  await options.ledger.claim({ job, now, owner: options.owner, leaseMs: options.leaseMs, missed });
   return { ...job, state: "error", last_status: "error", last_error: reason };
 }
 
-/** A due time that lies behind what the schedule says from now on is moved to it. */
-async function corrected(job: Job, round: Round): Promise<Job> {
-  const { claiming, now, zone } = round;
-  const due = await correctedDue(job, round, claiming.ledger);
+/** Moves a due time that is later than the next occurrence of the schedule. */
+async function correctDueTime(job: Job, round: ClaimRound): Promise<Job> {
+  const { options, now, zone } = round;
+  const due = await correctedDue(job, round, options.ledger);
   if (due === undefined) return job;
-  if (due.release) await claiming.ledger.releaseAhead(job.id, now);
-  return { ...job, next_run_at: isoIn(due.at, zoneOf(job, zone)) };
+  if (due.release) await options.ledger.releaseAhead(job.id, now);
+  return { ...job, next_run_at: isoIn(due.at, jobZone(job, zone)) };
 }
 
 async function claimJob(
   job: Job,
-  round: Round,
+  round: ClaimRound,
 ): Promise<{ job: Job; claimed?: ClaimedRun | undefined; missed: number }> {
-  const { claiming, now, zone } = round;
+  const { options, now, zone } = round;
   if (job.next_run_at === null && round.busy.has(job.id)) return { job, missed: 0 };
   if (job.next_run_at === null && job.schedule.kind === "once" && job.last_run_at !== null)
     return { job: { ...job, state: "completed", enabled: false }, missed: 0 };
@@ -85,22 +87,21 @@ async function claimJob(
   let plan: Plan | null;
   try {
     dated = withDueTime(job, round);
-    const busySince = round.busy.get(job.id);
-    plan = planJob(dated, { now, zone, ...(busySince === undefined ? {} : { busySince }) });
+    plan = planJob(dated, { now, zone, busySince: round.busy.get(job.id) });
   } catch (error) {
-    return { job: await setAside(job, error, round), missed: 1 };
+    return { job: await disableInvalid(job, error, round), missed: 1 };
   }
   if (!plan) return { job: dated, missed: 0 };
   const { missed, run } = plan;
-  const { owner, leaseMs } = claiming;
-  const id = await claiming.ledger.claim({ job, now, owner, leaseMs, missed, ...(run ? { run } : {}) });
-  const next_run_at = plan.next === null ? null : isoIn(plan.next, zoneOf(job, zone));
+  const { owner, leaseMs } = options;
+  const id = await options.ledger.claim({ job, now, owner, leaseMs, missed, run });
+  const next_run_at = plan.next === null ? null : isoIn(plan.next, jobZone(job, zone));
   const moved: Job = { ...dated, next_run_at };
   const total = missed.reduce((sum, row) => sum + row.count, 0);
   if (id === null || !run) return { job: moved, missed: total };
-  // Hermes Agent v0.14 takes a one-off without a due time for one that is still to come, unless it has run.
-  const begun = job.schedule.kind === "once" ? { last_run_at: isoIn(now, zone) } : {};
-  const record: Job = { ...moved, ...begun, state: "running" };
+  // Hermes Agent v0.14 runs a one-off job without a due time, unless it has a last run.
+  const started = job.schedule.kind === "once" ? { last_run_at: isoIn(now, zone) } : {};
+  const record: Job = { ...moved, ...started, state: "running" };
   const more = plan.next !== null && plan.next <= now;
   return { job: record, missed: total, claimed: { job: record, run: { id, ...run }, more } };
 }
@@ -112,59 +113,59 @@ async function busyJobs(ledger: JobLedger): Promise<Map<string, number>> {
 export interface Claimed {
   readonly runs: readonly ClaimedRun[];
   readonly missed: number;
-  /** Jobs whose due time was further ahead than their schedule says. */
+  /** Jobs whose due time was later than their schedule says. */
   readonly corrected?: readonly Job[] | undefined;
-  /** Hermes Agent v0.14 is at the jobs of this home; what is due waits for the next tick. */
+  /** Hermes Agent v0.14 runs the jobs of this home at the moment; due jobs wait for the next tick. */
   readonly held?: true | undefined;
 }
 
-/** Claims what is due, of one job or of all; at most one run per job. */
-export async function claimDue(claiming: Claiming, onlyJob?: string): Promise<Claimed> {
+/** Claims the due runs of one job or of all; at most one run per job. */
+export async function claimDue(options: ClaimOptions, onlyJob?: string): Promise<Claimed> {
   const isDue = (job: Job) =>
     isLive(job) &&
     (onlyJob === undefined || job.id === onlyJob) &&
-    (job.next_run_at === null || (parseIso(job.next_run_at, claiming.zone()) ?? 0) <= claiming.now());
-  const lags = (job: Job) => isLive(job) && isTooLate(job, { now: claiming.now(), zone: claiming.zone() });
-  // Most ticks find nothing: they take no lock.
-  if (!(await claiming.file.list()).some((job) => isDue(job) || lags(job))) return { runs: [], missed: 0 };
-  const claimed = await claiming.file.changeBetweenTicks(async (jobs) => {
-    const round = { claiming, now: claiming.now(), zone: claiming.zone(), busy: await busyJobs(claiming.ledger) };
+    (job.next_run_at === null || (parseIso(job.next_run_at, options.zone()) ?? 0) <= options.now());
+  const isLagging = (job: Job) => isLive(job) && isTooLate(job, { now: options.now(), zone: options.zone() });
+  // Most ticks find nothing, so the lock is taken only when something is due.
+  if (!(await options.file.list()).some((job) => isDue(job) || isLagging(job))) return { runs: [], missed: 0 };
+  const claimed = await options.file.changeBetweenTicks(async (jobs) => {
+    const round = { options, now: options.now(), zone: options.zone(), busy: await busyJobs(options.ledger) };
     const runs: ClaimedRun[] = [];
     const records: Job[] = [];
     const moved: Job[] = [];
     let missed = 0;
-    // A run that ended a moment ago may have been the last one: it is counted before the next is claimed.
-    for (const job of settleRuns(jobs, await claiming.ledger.unsettled(), round.zone)) {
+    // Ended runs are counted first: one of them may have been the last run of its job.
+    for (const job of settleRuns(jobs, await options.ledger.unsettled(), round.zone)) {
       const outcome = isDue(job)
         ? await claimJob(job, round)
-        : { job: lags(job) ? await corrected(job, round) : job, missed: 0 };
+        : { job: isLagging(job) ? await correctDueTime(job, round) : job, missed: 0 };
       if (outcome.job !== job && !isDue(job)) moved.push(outcome.job);
       records.push(outcome.job);
       missed += outcome.missed;
       if (outcome.claimed) runs.push(outcome.claimed);
     }
     const changed = records.some((job, index) => job !== jobs[index]);
-    return { ...(changed ? { jobs: records } : {}), result: { runs, missed, corrected: moved } };
+    return { jobs: changed ? records : undefined, result: { runs, missed, corrected: moved } };
   });
   return claimed === "held" ? { runs: [], missed: 0, held: true } : claimed;
 }
 
-/** Claims a run that a person asked for. */
-export async function claimByHand(claiming: Claiming, id: string): Promise<ClaimedRun> {
-  return claiming.file.change(async (jobs) => {
+/** Claims a run that a user asked for. */
+export async function claimManually(options: ClaimOptions, id: string): Promise<ClaimedRun> {
+  return options.file.change(async (jobs) => {
     const job = jobs.find((entry) => entry.id === id);
     if (!job) throw new UserError(`There is no job ${id}.`, { hint: "See: hermes cron list --all" });
-    const { ledger, owner, leaseMs } = claiming;
-    const now = claiming.now();
+    const { ledger, owner, leaseMs } = options;
+    const now = options.now();
     const since = (await busyJobs(ledger)).get(id);
     if (since !== undefined) {
-      throw new UserError(`The job "${job.name}" is running already, since ${isoIn(since, claiming.zone())}.`, {
+      throw new UserError(`The job "${job.name}" is already running, since ${isoIn(since, options.zone())}.`, {
         hint: "Wait for its end: hermes cron history",
       });
     }
     const run = { occurrence: now, trigger: "manual" as const };
     const claimed = await ledger.claim({ job, now, owner, leaseMs, run });
-    if (claimed === null) throw new UserError(`The job "${job.name}" was started this very moment.`);
+    if (claimed === null) throw new UserError(`The job "${job.name}" was just started by another process.`);
     const state = isLive(job) ? ("running" as const) : job.state;
     const record: Job = { ...job, state };
     return {

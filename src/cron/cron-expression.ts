@@ -1,16 +1,17 @@
-// A cron expression as the series of its wall-clock times. The only file that knows the cron library.
+// Parses cron expressions and finds their wall-clock times. The only file that imports the cron library.
 import { Cron } from "croner";
+import { errorMessage } from "../lib/error-message.ts";
 import type { Wall } from "./zone.ts";
 
 export interface CronExpression {
   /** The first matching wall-clock time after `wall`; undefined when there is none. */
   next(wall: Wall): Wall | undefined;
-  /** The hours are named (`9`, `8-18`), not stepped over (`*`): each time on the clock happens once a day. */
+  /** True when the hours are listed (`9`, `8-18`) instead of `*`: then each time of day occurs once a day. */
   readonly namesHours: boolean;
 }
 
 /** `22-2` means 22, 23, 0, 1 and 2; `22-2/2` every other one of them. */
-function unrolled(field: string, least: number, most: number): string {
+function expandWrappedRanges(field: string, least: number, most: number): string {
   return field
     .split(",")
     .map((part) => {
@@ -36,20 +37,20 @@ const BOUNDS = [
 
 /**
  * Five fields: minute, hour, day, month, weekday; a sixth one at the end is the second. Throws a plain Error that says
- * what is wrong. The library walks the calendar without a zone; zones are our own concern.
+ * what is wrong. The library computes in UTC; the caller converts time zones.
  */
 export function parseCron(text: string): CronExpression {
   const fields = text.trim().split(/\s+/);
   if (fields.length < 5 || fields.length > 6) throw new Error(`it has ${fields.length} fields instead of 5 or 6`);
   const [minute = "", hour = "", day = "", month = "", weekday = "", second = "0"] = fields.map((field, index) =>
-    unrolled(field, BOUNDS[index]?.[0] ?? 0, BOUNDS[index]?.[1] ?? 59),
+    expandWrappedRanges(field, BOUNDS[index]?.[0] ?? 0, BOUNDS[index]?.[1] ?? 59),
   );
   const pattern = [second, minute, hour, day, month, weekday].join(" ");
   let cron: Cron;
   try {
     cron = new Cron(pattern, { utcOffset: 0, mode: "6-part", sloppyRanges: true, paused: true });
   } catch (error) {
-    throw new Error(error instanceof Error ? error.message.replace(/^CronPattern: /, "") : String(error));
+    throw new Error(errorMessage(error).replace(/^CronPattern: /, ""));
   }
   return {
     next: (wall) => cron.nextRun(new Date(wall))?.getTime(),

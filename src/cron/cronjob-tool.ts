@@ -1,4 +1,4 @@
-// The tool by which the model schedules work: one tool, seven actions, every change through the gate.
+// The cronjob tool: the model creates, lists, changes and removes scheduled jobs. The gate checks every change.
 import type { Static } from "typebox";
 import { UserError } from "../core/failure.ts";
 import type { Gate } from "../core/gate.ts";
@@ -19,11 +19,11 @@ import { findJob, type JobActions } from "./job-actions.ts";
 import type { JobReach } from "./job-reach.ts";
 
 export interface CronjobToolOptions {
-  /** Opened at the first call. */
+  /** Opened on the first call. */
   actions(): Promise<JobActions>;
   readonly gate: Gate;
   readonly reach: JobReach;
-  /** A sentence when nothing ticks at the moment, so that the person learns why nothing happens. */
+  /** Why no process runs due jobs; undefined when one does. */
   tickerProblem(): Promise<string | undefined>;
 }
 
@@ -34,9 +34,9 @@ const parameters = Type.Object({
   action: Type.String({ description: "create, list, update, pause, resume, remove or run" }),
   job_id: text("Id or name of the job; needed by every action but create and list"),
   schedule: text("30m (once, from now), every 2h, 0 9 * * 1-5 (cron, numbers only), or 2027-01-15T09:00"),
-  prompt: text("The task. It must stand on its own: the job has no memory of this conversation"),
+  prompt: text("The complete task: the job does not see this conversation"),
   name: text("A short name"),
-  repeat: Type.Optional(Type.Integer({ description: "How many runs; 0 for ever" })),
+  repeat: Type.Optional(Type.Integer({ description: "How many runs; 0 for no limit" })),
   deliver: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {
       description: "origin (this chat), local (file only), all, platform[:chat[:thread]]; several with commas",
@@ -46,7 +46,7 @@ const parameters = Type.Object({
   model: Type.Optional(
     Type.Object(
       { model: Type.Optional(Type.String()), provider: Type.Optional(Type.String()) },
-      { description: "Another model than the usual one" },
+      { description: "A model other than the default" },
     ),
   ),
   script: text("A file in the home's scripts folder, run first; its output is given to the task"),
@@ -54,9 +54,9 @@ const parameters = Type.Object({
   context_from: words("Ids of jobs whose newest result is given to the task"),
   enabled_toolsets: words("Only these toolsets"),
   workdir: text("Absolute folder to work in"),
-  timezone: text("IANA zone of a cron schedule; default: the person's"),
+  timezone: text("IANA zone of a cron schedule; default: the user's"),
   catch_up: text("What to do about missed runs: skip (default), latest or all"),
-  catch_up_limit: Type.Optional(Type.Integer({ description: "How many missed runs `all` makes up for (10)" })),
+  catch_up_limit: Type.Optional(Type.Integer({ description: "How many missed runs `all` runs later (10)" })),
   reason: text("Why it is paused"),
   include_disabled: Type.Optional(Type.Boolean({ description: "list: paused and ended jobs too (default true)" })),
 });
@@ -106,8 +106,8 @@ export function jobEntry(job: Job): JsonObject {
   };
 }
 
-/** Fields that older prompts and skills name beside the schema. */
-function olderFields(args: Args): JobInput {
+/** Fields that older prompts and skills use although the schema does not have them. */
+function legacyFields(args: Args): JobInput {
   const { skill, provider, base_url } = args as { readonly [name: string]: unknown };
   return {
     ...(typeof skill === "string" && args.skills === undefined ? { skills: [skill] } : {}),
@@ -116,32 +116,32 @@ function olderFields(args: Args): JobInput {
   };
 }
 
-function targetsOf({ deliver }: Args): string | undefined {
+function joinTargets({ deliver }: Args): string | undefined {
   return typeof deliver === "string" ? deliver : deliver?.join(",");
 }
 
-function toOptions(args: Args): JobInput {
+function toJobInput(args: Args): JobInput {
   const { action: _action, job_id: _id, model, reason: _reason, include_disabled: _all, deliver: _to, ...rest } = args;
-  const deliver = targetsOf(args);
+  const deliver = joinTargets(args);
   return {
     ...rest,
     ...(deliver === undefined ? {} : { deliver }),
-    ...olderFields(args),
+    ...legacyFields(args),
     ...(model?.model === undefined ? {} : { model: model.model }),
     ...(model?.provider === undefined ? {} : { provider: model.provider }),
   };
 }
 
-/** Why a person must be asked although nothing else speaks against it. */
+/** Why the user must be asked even when the gate would allow the change. */
 async function reasonToAsk(action: Action, args: Args, options: CronjobToolOptions): Promise<string | undefined> {
   if (action !== "create") return undefined;
-  const removed = await (await options.actions()).removedLike(toOptions(args));
+  const removed = await (await options.actions()).removedLike(toJobInput(args));
   if (!removed) return undefined;
-  return `would bring back the job "${removed.name}", which was removed on ${new Date(removed.at).toISOString().slice(0, 10)}`;
+  return `would create the job "${removed.name}" again, which was removed on ${new Date(removed.at).toISOString().slice(0, 10)}`;
 }
 
-/** The refusal; undefined when the change may be made. */
-async function refusalOf(
+/** Why the gate denies the change; undefined when it allows it. */
+async function checkGate(
   action: Action,
   args: Args,
   context: ToolContext,
@@ -149,12 +149,12 @@ async function refusalOf(
 ): Promise<string | undefined> {
   const about = gateContext("cronjob", context);
   const because = await reasonToAsk(action, args, options);
-  const intent = { kind: "durable", what: "cron", summary: summaryOf(action, args) } as const;
+  const intent = { kind: "durable", what: "cron", summary: summarize(action, args) } as const;
   const verdict = await options.gate.check(because === undefined ? intent : { ...intent, because }, about);
   return verdict.allowed ? undefined : verdict.message;
 }
 
-function summaryOf(action: Action, args: Args): string {
+function summarize(action: Action, args: Args): string {
   const what = args.prompt ?? args.script ?? args.skills?.join(", ") ?? "";
   return [action, args.job_id ?? "", args.schedule ?? "", what].filter((part) => part !== "").join(" · ");
 }
@@ -168,15 +168,15 @@ const DONE: { readonly [action in Exclude<Action, "list">]: string } = {
   run: "Due now; it runs at the next tick, within a minute",
 };
 
-/** What another job said, where results go and what is run is limited to what this conversation may reach. */
+/** Throws UserError when the conversation may not use these jobs, targets or scripts. */
 async function checkReach(args: Args, jobs: readonly Job[], reach: JobReach): Promise<void> {
   const unknown = args.context_from?.filter((id) => !jobs.some((job) => job.id === id.trim())) ?? [];
   if (unknown.length > 0) throw new UserError(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
   if (args.script?.trim() && !reach.scripts())
-    throw new UserError("Scripts run for the owner, where the terminal may be used.", {
-      hint: "Leave the script out.",
+    throw new UserError("Only the owner can use scripts, and only where the terminal is available.", {
+      hint: "Omit the script.",
     });
-  const deliver = targetsOf(args);
+  const deliver = joinTargets(args);
   if (deliver?.trim()) await reach.checkDeliver(deliver);
 }
 
@@ -187,26 +187,26 @@ async function change(
 ): Promise<{ job: Job; note?: string | undefined }> {
   const { reach } = options;
   const actions = await options.actions();
-  const named = args.job_id ?? "";
-  if (action !== "create" && named === "") throw new UserError(`${action} needs job_id.`, { hint: "See action list." });
+  const reference = args.job_id ?? "";
+  if (action !== "create" && reference === "")
+    throw new UserError(`${action} needs job_id.`, { hint: "See action list." });
   const jobs = (await actions.list()).filter(reach.sees);
-  const id = action === "create" ? "" : findJob(jobs, named).id;
+  const id = action === "create" ? "" : findJob(jobs, reference).id;
   if (action === "create" || action === "update") await checkReach(args, jobs, reach);
   const note = action === "pause" || action === "remove" ? undefined : await options.tickerProblem();
-  const noted = note === undefined ? {} : { note };
   switch (action) {
     case "create":
-      return { job: await actions.create(toOptions(args), reach.origin), ...noted };
+      return { job: await actions.create(toJobInput(args), reach.origin), note };
     case "update":
-      return { job: await actions.update(id, toOptions(args), reach.tenant), ...noted };
+      return { job: await actions.update(id, toJobInput(args), reach.tenant), note };
     case "pause":
       return { job: await actions.pause(id, args.reason) };
     case "resume":
-      return { job: await actions.resume(id), ...noted };
+      return { job: await actions.resume(id), note };
     case "remove":
       return { job: await actions.remove(id) };
     case "run":
-      return { job: await actions.trigger(id), ...noted };
+      return { job: await actions.trigger(id), note };
   }
 }
 
@@ -220,7 +220,7 @@ async function run(args: Args, context: ToolContext, options: CronjobToolOptions
       const shown = args.include_disabled === false ? jobs.filter((job) => job.enabled) : jobs;
       return jsonResult({ success: true, count: shown.length, jobs: shown.map(jobEntry) });
     }
-    const refusal = await refusalOf(action, args, context, options);
+    const refusal = await checkGate(action, args, context, options);
     if (refusal !== undefined) return toolError(refusal, { success: false });
     const { job, note } = await change(action, args, options);
     const message = `${DONE[action]}: ${job.name} (${job.id}).`;
@@ -239,7 +239,7 @@ export function cronjobTool(options: CronjobToolOptions): Tool {
     storesArguments: true,
     notForSubagents: "a subagent must not schedule jobs",
     description:
-      "Schedule work for later or again and again, and look after scheduled jobs. Each run is a fresh conversation without this one's history; its answer is delivered to `deliver`.",
+      "Schedule work for later or at regular times, and manage scheduled jobs. Each run is a fresh conversation without this one's history; its answer is delivered to `deliver`.",
     parameters,
     overlap: "alone",
     mutates: true,

@@ -1,4 +1,4 @@
-// Where results go: the words of the `deliver` field, checked when a job is made and resolved when it fires.
+// Parses the `deliver` field of a job, checks it when a job is created, and resolves it to chats when the job runs.
 import { UserError } from "../core/failure.ts";
 import type { Deliverer, DeliveryTarget, Job, JobOrigin } from "../core/job.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -7,7 +7,7 @@ export type TargetText =
   | { readonly kind: "local" | "origin" | "all" }
   | { readonly kind: "platform"; readonly platform: string; readonly reference?: string; readonly thread?: string };
 
-/** Matrix and Yuanbao ids have colons of their own. */
+/** Matrix and Yuanbao ids contain colons. */
 function splitReference(platform: string, rest: string): { reference: string; thread?: string } {
   if (platform === "matrix") {
     const [reference = rest, thread] = rest.split(/:(?=\$)/);
@@ -18,30 +18,30 @@ function splitReference(platform: string, rest: string): { reference: string; th
   return { reference: prefix + reference, ...(thread.length > 0 && thread[0] ? { thread: thread.join(":") } : {}) };
 }
 
-/** The targets of a text, doubles and blanks removed. */
+/** The targets of a text, without duplicates and blanks. */
 export function splitTargets(deliver: string): string[] {
-  return [...new Set(deliver.split(",").map((word) => word.trim()))].filter((word) => word !== "");
+  return [...new Set(deliver.split(",").map((target) => target.trim()))].filter((target) => target !== "");
 }
 
-/** One word per target; an empty text means `local`. */
+/** An empty text means `local`. */
 export function parseTargets(deliver: string): TargetText[] {
-  const words = splitTargets(deliver);
-  return (words.length > 0 ? words : ["local"]).map((word) => {
-    const lower = word.toLowerCase();
+  const texts = splitTargets(deliver);
+  return (texts.length > 0 ? texts : ["local"]).map((target) => {
+    const lower = target.toLowerCase();
     if (lower === "local" || lower === "origin" || lower === "all") return { kind: lower };
-    const colon = word.indexOf(":");
+    const colon = target.indexOf(":");
     if (colon < 0) return { kind: "platform", platform: lower };
     const platform = lower.slice(0, colon);
-    return { kind: "platform", platform, ...splitReference(platform, word.slice(colon + 1)) };
+    return { kind: "platform", platform, ...splitReference(platform, target.slice(colon + 1)) };
   });
 }
 
-/** Nothing leaves the machine, so no platform need be asked. */
+/** True when results are only stored and no platform is needed. */
 export function isLocalOnly(deliver: string): boolean {
-  return parseTargets(deliver).every((word) => word.kind === "local");
+  return parseTargets(deliver).every((target) => target.kind === "local");
 }
 
-function homes(deliverer: Deliverer): DeliveryTarget[] {
+function homeChannels(deliverer: Deliverer): DeliveryTarget[] {
   return deliverer
     .known()
     .filter((platform) => deliverer.problem(platform) === undefined)
@@ -49,21 +49,17 @@ function homes(deliverer: Deliverer): DeliveryTarget[] {
 }
 
 function originTarget(origin: JobOrigin): DeliveryTarget {
-  return {
-    platform: origin.platform,
-    chatId: origin.chat_id,
-    ...(origin.thread_id ? { threadId: origin.thread_id } : {}),
-  };
+  return { platform: origin.platform, chatId: origin.chat_id, threadId: origin.thread_id || undefined };
 }
 
 type Resolved = DeliveryTarget | { readonly error: string };
 
 async function platformTarget(
-  word: Extract<TargetText, { kind: "platform" }>,
+  target: Extract<TargetText, { kind: "platform" }>,
   origin: JobOrigin | null,
   deliverer: Deliverer,
 ): Promise<Resolved> {
-  const { platform, reference, thread } = word;
+  const { platform, reference, thread } = target;
   if (!deliverer.known().includes(platform)) {
     const guess = nearest(platform, ["local", "origin", "all", ...deliverer.known()]);
     return { error: `there is no platform "${platform}"${guess ? ` (did you mean "${guess}"?)` : ""}` };
@@ -79,27 +75,27 @@ async function platformTarget(
     );
   }
   const found = await deliverer.resolve(platform, reference);
-  if (found === undefined) return { error: `${platform} knows no chat "${reference}"` };
+  if (found === undefined) return { error: `${platform} has no chat "${reference}"` };
   return { ...found, ...(thread ? { threadId: thread } : {}) };
 }
 
-async function wordTargets(word: TargetText, origin: JobOrigin | null, deliverer: Deliverer): Promise<Resolved[]> {
-  switch (word.kind) {
+async function resolveTarget(target: TargetText, origin: JobOrigin | null, deliverer: Deliverer): Promise<Resolved[]> {
+  switch (target.kind) {
     case "local":
       return [];
     case "platform":
-      return [await platformTarget(word, origin, deliverer)];
+      return [await platformTarget(target, origin, deliverer)];
     case "all": {
-      const all = homes(deliverer);
-      return all.length > 0 ? all : [{ error: "no platform has a home channel, so `all` reaches nobody" }];
+      const all = homeChannels(deliverer);
+      return all.length > 0 ? all : [{ error: "no platform has a home channel, so `all` has no target" }];
     }
     case "origin": {
       if (origin) {
         const problem = deliverer.problem(origin.platform);
         return [problem === undefined ? originTarget(origin) : { error: problem }];
       }
-      const [home] = homes(deliverer);
-      return [home ?? { error: "this job was not made in a chat and no platform has a home channel" }];
+      const [home] = homeChannels(deliverer);
+      return [home ?? { error: "this job was not created in a chat and no platform has a home channel" }];
     }
     default:
       return [];
@@ -111,15 +107,15 @@ export interface ResolvedTargets {
   readonly errors: readonly string[];
 }
 
-/** The chats that a job's result goes to now, each once, and what cannot be reached. */
+/** The chats that receive the result of a job, each once, and the targets that cannot be reached. */
 export async function resolveTargets(
   job: Pick<Job, "deliver" | "origin">,
   deliverer: Deliverer,
 ): Promise<ResolvedTargets> {
   const targets = new Map<string, DeliveryTarget>();
   const errors: string[] = [];
-  for (const word of parseTargets(job.deliver)) {
-    for (const found of await wordTargets(word, job.origin, deliverer)) {
+  for (const target of parseTargets(job.deliver)) {
+    for (const found of await resolveTarget(target, job.origin, deliverer)) {
       if ("error" in found) errors.push(found.error);
       else targets.set([found.platform, found.chatId, found.threadId ?? ""].join("\n"), found);
     }
@@ -127,7 +123,7 @@ export async function resolveTargets(
   return { targets: [...targets.values()], errors };
 }
 
-/** Throws UserError when a target cannot be reached as things stand. */
+/** Throws UserError when a target cannot be reached at the moment. */
 export async function checkTargets(job: Pick<Job, "deliver" | "origin">, deliverer: Deliverer): Promise<void> {
   const { errors } = await resolveTargets(job, deliverer);
   if (errors.length === 0) return;

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const job = readJob({ id: "a1b2c3d4e5f6", name: "Look", prompt: "Look" }) as Job;
 const at = (minute: number) => Date.UTC(2026, 4, 4, 9, minute);
 const write = (minute: number, keep: number, text: { prompt?: string; response: string }) =>
-  writeDocument({ folder, keep }, job, { at: at(minute), zone: "UTC", ...text });
+  writeDocument({ path: folder, keep }, job, { at: at(minute), zone: "UTC", ...text });
 
 it("keeps the newest ones of a job, and files that are not its own", async () => {
   mkdirSync(join(folder, job.id));

@@ -1,4 +1,4 @@
-// The document of a run under cron/output, and the newest one of another job as context.
+// Documents of runs in cron/output, and the newest one of another job as context.
 import { access, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../core/job.ts";
@@ -6,13 +6,12 @@ import { atomicWrite } from "../lib/atomic-write.ts";
 import { isoIn, stampIn } from "./zone.ts";
 
 const MAX_CONTEXT_CHARS = 8000;
-/** Names that runs give; other files in the folder are somebody else's. */
+/** Names of documents that runs write; other files in the folder are not touched. */
 const OWN_NAME = /^\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}(?:_\d+)?\.md$/;
 
-/** Where documents go, and how many of each job stay. */
-export interface DocumentPlace {
-  readonly folder: string;
-  /** 0 for all. */
+export interface DocumentFolder {
+  readonly path: string;
+  /** How many documents of each job are kept; 0 for all. */
   readonly keep: number;
 }
 
@@ -25,7 +24,7 @@ export interface RunText {
   readonly error?: string | undefined;
   /** The injection scan stopped the run. */
   readonly blocked?: boolean | undefined;
-  /** For jobs without a model: how it went in words. */
+  /** The result in words, for jobs without a model. */
   readonly status?: string | undefined;
 }
 
@@ -39,13 +38,13 @@ function documentText(job: Job, run: RunText): string {
     `**Schedule:** ${job.schedule_display}`,
   ];
   if (job.no_agent) lines.push("**Mode:** no_agent (script)", `**Status:** ${run.status ?? "ok"}`);
-  else lines.push("", "## Prompt", "", run.prompt ?? "(the run ended before the prompt was put together)");
+  else lines.push("", "## Prompt", "", run.prompt ?? "(the run ended before the prompt was built)");
   if (run.response !== undefined) lines.push("", "## Response", "", run.response === "" ? "(empty)" : run.response);
   if (run.error !== undefined) lines.push("", "## Error", "", "```", run.error, "```");
   return `${lines.join("\n")}\n`;
 }
 
-/** A path that is free: runs that are caught up may end within one second. */
+/** A path that does not exist yet: several catch-up runs may end within one second. */
 async function freePath(stem: string): Promise<string> {
   for (let number = 1; ; number++) {
     const path = number === 1 ? `${stem}.md` : `${stem}_${number}.md`;
@@ -63,26 +62,26 @@ async function documentNames(folder: string): Promise<string[]> {
   return names.filter((name) => name.endsWith(".md")).sort();
 }
 
-/** Writes `<folder>/<job>/<time>.md` and answers with its path; the oldest ones beyond the limit go. */
-export async function writeDocument(place: DocumentPlace, job: Job, run: RunText): Promise<string> {
-  const folder = join(place.folder, job.id);
+/** Writes `<folder>/<job>/<time>.md`, deletes the oldest documents beyond the limit, and returns the path. */
+export async function writeDocument(target: DocumentFolder, job: Job, run: RunText): Promise<string> {
+  const folder = join(target.path, job.id);
   const path = await freePath(join(folder, stampIn(run.at, run.zone)));
   await atomicWrite(path, documentText(job, run), 0o600);
-  if (place.keep > 0) {
+  if (target.keep > 0) {
     const own = (await documentNames(folder)).filter((name) => OWN_NAME.test(name));
-    for (const name of own.slice(0, -place.keep)) await rm(join(folder, name), { force: true });
+    for (const name of own.slice(0, -target.keep)) await rm(join(folder, name), { force: true });
   }
   return path;
 }
 
-/** What a reader of the result can do without when it is too long: the prompt, which may hold whole skills. */
+/** A long document without its prompt, which may contain whole skills. */
 function withoutPrompt(text: string): string {
   const prompt = text.indexOf("\n## Prompt\n");
   const result = Math.max(text.lastIndexOf("\n## Response\n"), text.lastIndexOf("\n## Error\n"));
   return prompt >= 0 && result > prompt ? text.slice(0, prompt) + text.slice(result) : text;
 }
 
-/** The newest document of a job, cut; undefined when it has none. */
+/** The newest document of a job, truncated; undefined when it has none. */
 export async function newestDocument(folder: string, jobId: string): Promise<string | undefined> {
   if (!/^[0-9a-f]{1,64}$/i.test(jobId)) return undefined;
   const newest = (await documentNames(join(folder, jobId))).at(-1);

@@ -1,10 +1,11 @@
-// What can be done with jobs: make, change, pause, resume, remove, start. Everything is checked before the file is touched.
+// Creates, changes, pauses, resumes, removes and triggers jobs. Input is checked before the file is changed.
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { Job, JobOrigin, Schedule } from "../core/job.ts";
 import type { JobInput } from "../core/job-service.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { type JobChange, type JobChecks, prepareChange } from "./job-checks.ts";
 import type { JobFile } from "./job-file.ts";
 import { jobLabel } from "./job-record.ts";
@@ -12,7 +13,7 @@ import type { RemovedJob, RemovedJobs } from "./removed-jobs.ts";
 import { firstRun } from "./schedule.ts";
 import { isoIn } from "./zone.ts";
 
-export interface JobActionParts {
+export interface JobActionsDeps {
   readonly file: JobFile;
   readonly removed: RemovedJobs;
   readonly checks: JobChecks;
@@ -25,7 +26,7 @@ function notFound(reference: string): UserError {
   return new UserError(`There is no job "${reference}".`, { hint: "See: hermes cron list --all", exitCode: 2 });
 }
 
-/** By id, else by a unique name whatever its case. */
+/** Finds a job by id, or by a unique name regardless of case. */
 export function findJob(jobs: readonly Job[], reference: string): Job {
   const wanted = reference.trim().toLowerCase();
   const byId = jobs.find((job) => job.id.toLowerCase() === wanted);
@@ -34,13 +35,13 @@ export function findJob(jobs: readonly Job[], reference: string): Job {
   const [only] = named;
   if (named.length === 1 && only) return only;
   if (named.length === 0) throw notFound(reference);
-  throw new UserError(`Several jobs are called "${reference}": ${named.map((job) => job.id).join(", ")}.`, {
+  throw new UserError(`Several jobs have the name "${reference}": ${named.map((job) => job.id).join(", ")}.`, {
     hint: "Use the id.",
     exitCode: 2,
   });
 }
 
-function zoneOf(schedule: Schedule, zone: string): string {
+function scheduleZone(schedule: Schedule, zone: string): string {
   return schedule.kind === "cron" ? (schedule.tz ?? zone) : zone;
 }
 
@@ -51,14 +52,13 @@ function dueTime(schedule: Schedule, now: number, zone: string): string {
   try {
     at = firstRun(schedule, now, zone);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UserError(`The schedule of this job cannot be used: ${why}.`, { hint: NEW_SCHEDULE });
+    throw new UserError(`The schedule of this job cannot be used: ${errorMessage(error)}.`, { hint: NEW_SCHEDULE });
   }
   if (at === undefined) throw new UserError("The time of this job has passed.", { hint: NEW_SCHEDULE });
-  return isoIn(at, zoneOf(schedule, zone));
+  return isoIn(at, scheduleZone(schedule, zone));
 }
 
-function usualTarget(origin: JobOrigin | null): string {
+function defaultTarget(origin: JobOrigin | null): string {
   return origin ? "origin" : "local";
 }
 
@@ -66,56 +66,53 @@ function defaultTimes(schedule: Schedule): number | null {
   return schedule.kind === "once" ? 1 : null;
 }
 
-function refuseEmpty(job: Pick<Job, "prompt" | "skills" | "script">): void {
+function requireContent(job: Pick<Job, "prompt" | "skills" | "script">): void {
   if (job.prompt.trim() !== "" || job.skills.length > 0 || job.script !== null) return;
   throw new UserError("A job needs a prompt, a skill or a script.", { exitCode: 2 });
 }
 
-function nameFor(change: JobChange, job: Pick<Job, "prompt" | "skills" | "script">): string {
+function jobName(change: JobChange, job: Pick<Job, "prompt" | "skills" | "script">): string {
   return change.name || jobLabel(job.prompt) || job.skills[0] || job.script || "job";
 }
 
-/** The fields of a change that go into the record as they are. */
+/** The fields of a change that are stored without conversion. */
 function plainFields(change: JobChange): Partial<Job> {
   const { name: _name, schedule: _schedule, times: _times, ...plain } = change;
   return { ...plain, ...(change.skills ? { skill: change.skills[0] ?? null } : {}) };
 }
 
 export class JobActions {
-  readonly #parts: JobActionParts;
+  readonly #deps: JobActionsDeps;
 
-  constructor(parts: JobActionParts) {
-    this.#parts = parts;
+  constructor(deps: JobActionsDeps) {
+    this.#deps = deps;
   }
 
   list(): Promise<readonly Job[]> {
-    return this.#parts.file.list();
+    return this.#deps.file.list();
   }
 
-  /** Among those that the asker may see. */
-  async find(reference: string, sees: (job: Job) => boolean = () => true): Promise<Job> {
-    return findJob((await this.list()).filter(sees), reference);
+  /** Searches the jobs that `isVisible` accepts. */
+  async find(reference: string, isVisible: (job: Job) => boolean = () => true): Promise<Job> {
+    return findJob((await this.list()).filter(isVisible), reference);
   }
 
-  /** Throws UserError and changes nothing when something is wrong. */
-  async create(options: JobInput, origin: JobOrigin | null = null): Promise<Job> {
-    const { file, checks, now } = this.#parts;
-    const deliver = options.deliver?.trim() || usualTarget(origin);
-    const change = await prepareChange(
-      { ...options, deliver },
-      { checks, now: now(), origin, jobs: await this.list() },
-    );
+  /** Throws UserError and changes nothing when the input is invalid. */
+  async create(input: JobInput, origin: JobOrigin | null = null): Promise<Job> {
+    const { file, checks, now } = this.#deps;
+    const deliver = input.deliver?.trim() || defaultTarget(origin);
+    const change = await prepareChange({ ...input, deliver }, { checks, now: now(), origin, jobs: await this.list() });
     const { schedule } = change;
     if (!schedule) throw new UserError("A job needs a schedule.", { hint: "For example: every 2h", exitCode: 2 });
     const zone = checks.zone();
     const content = { prompt: change.prompt ?? "", skills: change.skills ?? [], script: change.script ?? null };
-    refuseEmpty(content);
+    requireContent(content);
     const job: Job = {
       ...EMPTY_JOB,
       ...content,
       ...plainFields(change),
       id: randomBytes(6).toString("hex"),
-      name: nameFor(change, content),
+      name: jobName(change, content),
       schedule,
       schedule_display: schedule.display,
       repeat: { times: change.times === undefined ? defaultTimes(schedule) : change.times, completed: 0 },
@@ -123,42 +120,42 @@ export class JobActions {
       next_run_at: dueTime(schedule, now(), zone),
       origin,
     };
-    const made = await file.change(async (jobs) => ({ jobs: [...jobs, job], result: job }));
-    await this.#parts.removed.forget(made);
-    return made;
+    const created = await file.change(async (jobs) => ({ jobs: [...jobs, job], result: job }));
+    await this.#deps.removed.forget(created);
+    return created;
   }
 
-  /** A job that was removed lately and that this wish would bring back; an agent asks before it does so. */
-  removedLike(options: JobInput): Promise<RemovedJob | undefined> {
-    return this.#parts.removed.like(options);
+  /** A recently removed job that is similar to this input; an agent asks the user before it creates such a job. */
+  removedLike(input: JobInput): Promise<RemovedJob | undefined> {
+    return this.#deps.removed.findSimilar(input);
   }
 
-  /** What is not named stays; an empty text or list clears. A job that names nobody becomes that of the `tenant`. */
-  async update(reference: string, options: JobInput, tenant?: string): Promise<Job> {
-    const { file, checks, now } = this.#parts;
+  /** Absent fields stay; an empty text or list clears. A job without a tenant is assigned to `tenant`. */
+  async update(reference: string, input: JobInput, tenant?: string): Promise<Job> {
+    const { file, checks, now } = this.#deps;
     const jobs = await this.list();
     const before = findJob(jobs, reference);
     const deliver =
-      options.deliver === undefined ? {} : { deliver: options.deliver.trim() || usualTarget(before.origin) };
+      input.deliver === undefined ? {} : { deliver: input.deliver.trim() || defaultTarget(before.origin) };
     const change = await prepareChange(
-      { ...options, ...deliver },
+      { ...input, ...deliver },
       { checks, now: now(), origin: before.origin, jobs, before },
     );
     const zone = checks.zone();
     const updated = await file.edit(before.id, (job) => {
       const origin = tenant !== undefined && job.origin ? { tenant, ...job.origin } : job.origin;
       const merged: Job = { ...job, origin, ...plainFields(change), ...(change.name ? { name: change.name } : {}) };
-      if (change.prompt !== undefined || change.skills || change.script !== undefined) refuseEmpty(merged);
+      if (change.prompt !== undefined || change.skills || change.script !== undefined) requireContent(merged);
       const times = change.times === undefined ? merged.repeat.times : change.times;
-      const kept: Job = { ...merged, repeat: { ...merged.repeat, times, completed: countedFor(change, merged) } };
-      return change.schedule ? rescheduled(kept, change, { now: now(), zone, schedule: change.schedule }) : kept;
+      const next: Job = { ...merged, repeat: { ...merged.repeat, times, completed: completedRuns(change, merged) } };
+      return change.schedule ? reschedule(next, change, { now: now(), zone, schedule: change.schedule }) : next;
     });
     if (!updated) throw notFound(reference);
     return updated;
   }
 
   async pause(reference: string, reason?: string): Promise<Job> {
-    const at = isoIn(this.#parts.now(), this.#parts.checks.zone());
+    const at = isoIn(this.#deps.now(), this.#deps.checks.zone());
     return this.#edit(reference, (job) => ({
       ...job,
       enabled: false,
@@ -168,11 +165,11 @@ export class JobActions {
     }));
   }
 
-  /** The next run is computed from now; what was due in the meantime is not made up for. */
+  /** The next run is computed from now; runs that were due in the meantime are skipped. */
   async resume(reference: string): Promise<Job> {
-    const { now, checks } = this.#parts;
+    const { now, checks } = this.#deps;
     return this.#edit(reference, (job) => {
-      refuseDone(job);
+      requireRunsLeft(job);
       return {
         ...job,
         enabled: true,
@@ -184,50 +181,50 @@ export class JobActions {
     });
   }
 
-  /** Due now: whoever ticks next runs it. */
+  /** Makes the job due now: the next tick runs it. */
   async trigger(reference: string): Promise<Job> {
-    const at = isoIn(this.#parts.now(), this.#parts.checks.zone());
+    const at = isoIn(this.#deps.now(), this.#deps.checks.zone());
     return this.#edit(reference, (job) => {
-      if (job.state === "running") throw new UserError(`The job "${job.name}" is running already.`);
+      if (job.state === "running") throw new UserError(`The job "${job.name}" is already running.`);
       return { ...job, enabled: true, state: "scheduled", paused_at: null, paused_reason: null, next_run_at: at };
     });
   }
 
-  /** The job and the documents of its runs; the ledger keeps its history. */
+  /** Removes the job and the documents of its runs; the history stays in the ledger. */
   async remove(reference: string): Promise<Job> {
     const job = await this.find(reference);
-    await this.#parts.file.change(async (jobs) => ({
+    await this.#deps.file.change(async (jobs) => ({
       jobs: jobs.filter((entry) => entry.id !== job.id),
       result: undefined,
     }));
-    await this.#parts.removed.add(job);
-    await rm(join(this.#parts.output, job.id), { recursive: true, force: true });
+    await this.#deps.removed.add(job);
+    await rm(join(this.#deps.output, job.id), { recursive: true, force: true });
     return job;
   }
 
   async #edit(reference: string, edit: (job: Job) => Job): Promise<Job> {
     const { id } = await this.find(reference);
-    const edited = await this.#parts.file.edit(id, edit);
+    const edited = await this.#deps.file.edit(id, edit);
     if (!edited) throw notFound(reference);
     return edited;
   }
 }
 
-/** Whoever asks for fewer runs than there were means runs from now on. */
-function countedFor(change: JobChange, { repeat: { completed } }: Job): number {
+/** When the new limit is not above the number of past runs, it counts from now on. */
+function completedRuns(change: JobChange, { repeat: { completed } }: Job): number {
   return change.times && completed >= change.times ? 0 : completed;
 }
 
-/** A job that has run as often as it should would run once more and end again. */
-function refuseDone({ name, schedule, repeat: { times, completed } }: Job): void {
+/** Throws for a job that has reached its number of runs: resumed, it would end after one more run. */
+function requireRunsLeft({ name, schedule, repeat: { times, completed } }: Job): void {
   if (schedule.kind === "once" || times === null || completed < times) return;
   throw new UserError(`The job "${name}" has run ${completed} of ${times} times.`, {
-    hint: "Let it run more often (0 for ever), then resume it: hermes cron edit ID --repeat N",
+    hint: "Allow more runs (0 for no limit), then resume it: hermes cron edit ID --repeat N",
   });
 }
 
-/** A new schedule wakes a job that had ended; a paused one stays paused. */
-function rescheduled(
+/** A new schedule reactivates a job that has ended; a paused job stays paused. */
+function reschedule(
   job: Job,
   change: JobChange,
   frame: { readonly now: number; readonly zone: string; readonly schedule: Schedule },

@@ -1,4 +1,4 @@
-// What a person or a model asks of a job, checked field by field and turned into the values of the record.
+// Checks the input for a job field by field and converts it to the values of the record.
 import { stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { UserError } from "../core/failure.ts";
@@ -12,15 +12,15 @@ import { findScript } from "./script.ts";
 import { isZone } from "./zone.ts";
 
 export interface JobChecks {
-  /** The zone of a job that names none. */
+  /** The time zone of a job that names none. */
   zone(): string;
   readonly scripts: string;
   deliverer(): Promise<Deliverer>;
-  /** The rule that a prompt breaks; undefined when it is fine. */
+  /** The rule that a prompt violates; undefined when it violates none. */
   scan(text: string): string | undefined;
-  /** Throws UserError for a toolset that nobody knows. */
+  /** Throws UserError for an unknown toolset. */
   checkToolsets(names: readonly string[]): void;
-  /** The provider of the main model: a model named alone is meant there. */
+  /** The provider of the main model; used for a model without a provider. */
   mainProvider(): string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface JobChange extends Partial<Omit<Job, "schedule" | "repeat" | "na
   readonly times?: number | null;
 }
 
-export interface CheckFrame {
+export interface CheckContext {
   readonly checks: JobChecks;
   readonly now: number;
   readonly origin: JobOrigin | null;
@@ -42,58 +42,58 @@ export interface CheckFrame {
 
 const CATCH_UPS: readonly CatchUp[] = ["skip", "latest", "all"];
 
-function bad(message: string, hint?: string): UserError {
-  return new UserError(message, { exitCode: 2, ...(hint === undefined ? {} : { hint }) });
+function invalid(message: string, hint?: string): UserError {
+  return new UserError(message, { exitCode: 2, hint });
 }
 
-function scheduleOf(options: JobInput, frame: CheckFrame): Schedule | undefined {
-  const { before, checks, now } = frame;
+function parseInputSchedule(input: JobInput, context: CheckContext): Schedule | undefined {
+  const { before, checks, now } = context;
   const stored = before?.schedule.kind === "cron" ? before.schedule : undefined;
-  const zone = options.timezone || stored?.tz || checks.zone();
+  const zone = input.timezone || stored?.tz || checks.zone();
   if (!isZone(zone))
-    throw bad(`"${zone}" is not a time zone.`, "Use a name such as Europe/Berlin or America/New_York.");
-  if (options.schedule?.trim()) return parseSchedule(options.schedule, { now, zone });
-  if (!options.timezone || !before) return undefined;
+    throw invalid(`"${zone}" is not a time zone.`, "Use a name such as Europe/Berlin or America/New_York.");
+  if (input.schedule?.trim()) return parseSchedule(input.schedule, { now, zone });
+  if (!input.timezone || !before) return undefined;
   if (stored) return parseSchedule(stored.expr, { now, zone });
-  throw bad(`The schedule "${before.schedule_display}" has no zone.`, "Only cron expressions keep one.");
+  throw invalid(`The schedule "${before.schedule_display}" has no zone.`, "Only cron expressions keep one.");
 }
 
 async function checkWorkdir(path: string): Promise<void> {
-  if (!isAbsolute(path)) throw bad(`The working directory "${path}" is not an absolute path.`);
+  if (!isAbsolute(path)) throw invalid(`The working directory "${path}" is not an absolute path.`);
   if (!(await stat(path).catch(() => undefined))?.isDirectory())
-    throw bad(`The working directory ${path} does not exist.`);
+    throw invalid(`The working directory ${path} does not exist.`);
 }
 
-function catchUpOf(options: JobInput): Partial<Job> {
-  const { catch_up: policy, catch_up_limit: limit } = options;
+function parseCatchUp(input: JobInput): Partial<Job> {
+  const { catch_up: policy, catch_up_limit: limit } = input;
   const found = CATCH_UPS.find((name) => name === policy);
   if (policy !== undefined && policy !== "" && !found)
-    throw bad(`catch_up takes ${CATCH_UPS.join(", ")}, not "${policy}".`);
+    throw invalid(`catch_up takes ${CATCH_UPS.join(", ")}, not "${policy}".`);
   if (limit !== undefined && (!Number.isInteger(limit) || limit < 1 || limit > MAX_CATCH_UP_LIMIT))
-    throw bad(`The catch-up limit is a whole number from 1 to ${MAX_CATCH_UP_LIMIT}.`);
+    throw invalid(`The catch-up limit is a whole number from 1 to ${MAX_CATCH_UP_LIMIT}.`);
   return {
     ...(found ? { catch_up: found } : policy === "" ? { catch_up: "skip" } : {}),
     ...(limit === undefined ? {} : { catch_up_limit: limit }),
   };
 }
 
-function modelOf(options: JobInput, checks: JobChecks): Partial<Job> {
+function parseModel(input: JobInput, checks: JobChecks): Partial<Job> {
   const change: { model?: string | null; provider?: string | null; base_url?: string | null } = {};
-  if (options.model !== undefined) change.model = options.model || null;
-  if (options.provider !== undefined) change.provider = options.provider || null;
-  if (options.base_url !== undefined) change.base_url = options.base_url || null;
-  // `custom` alone names no server; a model alone is one of the main provider.
+  if (input.model !== undefined) change.model = input.model || null;
+  if (input.provider !== undefined) change.provider = input.provider || null;
+  if (input.base_url !== undefined) change.base_url = input.base_url || null;
+  // `custom` without an address names no server. A model without a provider belongs to the main provider.
   if (change.provider === "custom") change.provider = null;
-  if (change.model && options.provider === undefined) change.provider = checks.mainProvider() ?? null;
+  if (change.model && input.provider === undefined) change.provider = checks.mainProvider() ?? null;
   return change;
 }
 
 function checkContext(ids: readonly string[], jobs: readonly Job[]): void {
   const unknown = ids.filter((id) => !jobs.some((job) => job.id === id));
-  if (unknown.length > 0) throw bad(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
+  if (unknown.length > 0) throw invalid(`context_from names jobs that do not exist: ${unknown.join(", ")}.`);
 }
 
-function listOf(values: readonly string[] | undefined): readonly string[] | undefined {
+function trimList(values: readonly string[] | undefined): readonly string[] | undefined {
   return values?.map((value) => value.trim()).filter((value) => value !== "");
 }
 
@@ -101,43 +101,43 @@ function orNull<T>(list: readonly T[]): readonly T[] | null {
   return list.length > 0 ? list : null;
 }
 
-/** Throws UserError about the first thing that is wrong. */
-export async function prepareChange(options: JobInput, frame: CheckFrame): Promise<JobChange> {
-  const { checks, before } = frame;
-  const rule = options.prompt === undefined ? undefined : checks.scan(options.prompt);
+/** Throws UserError for the first invalid field. */
+export async function prepareChange(input: JobInput, context: CheckContext): Promise<JobChange> {
+  const { checks, before } = context;
+  const rule = input.prompt === undefined ? undefined : checks.scan(input.prompt);
   if (rule !== undefined)
-    throw bad(
-      `The prompt has the marks of smuggled instructions (${rule}); nothing was saved.`,
-      rule === "invisible_unicode" ? "Type it anew: it has characters that cannot be seen." : "Say it in other words.",
+    throw invalid(
+      `The prompt looks like a prompt injection (${rule}); nothing was saved.`,
+      rule === "invisible_unicode" ? "Type it again: it contains invisible characters." : "Rephrase it.",
     );
-  const schedule = scheduleOf(options, frame);
-  if (options.repeat !== undefined && !Number.isInteger(options.repeat)) throw bad("repeat takes a whole number.");
-  if (options.workdir) await checkWorkdir(options.workdir);
-  if (options.script) await findScript(options.script, checks.scripts);
-  const script = options.script === undefined ? (before?.script ?? null) : options.script || null;
-  const noAgent = options.no_agent ?? before?.no_agent ?? false;
-  if (noAgent && script === null) throw bad("A job without a model needs a script.");
-  const skills = listOf(options.skills);
-  const contextFrom = listOf(options.context_from);
-  if (contextFrom) checkContext(contextFrom, frame.jobs);
-  const toolsets = listOf(options.enabled_toolsets);
+  const schedule = parseInputSchedule(input, context);
+  if (input.repeat !== undefined && !Number.isInteger(input.repeat)) throw invalid("repeat takes a whole number.");
+  if (input.workdir) await checkWorkdir(input.workdir);
+  if (input.script) await findScript(input.script, checks.scripts);
+  const script = input.script === undefined ? (before?.script ?? null) : input.script || null;
+  const noAgent = input.no_agent ?? before?.no_agent ?? false;
+  if (noAgent && script === null) throw invalid("A job without a model needs a script.");
+  const skills = trimList(input.skills);
+  const contextFrom = trimList(input.context_from);
+  if (contextFrom) checkContext(contextFrom, context.jobs);
+  const toolsets = trimList(input.enabled_toolsets);
   if (toolsets) checks.checkToolsets(toolsets);
-  const deliver = splitTargets(options.deliver ?? "").join(",") || undefined;
+  const deliver = splitTargets(input.deliver ?? "").join(",") || undefined;
   if (deliver !== undefined && !isLocalOnly(deliver))
-    await checkTargets({ deliver, origin: frame.origin }, await checks.deliverer());
+    await checkTargets({ deliver, origin: context.origin }, await checks.deliverer());
   return {
     ...(schedule ? { schedule } : {}),
-    ...(options.prompt === undefined ? {} : { prompt: options.prompt.trim() }),
-    ...(oneLine(options.name ?? "") === "" ? {} : { name: oneLine(options.name ?? "") }),
-    ...(options.repeat === undefined ? {} : { times: options.repeat > 0 ? options.repeat : null }),
+    ...(input.prompt === undefined ? {} : { prompt: input.prompt.trim() }),
+    ...(oneLine(input.name ?? "") === "" ? {} : { name: oneLine(input.name ?? "") }),
+    ...(input.repeat === undefined ? {} : { times: input.repeat > 0 ? input.repeat : null }),
     ...(deliver === undefined ? {} : { deliver }),
     ...(skills ? { skills } : {}),
-    ...(options.script === undefined ? {} : { script }),
-    ...(options.no_agent === undefined ? {} : { no_agent: options.no_agent }),
+    ...(input.script === undefined ? {} : { script }),
+    ...(input.no_agent === undefined ? {} : { no_agent: input.no_agent }),
     ...(contextFrom ? { context_from: orNull(contextFrom) } : {}),
     ...(toolsets ? { enabled_toolsets: orNull(toolsets) } : {}),
-    ...(options.workdir === undefined ? {} : { workdir: options.workdir || null }),
-    ...modelOf(options, checks),
-    ...catchUpOf(options),
+    ...(input.workdir === undefined ? {} : { workdir: input.workdir || null }),
+    ...parseModel(input, checks),
+    ...parseCatchUp(input),
   };
 }

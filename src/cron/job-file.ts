@@ -1,4 +1,4 @@
-// jobs.json: read at any time, changed as a whole under a lock, never overwritten when it cannot be understood.
+// jobs.json: read without a lock, written under a lock, never overwritten when it cannot be parsed.
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UserError } from "../core/failure.ts";
@@ -10,7 +10,7 @@ import { readJob } from "./job-record.ts";
 import { takeTickLock } from "./tick-lock.ts";
 import { isoIn } from "./zone.ts";
 
-/** A string with raw control characters in it, as other programs write them, with the characters escaped. */
+/** Escapes raw control characters in strings, which some programs write. */
 function escapeControls(text: string): string {
   let result = "";
   let quoted = false;
@@ -28,14 +28,14 @@ function escapeControls(text: string): string {
 
 const NOT_WRITABLE: readonly unknown[] = ["EACCES", "EROFS", "EPERM", "ENOSPC", "EDQUOT"];
 
-/** Trouble with the disk is told with its hint; anything else as it is. */
-function explain(error: unknown): unknown {
-  if (error instanceof LockTimeout) return new UserError(`${error.message}.`, { hint: "Try it again.", cause: error });
+/** Converts errors of the lock and the disk to a UserError with a hint. */
+function asUserError(error: unknown): unknown {
+  if (error instanceof LockTimeout) return new UserError(`${error.message}.`, { hint: "Try again.", cause: error });
   const { code, path } = error as { code?: unknown; path?: string };
   if (!NOT_WRITABLE.includes(code)) return error;
-  const why = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : "the folder may not be written";
-  return new UserError(`The jobs cannot be changed: ${why} (${String(code)}).`, {
-    hint: `Make room or give the right to write: ${path === undefined ? "the cron folder of the home" : dirname(path)}`,
+  const reason = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : "the folder is not writable";
+  return new UserError(`The jobs cannot be changed: ${reason} (${String(code)}).`, {
+    hint: `Free space or allow writing in: ${path === undefined ? "the cron folder of the home" : dirname(path)}`,
     cause: error,
   });
 }
@@ -44,7 +44,7 @@ type Work<T> = (jobs: readonly Job[]) => Promise<{ readonly jobs?: readonly Job[
 
 interface JobFileContent {
   readonly jobs: readonly Job[];
-  /** Entries that are no jobs to us, and fields beside the list: written back as they were. */
+  /** Entries that are not jobs, and fields beside the list. They are written back unchanged. */
   readonly foreign: readonly unknown[];
   readonly rest: { readonly [key: string]: unknown };
 }
@@ -54,8 +54,8 @@ const EMPTY: JobFileContent = { jobs: [], foreign: [], rest: {} };
 export class JobFile {
   readonly path: string;
   readonly #zone: () => string;
-  /** The end of the line of those who want to change the file in this process. */
-  #line: Promise<unknown> = Promise.resolve();
+  /** The last change in the queue of this process. */
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(folder: string, zone: () => string) {
     this.path = join(folder, "jobs.json");
@@ -73,7 +73,7 @@ export class JobFile {
     const clean = text.replace(/^\ufeff/, "");
     const parsed = parseJson(clean) ?? parseJson(escapeControls(clean));
     if (typeof parsed !== "object" || parsed === null || !Array.isArray((parsed as { jobs?: unknown }).jobs)) {
-      throw new UserError(`${this.path} is damaged and is left as it is: it is not a list of jobs in JSON.`, {
+      throw new UserError(`${this.path} is damaged and was not changed: it is not a list of jobs in JSON.`, {
         hint: "Repair it by hand, or move it away to start with an empty list.",
       });
     }
@@ -88,25 +88,25 @@ export class JobFile {
     return { jobs, foreign, rest };
   }
 
-  /** Reading never changes the file. */
+  /** Does not change the file. */
   async list(): Promise<readonly Job[]> {
     return (await this.#read()).jobs;
   }
 
   /**
-   * Runs `work` while nobody else changes the file; what it returns as `jobs` replaces the list. `work` may take its
-   * time, but a lock older than a minute is taken over.
+   * Runs `work` under the lock of the file; the `jobs` that it returns replace the list. Another process takes over a
+   * lock that is older than a minute.
    */
   change<T>(work: Work<T>): Promise<T> {
-    return this.#inLine(() => this.#changeNow(work));
+    return this.#enqueue(() => this.#changeNow(work));
   }
 
   /**
-   * As `change`, but not while Hermes Agent v0.14 runs jobs of the same home: it reads the file, runs and writes
-   * without any other sign. `held` when it does; then nothing was done.
+   * Like `change`, but returns `held` and does nothing while Hermes Agent v0.14 runs jobs of the same home: it reads the
+   * file before the runs and writes it after them.
    */
   changeBetweenTicks<T>(work: Work<T>): Promise<T | "held"> {
-    return this.#inLine(async () => {
+    return this.#enqueue(async () => {
       const release = await takeTickLock(join(dirname(this.path), ".tick.lock"));
       if (release === "held") return release;
       try {
@@ -117,13 +117,13 @@ export class JobFile {
     });
   }
 
-  /** In line here, so that one process does not poll for a lock that it holds itself. */
-  #inLine<T>(step: () => Promise<T>): Promise<T> {
-    const turn = this.#line
+  /** Queues the changes of this process, so that it does not wait for a lock that it holds itself. */
+  #enqueue<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#queue
       .then(() => withFileLock(this.path, step, { timeoutMs: 15_000 }))
-      .catch((error: unknown) => Promise.reject(explain(error)));
-    this.#line = turn.catch(() => undefined);
-    return turn;
+      .catch((error: unknown) => Promise.reject(asUserError(error)));
+    this.#queue = done.catch(() => undefined);
+    return done;
   }
 
   async #changeNow<T>(work: Work<T>): Promise<T> {
@@ -137,7 +137,7 @@ export class JobFile {
     return result;
   }
 
-  /** Replaces one job; answers with the new record, or undefined when it is gone. */
+  /** Replaces one job. The new record; undefined when the job does not exist. */
   async edit(id: string, edit: (job: Job, all: readonly Job[]) => Job): Promise<Job | undefined> {
     return this.change(async (jobs) => {
       const job = jobs.find((entry) => entry.id === id);

@@ -1,17 +1,17 @@
-// How far a conversation reaches: the owner to every job and chat, anybody else to the own jobs, chat and home channels.
+// Which jobs and chats a conversation may use: the owner all of them, other users their own jobs, their chat and the home channels.
 import { UserError } from "../core/failure.ts";
 import type { Deliverer, DeliveryTarget, Job, JobOrigin } from "../core/job.ts";
 import { resolveTargets } from "./delivery-target.ts";
 
 export interface JobReach {
-  /** The chat of this conversation, with whose jobs are made in it. */
+  /** The chat of this conversation; stored in the jobs that are created in it. */
   readonly origin: JobOrigin | null;
   /** Absent for the owner. */
   readonly tenant?: string | undefined;
-  /** Whether jobs made here may run scripts of the home. */
+  /** Whether jobs of this conversation may run scripts of the home. */
   scripts(): boolean;
   sees(job: Job): boolean;
-  /** Throws UserError when results may not go there from here. */
+  /** Throws UserError when this conversation may not send results to these targets. */
   checkDeliver(deliver: string): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ function isHome(target: DeliveryTarget, deliverer: Deliverer): boolean {
 }
 
 export function jobReach(
-  chat: { readonly origin?: JobOrigin | undefined; readonly tenant?: string; scripts(): boolean },
+  chat: { readonly origin?: JobOrigin | undefined; readonly tenant?: string | undefined; scripts(): boolean },
   deliverer: () => Promise<Deliverer>,
 ): JobReach {
   const { tenant } = chat;
@@ -36,19 +36,19 @@ export function jobReach(
     tenant,
     scripts: chat.scripts,
     origin: origin && { ...origin, tenant },
-    // Homes from before have jobs that name nobody: they belong to their chat.
-    sees: ({ origin: made }) =>
-      made?.tenant === undefined
-        ? made !== null && isChat(origin, made.platform, made.chat_id)
-        : made.tenant === tenant,
+    // Jobs from older versions have no tenant: they belong to their chat.
+    sees: ({ origin: source }) =>
+      source?.tenant === undefined
+        ? source !== null && isChat(origin, source.platform, source.chat_id)
+        : source.tenant === tenant,
     checkDeliver: async (deliver) => {
-      const ways = await deliverer();
-      const { targets } = await resolveTargets({ deliver, origin }, ways);
+      const chats = await deliverer();
+      const { targets } = await resolveTargets({ deliver, origin }, chats);
       const foreign = targets.find(
-        (target) => !isChat(origin, target.platform, target.chatId) && !isHome(target, ways),
+        (target) => !isChat(origin, target.platform, target.chatId) && !isHome(target, chats),
       );
       if (!foreign) return;
-      throw new UserError(`Results of jobs made here cannot go to ${foreign.platform}:${foreign.chatId}.`, {
+      throw new UserError(`Jobs of this chat cannot send results to ${foreign.platform}:${foreign.chatId}.`, {
         hint: "Only the owner of this agent (gateway.owners) may send them to other chats. Use origin, local or a home channel.",
       });
     },

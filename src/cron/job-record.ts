@@ -1,13 +1,9 @@
-// One entry of jobs.json as a Job: older forms are brought up to date, unknown fields stay where they are.
-
+// Reads one entry of jobs.json: older formats are converted, unknown fields are kept.
 import type { CatchUp, Job, JobOrigin, JobState, Schedule } from "../core/job.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { oneLine } from "../lib/text/one-line.ts";
 
 type Raw = { readonly [key: string]: unknown };
-
-function isRaw(value: unknown): value is Raw {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
@@ -25,20 +21,20 @@ function count(value: unknown): number | null {
 const STATES: readonly string[] = ["scheduled", "running", "paused", "completed", "error"];
 const CATCH_UPS: readonly string[] = ["skip", "latest", "all"];
 
-function stateOf(raw: Raw): JobState {
+function readState(raw: Raw): JobState {
   if (STATES.includes(String(raw.state))) return raw.state as JobState;
   return raw.enabled === false ? "paused" : "scheduled";
 }
 
-function repeatOf(raw: Raw): Job["repeat"] {
-  const repeat = isRaw(raw.repeat) ? raw.repeat : {};
+function readRepeat(raw: Raw): Job["repeat"] {
+  const repeat = isRecord(raw.repeat) ? raw.repeat : {};
   const times = count(repeat.times);
   return { ...repeat, times: times !== null && times > 0 ? times : null, completed: count(repeat.completed) ?? 0 };
 }
 
-function originOf(raw: Raw): JobOrigin | null {
+function readOrigin(raw: Raw): JobOrigin | null {
   const { origin } = raw;
-  if (!isRaw(origin) || typeof origin.platform !== "string" || origin.chat_id === undefined) return null;
+  if (!isRecord(origin) || typeof origin.platform !== "string" || origin.chat_id === undefined) return null;
   const { thread_id: thread, tenant } = origin;
   return {
     ...origin,
@@ -49,7 +45,7 @@ function originOf(raw: Raw): JobOrigin | null {
   };
 }
 
-/** A prompt as a name. */
+/** The start of a prompt, as the name of a job. */
 export function jobLabel(prompt: string): string {
   return [...oneLine(prompt)].slice(0, 50).join("").trim();
 }
@@ -59,7 +55,7 @@ function defaultName(raw: Raw, skills: readonly string[]): string {
   return jobLabel(prompt) || skills[0] || text(raw.script) || "job";
 }
 
-function extrasOf(raw: Raw): Partial<Job> {
+function readExtras(raw: Raw): Partial<Job> {
   const limit = count(raw.catch_up_limit);
   const counted = count(raw.counted_run);
   return {
@@ -69,17 +65,17 @@ function extrasOf(raw: Raw): Partial<Job> {
   };
 }
 
-/** A schedule that was stored without its words. */
-function plainSchedule(schedule: Schedule): string {
+/** The display text of a schedule that was stored without one. */
+function displaySchedule(schedule: Schedule): string {
   if (schedule.kind === "cron") return text(schedule.expr) ?? "?";
   return schedule.kind === "interval" && count(schedule.minutes) !== null ? `every ${schedule.minutes}m` : "?";
 }
 
-/** Undefined for an entry that is no job at all: it has no usable id. */
+/** Undefined for an entry without a valid id. */
 export function readJob(raw: unknown): Job | undefined {
-  if (!isRaw(raw) || typeof raw.id !== "string" || !/^[\w-]{1,64}$/.test(raw.id)) return undefined;
+  if (!isRecord(raw) || typeof raw.id !== "string" || !/^[\w-]{1,64}$/.test(raw.id)) return undefined;
   const skills = texts(raw.skills).length > 0 ? texts(raw.skills) : texts(raw.skill);
-  const schedule = (isRaw(raw.schedule) ? raw.schedule : { kind: "none" }) as unknown as Schedule;
+  const schedule = (isRecord(raw.schedule) ? raw.schedule : { kind: "none" }) as unknown as Schedule;
   const contextFrom = texts(raw.context_from);
   const toolsets = texts(raw.enabled_toolsets);
   return {
@@ -96,10 +92,10 @@ export function readJob(raw: unknown): Job | undefined {
     no_agent: raw.no_agent === true,
     context_from: contextFrom.length > 0 ? contextFrom : null,
     schedule,
-    schedule_display: text(raw.schedule_display) ?? text(schedule.display) ?? plainSchedule(schedule),
-    repeat: repeatOf(raw),
+    schedule_display: text(raw.schedule_display) ?? text(schedule.display) ?? displaySchedule(schedule),
+    repeat: readRepeat(raw),
     enabled: raw.enabled !== false,
-    state: stateOf(raw),
+    state: readState(raw),
     paused_at: text(raw.paused_at),
     paused_reason: text(raw.paused_reason),
     created_at: text(raw.created_at),
@@ -109,9 +105,9 @@ export function readJob(raw: unknown): Job | undefined {
     last_error: text(raw.last_error),
     last_delivery_error: text(raw.last_delivery_error),
     deliver: texts(raw.deliver).join(",") || "local",
-    origin: originOf(raw),
+    origin: readOrigin(raw),
     enabled_toolsets: toolsets.length > 0 ? toolsets : null,
     workdir: text(raw.workdir),
-    ...extrasOf(raw),
+    ...readExtras(raw),
   };
 }

@@ -1,4 +1,4 @@
-// Scheduled jobs of a home: the file, the ledger, what can be done with them, and who runs them.
+// The scheduled jobs of a home: the file, the ledger, the actions, and the scheduler.
 import type { JobLedger } from "../core/job.ts";
 import type { JobActions } from "./job-actions.ts";
 import type { JobFile } from "./job-file.ts";
@@ -6,28 +6,28 @@ import type { Owners } from "./owner.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { CronTicker } from "./ticker.ts";
 
-/** What every look at the jobs needs; nothing here runs one. */
+/** Access to the jobs, without the means to run them. */
 export interface JobRepository {
   readonly file: JobFile;
   readonly ledger: JobLedger;
   readonly actions: JobActions;
   readonly owners: Owners;
-  /** Where documents of runs lie. */
+  /** The folder for the documents of runs. */
   readonly output: string;
-  /** The zone of jobs that name none. */
+  /** The time zone of jobs that name none. */
   zone(): string;
-  /** What is wrong with the configured zone; undefined when nothing is. */
+  /** Why the configured time zone cannot be used; undefined when it can. */
   readonly zoneProblem: string | undefined;
-  /** Why nothing ticks; undefined when something does. */
+  /** Why no process runs due jobs; undefined when one does. */
   tickerProblem(): Promise<string | undefined>;
   close(): void;
 }
 
-/** Jobs, ready to run. */
+/** The jobs with the means to run them. */
 export interface Cron extends JobRepository {
   readonly scheduler: Scheduler;
   /** Sends results that an earlier process could not send. */
   flush(): Promise<void>;
-  /** For the gateway: ticks on every full minute until it is stopped. */
+  /** Runs due jobs on every full minute until it is stopped; for the gateway. */
   ticker(): CronTicker;
 }

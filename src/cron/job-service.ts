@@ -1,21 +1,20 @@
-// Scheduled jobs as servers and programs handle them. The jobs are opened at the first call.
-
-import type { App } from "../app/app.ts";
+// Scheduled jobs for servers and library users. The jobs are opened on the first call.
 import type { JobRun } from "../core/job.ts";
 import type { JobService } from "../core/job-service.ts";
+import type { Cron } from "./job-repository.ts";
 
-/** Jobs for a program: to look after, to run, and to see what became of them. */
+/** Jobs for a program that uses Hermes as a library: manage, run, inspect. */
 export interface Jobs extends JobService {
-  /** Runs a job now, by id or name, and waits for its end. */
+  /** Runs a job now, by id or name, and waits until it has ended. */
   run(reference: string): Promise<JobRun>;
-  /** Runs what is due, once, and waits for the ends; for programs that look after the jobs themselves. */
+  /** Runs the due jobs once and waits until they have ended; for programs without a running gateway. */
   tick(): Promise<{ readonly started: number; readonly missed: number; readonly abandoned: number }>;
-  /** What became of each occurrence, newest first; 20 unless told otherwise. */
+  /** The runs of jobs, newest first; 20 by default. */
   history(filter?: { readonly jobId?: string | undefined; readonly limit?: number }): Promise<readonly JobRun[]>;
 }
 
-export function createJobService(app: App): JobService {
-  const actions = async () => (await app.cron()).actions;
+export function createJobService(open: () => Promise<Cron>): JobService {
+  const actions = async () => (await open()).actions;
   return {
     list: async () => (await actions()).list(),
     create: async (options) => (await actions()).create(options),
@@ -24,27 +23,27 @@ export function createJobService(app: App): JobService {
     resume: async (id) => (await actions()).resume(id),
     trigger: async (id) => (await actions()).trigger(id),
     remove: async (id) => (await actions()).remove(id),
-    tickerProblem: async () => (await app.cron()).tickerProblem(),
+    tickerProblem: async () => (await open()).tickerProblem(),
   };
 }
 
-export function openJobs(app: App): Jobs {
+export function openJobs(open: () => Promise<Cron>): Jobs {
   return {
-    ...createJobService(app),
+    ...createJobService(open),
     run: async (reference) => {
-      const { actions, scheduler, flush } = await app.cron();
+      const { actions, scheduler, flush } = await open();
       const ended = await scheduler.runNow((await actions.find(reference)).id);
       await flush();
       return ended;
     },
     tick: async () => {
-      const { scheduler, flush } = await app.cron();
+      const { scheduler, flush } = await open();
       const before = scheduler.tally.begun;
       const { missed, abandoned } = await scheduler.tick();
       await scheduler.idle();
       await flush();
       return { started: scheduler.tally.begun - before, missed, abandoned };
     },
-    history: async (filter = {}) => (await app.cron()).ledger.history({ limit: 20, ...filter }),
+    history: async (filter = {}) => (await open()).ledger.history({ limit: 20, ...filter }),
   };
 }

@@ -1,17 +1,17 @@
-// The message that a run becomes: silent or not, with header and footer.
+// The messages about a run: its result, its failure, an alert.
 import type { Job, JobRun } from "../core/job.ts";
 import { isoIn } from "./zone.ts";
 
 const SILENT = /\[SILENT\]/i;
 const RULE = "-".repeat(24);
 
-/** The job had nothing to say. */
+/** True when the job has nothing to report. */
 export function isSilent(text: string): boolean {
   return SILENT.test(text);
 }
 
-/** Header and footer around a result; the chat's own conversation never contains it. */
-export function wrapped(job: Pick<Job, "id" | "name">, text: string): string {
+/** Adds a header and a footer to a result. The message does not become part of the chat's conversation. */
+export function wrapResult(job: Pick<Job, "id" | "name">, text: string): string {
   const footer =
     `The agent does not see this message in the conversation. ` +
     `To stop or change the job, send a message such as: stop the job "${job.name}".`;
@@ -22,7 +22,7 @@ export function failureText(job: Pick<Job, "name">, error: string): string {
   return `⚠️ The scheduled job "${job.name}" failed:\n${error}`;
 }
 
-/** The alert about a run that nobody heard of: missed, abandoned, or failed without a word. */
+/** The alert about a run that was missed or abandoned, or that failed without a report. */
 export function alertText(run: JobRun, job: Job | undefined, zone: string): string {
   const when = isoIn(run.occurrence, zone);
   const what =

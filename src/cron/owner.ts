@@ -1,4 +1,4 @@
-// Who runs a job: a name for this process that others can check for life.
+// Names the process that runs a job, so that other processes can check whether it is alive.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 
@@ -27,7 +27,7 @@ export function processOwner(): Owners {
       const [ownerHost, pid] = owner.split(":");
       if (owner === self) return "yes";
       if (ownerHost !== host) return "unknown";
-      // The same number with another token was an earlier process, as in a container that started again.
+      // The same pid with another token was an earlier process, for example before a container restart.
       if (Number(pid) === process.pid) return "no";
       return isAlive(Number(pid)) ? "yes" : "no";
     },

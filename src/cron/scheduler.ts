@@ -1,7 +1,8 @@
-// The scheduler: finds what is due, claims it in the ledger before it starts, runs it, and brings every run to its end.
+// The scheduler: finds due jobs, claims each run in the ledger, starts it and records its end.
 import { UserError } from "../core/failure.ts";
 import type { Job, JobLedger, JobRun, RunOutcome } from "../core/job.ts";
-import { type ClaimedRun, claimByHand, claimDue } from "./claim.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { type ClaimedRun, claimDue, claimManually } from "./claim.ts";
 import type { JobFile } from "./job-file.ts";
 import type { Owners } from "./owner.ts";
 import { gracePeriod } from "./schedule.ts";
@@ -9,37 +10,37 @@ import { settleRuns } from "./settle.ts";
 import { Slots } from "./slots.ts";
 import { StartGate } from "./start-gate.ts";
 
-/** How a run went; the runner saved the document and delivered the result or the failure. */
+/** The result of a run whose document was saved and whose result or failure was delivered. */
 export interface JobResult {
   readonly ok: boolean;
   readonly error?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly document?: string | undefined;
   readonly deliveryError?: string | undefined;
-  /** Somebody was told about a failure. */
-  readonly told: boolean;
+  /** A failure was reported to the user. */
+  readonly reported: boolean;
 }
 
-/** The reason of a stop: nobody waits for the result any more. */
+/** The reason for stopping a run whose job was removed: its result is not needed any more. */
 export class JobRemoved extends Error {
   constructor() {
     super("the job was removed while it ran");
   }
 }
 
-export interface SchedulerParts {
+export interface SchedulerOptions {
   readonly file: JobFile;
   readonly ledger: JobLedger;
   readonly owners: Owners;
-  /** The zone for schedules that name none. */
+  /** The time zone for schedules that name none. */
   zone(): string;
   now(): number;
   /** Stops when the signal fires. */
   run(job: Job, run: ClaimedRun["run"], signal: AbortSignal): Promise<JobResult>;
-  /** Tells the person about a run that went wrong; answers with what went wrong with that. */
+  /** Alerts the user to a run that failed or was missed. The error of the delivery; undefined when there was none. */
   alert(run: JobRun, job: Job | undefined): Promise<string | undefined>;
   notice(text: string): void;
-  /** Runs at the same time; 0 for no limit. */
+  /** How many runs may be active at the same time; 0 for no limit. */
   readonly maxParallel: number;
   readonly leaseMs?: number | undefined;
   readonly renewMs?: number | undefined;
@@ -49,52 +50,52 @@ export interface TickReport {
   readonly started: number;
   readonly missed: number;
   readonly abandoned: number;
-  /** Hermes Agent v0.14 is at the jobs of this home: nothing was started. */
+  /** Hermes Agent v0.14 runs the jobs of this home at the moment: nothing was started. */
   readonly held: boolean;
 }
 
 const LEASE_MS = 45_000;
 const RENEW_MS = 10_000;
-const FOLLOW_MS = 300;
-/** A process that lives keeps its runs this much longer: a laptop that slept has not renewed anything. */
-const SLEEP_MS = 600_000;
-/** Deliveries have keys, so an alert that is taken over while it is being sent arrives once all the same. */
+const POLL_MS = 300;
+/** A process that is alive keeps its runs this much longer: a laptop cannot renew leases while it sleeps. */
+const ALIVE_GRACE_MS = 600_000;
+/** Deliveries have keys, so an alert that two processes send arrives once. */
 const ALERT_LEASE_MS = 45_000;
 
 export class Scheduler {
-  readonly #parts: SchedulerParts;
+  readonly #options: SchedulerOptions;
   readonly #slots: Slots;
   readonly #gate = new StartGate();
   readonly #active = new Map<number, { readonly stop: AbortController; readonly work: Promise<void> }>();
   #begun = 0;
   #failed = 0;
   #recovering: Promise<number> | undefined;
-  #counting: Promise<void> = Promise.resolve();
-  #nextCount: Promise<void> | undefined;
+  #settling: Promise<void> = Promise.resolve();
+  #nextSettle: Promise<void> | undefined;
 
-  constructor(parts: SchedulerParts) {
-    this.#parts = parts;
-    this.#slots = new Slots(parts.maxParallel);
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.maxParallel);
   }
 
-  /** Runs that this process has begun and not ended. */
+  /** The number of active runs of this process. */
   get running(): number {
     return this.#active.size;
   }
 
-  /** Runs of this process since it opened; with a catch-up one tick leads to several. */
+  /** The number of runs since this process started; with catch-up, one tick can start several. */
   get tally(): { readonly begun: number; readonly failed: number } {
     return { begun: this.#begun, failed: this.#failed };
   }
 
-  /** Starts what is due and returns; `idle` waits for the runs. */
+  /** Starts the due jobs and returns; `idle` waits for their end. */
   async tick(): Promise<TickReport> {
     const abandoned = await this.recover();
-    const resumed = await this.#beginAgain();
-    const { runs, missed, corrected = [], held = false } = await claimDue(this.#claiming());
-    if (corrected.length > 0) this.#parts.notice(correctionText(corrected));
-    for (const claimed of runs) this.#begin(claimed);
-    if (missed > 0) await this.#settleAndTell();
+    const resumed = await this.#resumeClaimed();
+    const { runs, missed, corrected = [], held = false } = await claimDue(this.#claimOptions());
+    if (corrected.length > 0) this.#options.notice(correctionText(corrected));
+    for (const claimed of runs) this.#start(claimed);
+    if (missed > 0) await this.#settleAndAlert();
     return { started: runs.length + resumed, missed, abandoned, held };
   }
 
@@ -102,11 +103,11 @@ export class Scheduler {
     while (this.#active.size > 0) await Promise.all([...this.#active.values()].map(({ work }) => work));
   }
 
-  /** Starts a job now, whatever its schedule says; answers with the run's number. */
+  /** Starts a job now, regardless of its schedule. The id of the run. */
   async startNow(id: string): Promise<number> {
     await this.recover();
-    const claimed = await claimByHand(this.#claiming(), id);
-    this.#begin(claimed);
+    const claimed = await claimManually(this.#claimOptions(), id);
+    this.#start(claimed);
     return claimed.run.id;
   }
 
@@ -114,26 +115,26 @@ export class Scheduler {
   async runNow(id: string): Promise<JobRun> {
     const run = await this.startNow(id);
     await this.#active.get(run)?.work;
-    return this.#rowOf(id, run);
+    return this.#findRun(id, run);
   }
 
-  /** Waits for the end of a run that another process does; one whose process dies is ended here. */
+  /** Waits for the end of a run in another process. When that process dies, the run is ended here. */
   async follow(id: string, run: number, signal: AbortSignal): Promise<JobRun> {
     for (;;) {
-      const row = await this.#rowOf(id, run);
+      const row = await this.#findRun(id, run);
       if (row.state !== "running" || signal.aborted) return row;
-      await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       await this.recover();
     }
   }
 
-  async #rowOf(id: string, run: number): Promise<JobRun> {
-    const row = (await this.#parts.ledger.history({ jobId: id, limit: 50 })).find((entry) => entry.id === run);
+  async #findRun(id: string, run: number): Promise<JobRun> {
+    const row = (await this.#options.ledger.history({ jobId: id, limit: 50 })).find((entry) => entry.id === run);
     if (!row) throw new UserError("The run is not in the ledger any more.");
     return row;
   }
 
-  /** Ends runs whose owner is gone, counts what is not counted, tells what nobody was told. */
+  /** Ends runs whose process is gone, updates jobs.json with the ended runs, and sends the alerts that are due. */
   recover(): Promise<number> {
     this.#recovering ??= this.#recover().finally(() => {
       this.#recovering = undefined;
@@ -141,105 +142,105 @@ export class Scheduler {
     return this.#recovering;
   }
 
-  /** Interrupts the runs of this process; each still gets its end. */
+  /** Interrupts the runs of this process and waits until each has its end in the ledger. */
   async stop(): Promise<void> {
     for (const { stop } of this.#active.values()) stop.abort(new Error("Hermes was shut down before the job was done"));
     await this.idle();
   }
 
-  #claiming() {
-    const { file, ledger, zone, now, owners } = this.#parts;
-    return { file, ledger, zone, now, owner: owners.self, leaseMs: this.#parts.leaseMs ?? LEASE_MS };
+  #claimOptions() {
+    const { file, ledger, zone, now, owners } = this.#options;
+    return { file, ledger, zone, now, owner: owners.self, leaseMs: this.#options.leaseMs ?? LEASE_MS };
   }
 
   async #recover(): Promise<number> {
-    const { ledger, now } = this.#parts;
+    const { ledger, now } = this.#options;
     let abandoned = 0;
     const lost = await this.#lostRuns();
-    const jobs = lost.length > 0 ? await this.#parts.file.list() : [];
+    const jobs = lost.length > 0 ? await this.#options.file.list() : [];
     for (const run of lost) {
-      if (this.#mayBegin(run, jobs)) continue;
+      if (this.#startableJob(run, jobs)) continue;
       const where = run.startedAt === null ? "before it had begun" : "before it had finished";
       const reason = `the process that ran it ended ${where}; it was not started again`;
       if (await ledger.abandon(run.id, now(), reason)) abandoned += 1;
     }
-    await this.#settleAndTell();
+    await this.#settleAndAlert();
     return abandoned;
   }
 
   async #lostRuns(): Promise<readonly JobRun[]> {
-    const open = await this.#parts.ledger.open();
+    const open = await this.#options.ledger.open();
     return open.filter((run) => !this.#active.has(run.id) && this.#isLost(run.owner ?? "", run.leaseUntil));
   }
 
-  /** The job, when a run that was claimed but not begun may begin now: the same rules as for one that nobody claimed. */
-  #mayBegin(run: JobRun, jobs: readonly Job[]): Job | undefined {
+  /** The job of a run that was claimed but not started, when the run may start now. The rules are those of unclaimed runs. */
+  #startableJob(run: JobRun, jobs: readonly Job[]): Job | undefined {
     if (run.startedAt !== null || run.trigger === "manual") return undefined;
     const job = jobs.find((entry) => entry.id === run.jobId);
     if (!job?.enabled || job.state === "paused" || job.state === "error") return undefined;
-    const { now, zone } = this.#parts;
+    const { now, zone } = this.#options;
     const inTime = now() - run.occurrence <= gracePeriod(job.schedule, run.occurrence, zone());
     return inTime || (job.catch_up ?? "skip") !== "skip" ? job : undefined;
   }
 
-  /** Begins the runs that a lost process had claimed and, as its rows prove, not begun. */
-  async #beginAgain(): Promise<number> {
-    const { file, ledger, owners, now } = this.#parts;
+  /** Starts the runs that a lost process had claimed but not started. */
+  async #resumeClaimed(): Promise<number> {
+    const { file, ledger, owners, now } = this.#options;
     const lost = await this.#lostRuns();
     const jobs = lost.length > 0 ? await file.list() : [];
-    let begun = 0;
+    let started = 0;
     for (const run of lost) {
-      const job = this.#mayBegin(run, jobs);
-      const leaseUntil = now() + (this.#parts.leaseMs ?? LEASE_MS);
+      const job = this.#startableJob(run, jobs);
+      const leaseUntil = now() + (this.#options.leaseMs ?? LEASE_MS);
       if (!job || !(await ledger.takeOver(run, owners.self, leaseUntil))) continue;
       const { id, occurrence, trigger } = run;
-      this.#begin({ job, run: { id, occurrence, trigger }, more: true });
-      begun += 1;
+      this.#start({ job, run: { id, occurrence, trigger }, more: true });
+      started += 1;
     }
-    return begun;
+    return started;
   }
 
   #isLost(owner: string, leaseUntil: number): boolean {
-    const lives = this.#parts.owners.lives(owner);
+    const lives = this.#options.owners.lives(owner);
     if (lives === "no") return true;
-    return this.#parts.now() > leaseUntil + (lives === "yes" ? SLEEP_MS : 0);
+    return this.#options.now() > leaseUntil + (lives === "yes" ? ALIVE_GRACE_MS : 0);
   }
 
-  #begin(claimed: ClaimedRun): void {
+  #start(claimed: ClaimedRun): void {
     this.#begun += 1;
     const stop = new AbortController();
     const work = this.#work(claimed, stop).finally(() => this.#active.delete(claimed.run.id));
     this.#active.set(claimed.run.id, { stop, work });
   }
 
-  /** Never rejects: trouble with the ledger is noticed, and the row is ended by whoever recovers next. */
+  /** Never rejects: an error of the ledger becomes a notice, and the next recovery ends the row. */
   async #work(claimed: ClaimedRun, stop: AbortController): Promise<void> {
-    const parts = this.#parts;
-    const renewal = setInterval(() => void this.#renew(claimed, stop), parts.renewMs ?? RENEW_MS);
+    const { renewMs, notice } = this.#options;
+    const renewal = setInterval(() => void this.#renew(claimed, stop), renewMs ?? RENEW_MS);
     try {
       await this.#slots.use(() => this.#gate.use(() => this.#performAndRecord(claimed, stop.signal)));
-      await this.#settleAndTell();
+      await this.#settleAndAlert();
       if (claimed.more && !stop.signal.aborted) {
-        const { runs, missed } = await claimDue(this.#claiming(), claimed.job.id);
-        for (const next of runs) this.#begin(next);
-        if (missed > 0) await this.#settleAndTell();
+        const { runs, missed } = await claimDue(this.#claimOptions(), claimed.job.id);
+        for (const next of runs) this.#start(next);
+        if (missed > 0) await this.#settleAndAlert();
       }
     } catch (error) {
-      parts.notice(`The job ${claimed.job.name} could not be recorded: ${wordsOf(error)}`);
+      notice(`The job ${claimed.job.name} could not be recorded: ${describeError(error)}`);
     } finally {
       clearInterval(renewal);
     }
   }
 
   async #performAndRecord(claimed: ClaimedRun, signal: AbortSignal): Promise<void> {
-    const { ledger, owners } = this.#parts;
+    const { ledger, owners } = this.#options;
     const outcome = await this.#perform(claimed, signal);
     if (outcome.state === "failed") this.#failed += 1;
     await ledger.finish(claimed.run.id, owners.self, outcome);
   }
 
   async #perform(claimed: ClaimedRun, signal: AbortSignal): Promise<RunOutcome> {
-    const { ledger, owners, now, run } = this.#parts;
+    const { ledger, owners, now, run } = this.#options;
     let result: JobResult;
     try {
       signal.throwIfAborted();
@@ -247,59 +248,59 @@ export class Scheduler {
         throw new Error("the run was taken over by another process");
       result = await run(claimed.job, claimed.run, signal);
     } catch (error) {
-      result = { ok: false, error: wordsOf(error), told: false };
+      result = { ok: false, error: describeError(error), reported: false };
     }
     const good = claimed.run.trigger === "catch_up" ? "caught_up" : "ran";
     return {
       state: result.ok ? good : "failed",
       now: now(),
-      told: result.ok || result.told || signal.reason instanceof JobRemoved,
-      ...(result.ok ? {} : { reason: result.error ?? "it failed without saying why" }),
-      ...(result.sessionId === undefined ? {} : { sessionId: result.sessionId }),
-      ...(result.document === undefined ? {} : { document: result.document }),
-      ...(result.deliveryError === undefined ? {} : { deliveryError: result.deliveryError }),
+      reported: result.ok || result.reported || signal.reason instanceof JobRemoved,
+      reason: result.ok ? undefined : (result.error ?? "it failed without an error message"),
+      sessionId: result.sessionId,
+      document: result.document,
+      deliveryError: result.deliveryError,
     };
   }
 
   async #renew({ job, run }: ClaimedRun, stop: AbortController): Promise<void> {
-    const { file, ledger, owners, now, leaseMs, notice } = this.#parts;
+    const { file, ledger, owners, now, leaseMs, notice } = this.#options;
     try {
-      const ours = await ledger.renew(run.id, owners.self, now() + (leaseMs ?? LEASE_MS));
+      const owned = await ledger.renew(run.id, owners.self, now() + (leaseMs ?? LEASE_MS));
       if (!this.#active.has(run.id)) return;
-      if (!ours) stop.abort(new Error("the run was taken for abandoned and given up"));
-      else if (await isGone(file, job.id)) stop.abort(new JobRemoved());
+      if (!owned) stop.abort(new Error("another process ended the run as abandoned"));
+      else if (await isRemoved(file, job.id)) stop.abort(new JobRemoved());
     } catch (error) {
-      notice(`A running job could not be renewed: ${wordsOf(error)}`);
+      notice(`A running job could not be renewed: ${describeError(error)}`);
     }
   }
 
-  /** Runs that end together are counted together: whoever comes while a count goes on shares the next one. */
+  /** Updates jobs.json with the ended runs. Calls during an update share the next one. */
   #settle(): Promise<void> {
-    this.#nextCount ??= this.#counting
+    this.#nextSettle ??= this.#settling
       .catch(() => undefined)
       .then(() => {
-        this.#counting = this.#nextCount ?? Promise.resolve();
-        this.#nextCount = undefined;
-        return this.#count();
+        this.#settling = this.#nextSettle ?? Promise.resolve();
+        this.#nextSettle = undefined;
+        return this.#updateJobs();
       });
-    return this.#nextCount;
+    return this.#nextSettle;
   }
 
-  async #count(): Promise<void> {
-    const { file, ledger, zone } = this.#parts;
+  async #updateJobs(): Promise<void> {
+    const { file, ledger, zone } = this.#options;
     const ended = await ledger.unsettled();
     if (ended.length === 0) return;
-    const counted = await file.changeBetweenTicks(async (jobs) => {
+    const outcome = await file.changeBetweenTicks(async (jobs) => {
       const settled = settleRuns(jobs, ended, zone());
       const changed = settled.some((job, index) => job !== jobs[index]);
       return changed ? { jobs: settled, result: undefined } : { result: undefined };
     });
-    // They stay uncounted until the next look.
-    if (counted !== "held") await ledger.settle(ended.map((run) => run.id));
+    // While v0.14 holds the file, the runs stay unsettled until the next call.
+    if (outcome !== "held") await ledger.settle(ended.map((run) => run.id));
   }
 
-  async #settleAndTell(): Promise<void> {
-    const { file, ledger, now, alert, notice } = this.#parts;
+  async #settleAndAlert(): Promise<void> {
+    const { file, ledger, now, alert, notice } = this.#options;
     await this.#settle();
     const due = await ledger.takeAlerts(now(), ALERT_LEASE_MS);
     if (due.length === 0) return;
@@ -309,7 +310,7 @@ export class Scheduler {
         const job = jobs.find((entry) => entry.id === run.jobId);
         await ledger.alertSent(run.id, await alert(run, job));
       } catch (error) {
-        notice(`Nobody could be told about the job ${run.jobName}: ${wordsOf(error)}`);
+        notice(`The alert about the job ${run.jobName} could not be sent: ${describeError(error)}`);
       }
     }
   }
@@ -318,16 +319,16 @@ export class Scheduler {
 function correctionText(jobs: readonly Job[]): string {
   const names = jobs.slice(0, 5).map((job) => `${job.name} (${job.next_run_at})`);
   const more = jobs.length > 5 ? ` and ${jobs.length - 5} more` : "";
-  return `The due times of ${jobs.length} scheduled jobs were further ahead than their schedules say, as after the clock was set back. They are due again at: ${names.join(", ")}${more}`;
+  return `The due times of ${jobs.length} scheduled jobs were later than their schedules say, for example because the clock was set back. They are now due at: ${names.join(", ")}${more}`;
 }
 
-/** A file that cannot be read at the moment says nothing about its jobs. */
-async function isGone(file: JobFile, id: string): Promise<boolean> {
+/** False when the file cannot be read at the moment. */
+async function isRemoved(file: JobFile, id: string): Promise<boolean> {
   const jobs = await file.list().catch(() => undefined);
   return jobs !== undefined && !jobs.some((job) => job.id === id);
 }
 
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof UserError && error.hint) return `${error.message} ${error.hint}`;
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

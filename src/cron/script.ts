@@ -1,22 +1,18 @@
-// The script of a job: found below the scripts folder only, run by the interpreter that its name or first line asks for.
+// Runs the script of a job. It must be inside the scripts folder; its extension or first line selects the interpreter.
 import type { ChildProcess } from "node:child_process";
 import { open, readFile, realpath, stat } from "node:fs/promises";
-import { dirname, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { UserError } from "../core/failure.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { isRecord } from "../lib/json/is-record.ts";
+import { parseJson } from "../lib/json/parse-json.ts";
+import { isPathInside } from "../lib/path-inside.ts";
+import { endGroup, spawnGroup } from "../lib/process/spawn-group.ts";
 
-/** Starts a program in a process group of its own that cannot outlive ours, and ends such a group. */
-export interface ProcessGroups {
-  start(
-    command: readonly string[],
-    options: { readonly cwd: string; readonly env: { readonly [name: string]: string } },
-  ): ChildProcess;
-  end(child: ChildProcess): Promise<void>;
-}
-
-export interface ScriptParts {
+export interface ScriptOptions {
+  /** The scripts folder. */
   readonly folder: string;
   readonly env: { readonly [name: string]: string };
-  readonly groups: ProcessGroups;
   readonly timeoutMs: number;
   redact(text: string): string;
 }
@@ -26,8 +22,8 @@ export type ScriptResult =
   | { readonly ok: false; readonly error: string; readonly output: string };
 
 const MAX_OUTPUT = 1_000_000;
-/** How long after its end a script's output is waited for. */
-const PIPES_MS = 3_000;
+/** How long to wait for the rest of the output after a script has ended. */
+const OUTPUT_WAIT_MS = 3_000;
 const BY_EXTENSION: { readonly [extension: string]: readonly string[] } = {
   ".py": ["python3"],
   ".js": [process.execPath],
@@ -37,9 +33,9 @@ const BY_EXTENSION: { readonly [extension: string]: readonly string[] } = {
   ".bash": ["bash"],
 };
 
-function outside(name: string, folder: string): UserError {
+function outsideError(name: string, folder: string): UserError {
   return new UserError(`The script ${name} is not in ${folder}.`, {
-    hint: `Put it there: scripts of jobs run from that folder only.`,
+    hint: "Put it there: jobs run only scripts in that folder.",
     exitCode: 2,
   });
 }
@@ -49,12 +45,11 @@ export async function findScript(name: string, folder: string): Promise<string> 
   const asked = isAbsolute(name) ? name : resolve(folder, name);
   const root = await realpath(folder).catch(() => resolve(folder));
   const real = await realpath(asked).catch(() => undefined);
-  const inside = (path: string, base: string) => !relative(base, path).startsWith("..") && path.startsWith(base + sep);
   if (real === undefined) {
-    if (!inside(asked, resolve(folder))) throw outside(name, folder);
+    if (!isPathInside(asked, resolve(folder))) throw outsideError(name, folder);
     throw new UserError(`There is no script ${asked}.`, { hint: `Create it in ${folder}.`, exitCode: 2 });
   }
-  if (!inside(real, root)) throw outside(name, folder);
+  if (!isPathInside(real, root)) throw outsideError(name, folder);
   if (!(await stat(real)).isFile()) throw new UserError(`${real} is not a file.`, { exitCode: 2 });
   return real;
 }
@@ -69,7 +64,7 @@ async function firstLine(path: string): Promise<string> {
   }
 }
 
-/** Types are taken out here, so that every supported Node runs the script; its imports are seen from its folder. */
+/** Strips the types, so that every supported Node version runs the script. Imports are resolved from its folder. */
 async function typescriptCommand(path: string): Promise<readonly string[]> {
   const [sucrase, source] = await Promise.all([import("sucrase"), readFile(path, "utf8")]);
   const { code } = sucrase.default.transform(source.replace(/^#!.*/, ""), {
@@ -79,7 +74,7 @@ async function typescriptCommand(path: string): Promise<readonly string[]> {
   return [process.execPath, "--input-type=module", "-e", code];
 }
 
-/** By extension, else by the `#!` line, else Python, as Hermes Agent v0.14 runs what it does not know. */
+/** By extension, else by the `#!` line, else Python as in Hermes Agent v0.14. */
 async function commandFor(path: string): Promise<readonly string[]> {
   const extension = extname(path).toLowerCase();
   const known = BY_EXTENSION[extension];
@@ -89,7 +84,7 @@ async function commandFor(path: string): Promise<readonly string[]> {
   return shebang ? [...shebang.split(/\s+/), path] : ["python3", path];
 }
 
-function gather(child: ChildProcess): { stdout(): string; stderr(): string } {
+function collectOutput(child: ChildProcess): { stdout(): string; stderr(): string } {
   const texts = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name]?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -105,21 +100,18 @@ function wakes(output: string): boolean {
     .split("\n")
     .map((line) => line.trim())
     .findLast((line) => line !== "");
-  if (!last?.startsWith("{")) return true;
-  try {
-    return (JSON.parse(last) as { wakeAgent?: unknown }).wakeAgent !== false;
-  } catch {
-    return true;
-  }
+  const value = parseJson(last ?? "");
+  return !isRecord(value) || value.wakeAgent !== false;
 }
 
-async function ended(child: ChildProcess, parts: ScriptParts, signal: AbortSignal): Promise<string | undefined> {
-  let why: string | undefined;
+/** Waits for the end of the script. Why it failed; undefined for exit code 0. */
+async function waitForEnd(child: ChildProcess, timeoutMs: number, signal: AbortSignal): Promise<string | undefined> {
+  let stopReason: string | undefined;
   const end = (reason: string) => {
-    why ??= reason;
-    void parts.groups.end(child);
+    stopReason ??= reason;
+    void endGroup(child);
   };
-  const timer = setTimeout(() => end(`it took longer than ${parts.timeoutMs / 1000} s`), parts.timeoutMs);
+  const timer = setTimeout(() => end(`it took longer than ${timeoutMs / 1000} s`), timeoutMs);
   const onAbort = () => end("the run was stopped");
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
@@ -127,56 +119,61 @@ async function ended(child: ChildProcess, parts: ScriptParts, signal: AbortSigna
     const code = await new Promise<string | undefined>((done) => {
       child.once("error", (error) => done(`it could not be started: ${error.message}`));
       child.once("exit", (status, killedBy) => {
-        // What the script left running goes with it; only then do its pipes close and all output is there.
-        void parts.groups.end(child);
-        const how = killedBy ? `it was ended by ${killedBy}` : `it ended with code ${status}`;
+        // Processes that the script left running are ended: they would keep its pipes open.
+        void endGroup(child);
+        const how = killedBy ? `it was killed by ${killedBy}` : `it ended with code ${status}`;
         const finish = () => done(status === 0 ? undefined : how);
-        // A program that has left the group may keep the pipes open for ever.
+        // A process that has left the group may keep the pipes open.
         const timer = setTimeout(() => {
           child.stdout?.destroy();
           child.stderr?.destroy();
           finish();
-        }, PIPES_MS);
+        }, OUTPUT_WAIT_MS);
         child.once("close", () => {
           clearTimeout(timer);
           finish();
         });
       });
     });
-    return why ?? code;
+    return stopReason ?? code;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
   }
 }
 
-/** Runs a script in its own folder; trouble is data, with code, errors and output in the text. */
-export async function runScript(name: string, parts: ScriptParts, signal: AbortSignal): Promise<ScriptResult> {
+/** Runs a script in its own folder. A failure is returned with the exit code, the errors and the output. */
+export async function runScript(name: string, options: ScriptOptions, signal: AbortSignal): Promise<ScriptResult> {
   let path: string;
   let command: readonly string[];
   try {
-    path = await findScript(name, parts.folder);
+    path = await findScript(name, options.folder);
     command = await commandFor(path);
   } catch (error) {
     const hint = error instanceof UserError ? (error.hint ?? "") : "";
-    const why = error instanceof Error ? error.message : String(error);
-    return { ok: false, error: `The script ${name} cannot be run. ${why} ${hint}`.trim(), output: "" };
+    return { ok: false, error: `The script ${name} cannot be run. ${errorMessage(error)} ${hint}`.trim(), output: "" };
   }
-  const child = parts.groups.start(command, { cwd: dirname(path), env: parts.env });
-  const texts = gather(child);
-  const failure = await ended(child, parts, signal);
-  const output = parts.redact(texts.stdout()).trim();
+  const child = spawnGroup('exec "$@"', {
+    cwd: dirname(path),
+    env: options.env,
+    stdin: "ignore",
+    args: command,
+    separateErrors: true,
+  });
+  const texts = collectOutput(child);
+  const failure = await waitForEnd(child, options.timeoutMs, signal);
+  const output = options.redact(texts.stdout()).trim();
   if (failure === undefined) return { ok: true, output, wake: wakes(output) };
-  const errors = parts.redact(texts.stderr()).trim();
-  const said = [
+  const errors = options.redact(texts.stderr()).trim();
+  const details = [
     `The script ${name} failed: ${failure}.`,
     errors === "" ? "" : `stderr:\n${errors.slice(-4000)}`,
     output === "" ? "" : `stdout:\n${output.slice(-4000)}`,
   ];
-  return { ok: false, error: said.filter((part) => part !== "").join("\n"), output };
+  return { ok: false, error: details.filter((part) => part !== "").join("\n"), output };
 }
 
-/** Where job scripts live. */
+/** The folder of the scripts of jobs. */
 export function scriptsFolder(home: string): string {
   return join(home, "scripts");
 }

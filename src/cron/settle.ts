@@ -1,8 +1,8 @@
-// What an ended run does to its job's record: counts it, notes how it went, and tells whether the job goes on.
+// Updates the record of a job after a run has ended: the count, the last result, and whether the job continues.
 import type { Job, JobRun } from "../core/job.ts";
 import { isoIn } from "./zone.ts";
 
-function noted(job: Job, run: JobRun, zone: string): Job {
+function withResult(job: Job, run: JobRun, zone: string): Job {
   const good = run.state === "ran" || run.state === "caught_up";
   return {
     ...job,
@@ -13,37 +13,37 @@ function noted(job: Job, run: JobRun, zone: string): Job {
   };
 }
 
-function over(job: Job, state: Job["state"]): Job {
+function ended(job: Job, state: Job["state"]): Job {
   return { ...job, state, enabled: false, next_run_at: null };
 }
 
-/** Only runs move the mark: a run that goes on while others are missed has the lower number and is counted later. */
-function missed(job: Job, run: JobRun): Job {
-  const told: Job = { ...job, last_error: run.reason };
-  const forGood = job.schedule.kind === "once" && job.next_run_at === null && job.state === "scheduled";
-  return forGood ? { ...over(told, "error"), last_status: "error" } : told;
+/** Does not change `counted_run`: a run that is still active has a lower id than the missed ones and is counted later. */
+function withMissedRun(job: Job, run: JobRun): Job {
+  const updated: Job = { ...job, last_error: run.reason };
+  const isOver = job.schedule.kind === "once" && job.next_run_at === null && job.state === "scheduled";
+  return isOver ? { ...ended(updated, "error"), last_status: "error" } : updated;
 }
 
-/** Applying the same run again changes nothing. */
+/** Applying the same run twice changes nothing. */
 export function settleRun(job: Job, run: JobRun, zone: string): Job {
   if ((job.counted_run ?? 0) >= run.id) return job;
-  if (run.state === "skipped") return missed(job, run);
-  const next = { ...noted(job, run, zone), counted_run: run.id };
+  if (run.state === "skipped") return withMissedRun(job, run);
+  const next = { ...withResult(job, run, zone), counted_run: run.id };
   const idle: Job = next.state === "running" ? { ...next, state: "scheduled" } : next;
   if (run.trigger === "manual") return idle;
-  // A one-off that has a due time again was given a new one while it ran, or was started early: that one is to come.
+  // A one-off job with a due time was changed while it ran, or was started early: its scheduled run is still to come.
   if (idle.schedule.kind === "once" && idle.next_run_at !== null) return idle;
   const counted: Job = { ...idle, repeat: { ...idle.repeat, completed: idle.repeat.completed + 1 } };
   const { times, completed } = counted.repeat;
-  if (times !== null && completed >= times) return over(counted, "completed");
+  if (times !== null && completed >= times) return ended(counted, "completed");
   if (counted.next_run_at !== null || counted.state !== "scheduled") return counted;
-  if (counted.schedule.kind === "once") return over(counted, "completed");
+  if (counted.schedule.kind === "once") return ended(counted, "completed");
   return { ...counted, state: "error", last_error: "The schedule has no further occurrence." };
 }
 
-/** The jobs with all of these runs counted; a job that none of them concerns is the same object. */
-export function settleRuns(jobs: readonly Job[], ended: readonly JobRun[], zone: string): Job[] {
+/** The jobs with all of these runs counted. Unaffected jobs are returned as the same object. */
+export function settleRuns(jobs: readonly Job[], runs: readonly JobRun[], zone: string): Job[] {
   return jobs.map((job) =>
-    ended.filter((run) => run.jobId === job.id).reduce((record, run) => settleRun(record, run, zone), job),
+    runs.filter((run) => run.jobId === job.id).reduce((record, run) => settleRun(record, run, zone), job),
   );
 }

@@ -1,4 +1,4 @@
-// A limit on how much goes on at the same time; the rest waits its turn.
+// Limits how many tasks run at the same time; the others wait in a queue.
 
 export class Slots {
   readonly #limit: number;
@@ -16,7 +16,7 @@ export class Slots {
     try {
       return await work();
     } finally {
-      // The place goes to the next in line, or becomes free.
+      // Pass the slot to the next task, or free it.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#used -= 1;

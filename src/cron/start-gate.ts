@@ -1,15 +1,15 @@
-// Runs that begin at the same moment begin a few at a time: a process that dies then leaves few of them half done.
+// Limits how many runs start at the same time, so that a process that dies leaves few of them unfinished.
 
-const AT_ONCE = 8;
+const MAX_STARTING = 8;
 const START_MS = 1_000;
 
 export class StartGate {
   readonly #waiting: (() => void)[] = [];
   #used = 0;
 
-  /** Waits for a place; it is free again when the work has ended, or after a second of it. */
+  /** Waits for a slot, which is freed when the work ends or after one second. */
   async use<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#used >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#used >= MAX_STARTING) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#used += 1;
     let held = true;
     const release = () => {

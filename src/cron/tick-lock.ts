@@ -1,5 +1,5 @@
-// The lock that Hermes Agent v0.14 holds from the start of a tick until its runs have ended. Node cannot lock a file in
-// the kernel, so a small program does it; it ends, and the lock with it, when its input closes, also by our death.
+// The lock that Hermes Agent v0.14 holds from the start of a tick until its runs have ended. Node has no flock(), so a
+// helper process holds the lock. It ends when its standard input closes, also when this process dies.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { access } from "node:fs/promises";
@@ -8,12 +8,12 @@ const HOLD = "echo; exec cat >/dev/null";
 const PERL =
   'open(F, ">>", $ARGV[0]) or exit 2; flock(F, LOCK_EX | LOCK_NB) or exit 1; syswrite(STDOUT, "\\n"); <STDIN>';
 
-/** What can take the lock, in the order of trying: Linux has the first, macOS the second. */
+/** Commands that take the lock, in the order in which they are tried: Linux has the first, macOS the second. */
 const LOCKERS: readonly ((path: string) => readonly [string, ...string[]])[] = [
   (path) => ["flock", "-n", path, "sh", "-c", HOLD],
   (path) => ["perl", "-MFcntl=:flock", "-e", PERL, path],
 ];
-/** How both say that somebody else has it. */
+/** The exit code of both when another process holds the lock. */
 const HELD_CODE = 1;
 
 type Attempt = "held" | "impossible" | (() => Promise<void>);
@@ -24,7 +24,7 @@ async function attempt([program, ...args]: readonly [string, ...string[]]): Prom
     child.once("error", () => resolve(null));
     child.once("exit", (code) => resolve(code));
   });
-  // A program that ended cannot be told to end.
+  // Writing to a process that has ended is an error.
   child.stdin?.on("error", () => undefined);
   const taken = child.stdout ? once(child.stdout, "data").then(() => "taken" as const) : ended;
   const first = await Promise.race([taken, ended]);
@@ -37,8 +37,8 @@ async function attempt([program, ...args]: readonly [string, ...string[]]): Prom
 }
 
 /**
- * Answers with the release, or `held` while v0.14 is at its jobs. Where it has never ticked there is no such file, and
- * nothing to wait for.
+ * Returns a function that releases the lock, or `held` while v0.14 runs jobs. When v0.14 never ran here, the file does
+ * not exist and no lock is needed.
  */
 export async function takeTickLock(path: string): Promise<"held" | (() => Promise<void>)> {
   const free = async () => undefined;

@@ -1,12 +1,12 @@
-// Wall clocks: what a zone's clock shows at an instant, and at which instants it shows a given time.
+// Converts between instants and the wall-clock times of a time zone.
 
-/** A wall-clock time as the milliseconds it would be in UTC: comparable, and free of any zone. */
+/** A wall-clock time, as the milliseconds of the same time in UTC. */
 export type Wall = number;
 
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 const DAY = 86_400_000;
 
-function formatOf(zone: string): Intl.DateTimeFormat {
+function dateFormat(zone: string): Intl.DateTimeFormat {
   let format = FORMATS.get(zone);
   if (!format) {
     format = new Intl.DateTimeFormat("en-US", {
@@ -28,7 +28,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 
 export function isZone(zone: string): boolean {
   try {
-    formatOf(zone);
+    dateFormat(zone);
     return true;
   } catch (error) {
     if (error instanceof RangeError) return false;
@@ -36,29 +36,29 @@ export function isZone(zone: string): boolean {
   }
 }
 
-/** The zone of the machine. */
+/** The time zone of the machine. */
 export function hostZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** `03/08/2026, 03:00:00` → wall time. */
-const SHOWN = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+):(\d+)$/;
+const FORMATTED = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+):(\d+)$/;
 
 export function wallAt(instant: number, zone: string): Wall {
   if (zone === "UTC") return instant;
   const whole = Math.floor(instant / 1000) * 1000;
-  const shown = SHOWN.exec(formatOf(zone).format(whole));
-  if (!shown) throw new Error(`the clock of ${zone} cannot be read`);
-  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = shown.slice(1).map(Number);
+  const parts = FORMATTED.exec(dateFormat(zone).format(whole));
+  if (!parts) throw new Error(`the time in ${zone} cannot be parsed`);
+  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = parts.slice(1).map(Number);
   return Date.UTC(year, month - 1, day, hour, minute, second) + (instant - whole);
 }
 
-/** Milliseconds that the zone's clock is ahead of UTC. */
+/** Milliseconds that the zone is ahead of UTC. */
 export function offsetAt(instant: number, zone: string): number {
   return wallAt(instant, zone) - instant;
 }
 
-/** The instants at which the clock shows `wall`: none in a gap, two in an overlap, earliest first. */
+/** The instants of a wall-clock time, earliest first: none in a gap, two in an overlap. */
 export function instantsFor(wall: Wall, zone: string): number[] {
   const offsets = new Set([offsetAt(wall - DAY, zone), offsetAt(wall + DAY, zone)]);
   return [...offsets]
@@ -67,11 +67,11 @@ export function instantsFor(wall: Wall, zone: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** The first instant after the gap that swallowed `wall`. */
+/** The first instant after the gap that contains `wall`. */
 export function endOfGap(wall: Wall, zone: string): number {
   let before = wall - offsetAt(wall - DAY, zone) - DAY;
   let after = before + 2 * DAY;
-  // The clock runs evenly but for the jump: the first instant that shows more than `wall` is the end of the gap.
+  // Binary search for the first instant whose wall-clock time is after `wall`.
   while (after - before > 1000) {
     const middle = before + Math.floor((after - before) / 2000) * 1000;
     if (wallAt(middle, zone) > wall) after = middle;
@@ -80,19 +80,19 @@ export function endOfGap(wall: Wall, zone: string): number {
   return after;
 }
 
-function two(value: number): string {
+function twoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** `2026-03-08T09:00:00-04:00`: the instant as the zone writes it. */
+/** The instant in the zone: `2026-03-08T09:00:00-04:00`. */
 export function isoIn(instant: number, zone: string): string {
   const offset = Math.round(offsetAt(instant, zone) / 60_000);
   const text = new Date(wallAt(instant, zone)).toISOString().replace(/\.000Z$|Z$/, "");
   const size = Math.abs(offset);
-  return `${text}${offset < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+  return `${text}${offset < 0 ? "-" : "+"}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`;
 }
 
-/** `2026-03-08_09-00-00` on the zone's clock, for file names. */
+/** The instant in the zone, for file names: `2026-03-08_09-00-00`. */
 export function stampIn(instant: number, zone: string): string {
   return new Date(wallAt(instant, zone)).toISOString().slice(0, 19).replace("T", "_").replaceAll(":", "-");
 }
@@ -104,7 +104,7 @@ function isRealDate(year: number, month: number, day: number): boolean {
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
 }
 
-/** The instant of a timestamp; without an offset it is a time on the zone's clock. Undefined when it is none. */
+/** Parses a timestamp; without an offset it is a time in the zone. Undefined when it is not a valid one. */
 export function parseIso(text: string, zone: string): number | undefined {
   const match = ISO.exec(text.trim());
   if (!match) return undefined;

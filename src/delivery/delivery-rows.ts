@@ -26,7 +26,7 @@ export function deliveryRows(platform: Platform, target: DeliveryTarget, message
       return { key: `${key}:${index}`, platform: platform.name, to, payload: { type: "text", text } };
     }),
     ...message.media.map((path, index): NewOutgoing => {
-      const payload = { type: "file", kind: mediaKindOf(path, message.mediaWish), path, name: basename(path) } as const;
+      const payload = { type: "file", kind: mediaKindOf(path, message.mediaOptions), path, name: basename(path) } as const;
       return { key: `${key}:f${index}`, platform: platform.name, to, payload };
     }),
   ];

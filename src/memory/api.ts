@@ -1,13 +1,14 @@
-// What `hermes memory` does: choose an external provider, look at it, switch it off, erase the notes.
+// What `hermes memory` does: choose an external provider, show its state, switch it off, erase the notes.
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openSettings } from "../config/api.ts";
+import type { Config } from "../core/config/config.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { ConfigField, MemoryProvider } from "../core/memory.ts";
+import type { Settings } from "../core/settings.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { nearest } from "../lib/nearest.ts";
-import { PluginHost } from "../plugins/plugin-host.ts";
 
 export interface ProviderRow {
   readonly name: string;
@@ -21,7 +22,7 @@ export interface ProviderRow {
 export interface MemoryStatus {
   /** Empty for the built-in notes only. */
   readonly provider: string;
-  /** `ready`, or why the chosen one does not work. */
+  /** `ready`, or why the chosen provider does not work. */
   readonly state: string;
   readonly notes: readonly {
     readonly file: string;
@@ -35,34 +36,59 @@ export interface MemoryStatus {
 export interface MemorySetup {
   readonly name: string;
   readonly fields: readonly ConfigField[];
-  /** Stores the answers and makes the provider the active one. */
+  /** Stores the answers and activates the provider. */
   finish(answers: { readonly [key: string]: string }): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface MemoryActions {
   status(): Promise<MemoryStatus>;
-  /** Throws UserError for a name that nobody brings. */
+  /** Throws UserError when no plugin provides it. */
   setup(name: string): Promise<MemorySetup>;
-  /** False when none was on. */
+  /** False when no provider was active. */
   off(): Promise<boolean>;
-  /** Erases notes; the files that were there. */
+  /** Erases notes and returns the erased files. */
   reset(target: "all" | "memory" | "user"): Promise<readonly string[]>;
+}
+
+/** The plugin host, as far as memory providers need it. */
+export interface MemoryPluginHost {
+  /** Imports plugins whose registrations are not known yet. */
+  settle(): Promise<void>;
+  memoryProvider(name: string): Promise<MemoryProvider | undefined>;
+  rows(): readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly kind: string;
+    readonly source: string;
+    readonly status: string;
+    readonly problem?: string | undefined;
+    readonly missingEnv: readonly string[];
+  }[];
+  close(): Promise<void>;
+}
+
+/** What the actions need from the program. */
+export interface MemoryActionsDeps {
+  readonly home: Home;
+  readonly settings: Pick<Settings, "load" | "set">;
+  openHost(config: Config): Promise<MemoryPluginHost>;
 }
 
 const FILES = { memory: "MEMORY.md", user: "USER.md" } as const;
 
-/** A host that runs the one provider and nothing else. */
-async function hostFor(home: Home, provider: string): Promise<PluginHost> {
+/** A host that runs only the plugin of this provider. */
+async function openProviderHost(deps: MemoryActionsDeps, provider: string): Promise<MemoryPluginHost> {
   const overrides = { memory: { provider }, plugins: { enabled: [] }, context: { engine: "compressor" } };
-  const { config } = await openSettings(home).load(overrides);
-  const problems: string[] = [];
-  const models = () => Promise.reject(new UserError("models are not open here"));
-  return PluginHost.open({ home, config, parts: { models, notice: (text) => void problems.push(text) } });
+  const { config } = await deps.settings.load(overrides);
+  return deps.openHost(config);
 }
 
-async function loadProvider(home: Home, name: string): Promise<{ provider: MemoryProvider; host: PluginHost }> {
-  const host = await hostFor(home, name);
+async function loadProvider(
+  deps: MemoryActionsDeps,
+  name: string,
+): Promise<{ provider: MemoryProvider; host: MemoryPluginHost }> {
+  const host = await openProviderHost(deps, name);
   await host.settle();
   const provider = await host.memoryProvider(name);
   if (provider) return { provider, host };
@@ -78,21 +104,19 @@ async function loadProvider(home: Home, name: string): Promise<{ provider: Memor
   });
 }
 
-async function stateOf(home: Home, name: string): Promise<string> {
+async function providerState(deps: MemoryActionsDeps, name: string): Promise<string> {
   if (name === "") return "the built-in notes only";
   try {
-    const { provider, host } = await loadProvider(home, name);
+    const { provider, host } = await loadProvider(deps, name);
     const ready = provider.isAvailable();
     await host.close();
     return ready ? "ready" : "not set up: a required setting is missing";
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   }
 }
 
-async function notesOf(home: Home) {
-  const { config } = await openSettings(home).load();
-  const { memory } = config;
+async function readNotes(home: Home, { memory }: Config) {
   const limits = { memory: memory.memory_char_limit, user: memory.user_char_limit };
   const enabled = { memory: memory.memory_enabled, user: memory.user_profile_enabled };
   return Promise.all(
@@ -103,16 +127,16 @@ async function notesOf(home: Home) {
   );
 }
 
-async function status(home: Home): Promise<MemoryStatus> {
-  const { config } = await openSettings(home).load();
+async function status(deps: MemoryActionsDeps): Promise<MemoryStatus> {
+  const { config } = await deps.settings.load();
   const provider = config.memory.provider.trim();
-  const host = await hostFor(home, provider);
+  const host = await openProviderHost(deps, provider);
   const rows = host.rows().filter((row) => row.kind === "memory" || row.kind === "exclusive");
   await host.close();
   return {
     provider,
-    state: await stateOf(home, provider),
-    notes: await notesOf(home),
+    state: await providerState(deps, provider),
+    notes: await readNotes(deps.home, config),
     providers: rows.map((row) => ({
       name: row.name,
       description: row.description,
@@ -123,8 +147,11 @@ async function status(home: Home): Promise<MemoryStatus> {
   };
 }
 
-async function store(home: Home, provider: MemoryProvider, answers: { readonly [key: string]: string }): Promise<void> {
-  const settings = openSettings(home);
+async function storeAnswers(
+  { home, settings }: MemoryActionsDeps,
+  provider: MemoryProvider,
+  answers: { readonly [key: string]: string },
+): Promise<void> {
   const plain: { [key: string]: string } = {};
   for (const field of provider.getConfigSchema?.() ?? []) {
     const answer = answers[field.key]?.trim();
@@ -143,16 +170,16 @@ async function store(home: Home, provider: MemoryProvider, answers: { readonly [
   await settings.set("memory.provider", provider.name);
 }
 
-export function openMemoryActions(home: Home): MemoryActions {
+export function createMemoryActions(deps: MemoryActionsDeps): MemoryActions {
+  const { home, settings } = deps;
   return {
-    status: () => status(home),
+    status: () => status(deps),
     setup: async (name) => {
-      const { provider, host } = await loadProvider(home, name);
+      const { provider, host } = await loadProvider(deps, name);
       const fields = provider.getConfigSchema?.() ?? [];
-      return { name, fields, finish: (answers) => store(home, provider, answers), close: () => host.close() };
+      return { name, fields, finish: (answers) => storeAnswers(deps, provider, answers), close: () => host.close() };
     },
     off: async () => {
-      const settings = openSettings(home);
       const { config } = await settings.load();
       if (config.memory.provider.trim() === "") return false;
       await settings.set("memory.provider", "");

@@ -1,13 +1,16 @@
-// Memory as a conversation sees it: the built-in notes, and at most one external provider that can break nothing.
+// The memory of a conversation: the built-in notes and at most one external provider, whose errors are isolated.
 import type { Hooks } from "../core/hook.ts";
 import { noHooks } from "../core/hook.ts";
 import type { Memory, MemoryInit, MemoryProvider, MemoryWrite } from "../core/memory.ts";
 import type { JsonObject, Message } from "../core/message.ts";
 import type { ToolSchema } from "../core/provider.ts";
+import { settlesWithin } from "../lib/async/with-timeout.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { fenceRecall, stripRecall } from "./fence.ts";
 import { isolate } from "./isolate.ts";
 import type { Notes, NotesChange, NotesResult, NoteTarget } from "./notes.ts";
 
+/** Time limits for calls to the provider, in milliseconds. */
 export interface MemoryDeadlines {
   readonly initialize: number;
   readonly prefetch: number;
@@ -17,16 +20,16 @@ export interface MemoryDeadlines {
 
 const DEADLINES: MemoryDeadlines = { initialize: 10_000, prefetch: 5_000, tool: 60_000, hook: 5_000 };
 
-/** How long work that was begun before is waited for when the memory closes. */
-const BACKGROUND_MS = 2_000;
+/** How long `close` waits for background work. */
+const CLOSE_WAIT_MS = 2_000;
 
 export interface MemoryServiceOptions {
   readonly notes: Notes;
-  /** In order of precedence. The first is used; every further one is refused with a warning. */
+  /** The first provider is used; a warning is reported for every other one. */
   readonly providers?: readonly MemoryProvider[] | undefined;
   readonly init: MemoryInit;
   readonly hooks?: Hooks | undefined;
-  /** For the person or the log: a provider that was refused, failed or was slow. */
+  /** Receives warnings about a provider that is not used, failed or was too slow. */
   readonly onWarning?: ((text: string) => void) | undefined;
   readonly deadlines?: Partial<MemoryDeadlines> | undefined;
 }
@@ -55,12 +58,12 @@ export class MemoryService implements Memory {
     this.#deadlines = { ...DEADLINES, ...options.deadlines };
   }
 
-  /** Starts the provider. One that is not available or fails to start is left out; the notes always work. */
+  /** Starts the provider. When it is not available or fails to start, only the notes are used. */
   static async open(options: MemoryServiceOptions): Promise<MemoryService> {
     const service = new MemoryService(options);
     const [first, ...others] = options.providers ?? [];
     for (const other of others) {
-      service.#warn(`Memory provider ${other.name} is not used: ${first?.name} is active, and only one can be.`);
+      service.#warn(`Memory provider ${other.name} is not used: ${first?.name} is active, and only one can be used.`);
     }
     if (first === undefined) return service;
     service.#provider = first;
@@ -78,7 +81,7 @@ export class MemoryService implements Memory {
     return service;
   }
 
-  /** The external provider that is active. */
+  /** The active external provider. */
   get providerName(): string | undefined {
     return this.#provider?.name;
   }
@@ -106,10 +109,10 @@ export class MemoryService implements Memory {
       provider.syncTurn(stripRecall(user), stripRecall(assistant), sessionId);
       provider.queuePrefetch(stripRecall(user), sessionId);
     });
-    this.#later(work);
+    this.#runInBackground(work);
   }
 
-  /** Also the moment at which the notes are read again: the session that follows opens with fresh ones. */
+  /** Also discards the snapshot, so that the next session starts with the current notes. */
   async beforeCompaction(messages: readonly Message[]): Promise<string> {
     this.#snapshot = undefined;
     const provider = this.#provider;
@@ -135,7 +138,7 @@ export class MemoryService implements Memory {
     try {
       return (this.#provider?.getToolSchemas() ?? []).filter((schema) => schema.name !== "memory");
     } catch (error) {
-      this.#warn(`Memory provider ${this.#provider?.name}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#warn(`Memory provider ${this.#provider?.name}: ${errorMessage(error)}`);
       return [];
     }
   }
@@ -152,37 +155,32 @@ export class MemoryService implements Memory {
     try {
       return this.#provider?.writes?.(name, args) ?? true;
     } catch (error) {
-      this.#warn(`Memory provider ${this.#provider?.name}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#warn(`Memory provider ${this.#provider?.name}: ${errorMessage(error)}`);
       return true;
     }
   }
 
-  /** Changes the notes; provider and hooks hear of it only when the file has changed. */
+  /** Changes the notes; the provider and hooks are notified when the file has changed. */
   async write(target: NoteTarget, change: NoteAction, metadata: MemoryWrite["metadata"]): Promise<NotesResult> {
     const source = metadata.session_id === undefined ? "assistant" : `session ${metadata.session_id}`;
-    const made = await this.#apply(target, change, source);
-    if (made.changed) {
-      const content = change.action === "remove" ? (made.removed ?? change.oldText) : change.content;
+    const outcome = await this.#apply(target, change, source);
+    if (outcome.changed) {
+      const content = change.action === "remove" ? (outcome.removed ?? change.oldText) : change.content;
       const write: MemoryWrite = { action: change.action, target, content, metadata };
       await this.#hook("onMemoryWrite", (provider) => provider.onMemoryWrite?.(write));
       if (this.#hooks.listens("on_memory_write")) await this.#hooks.run("on_memory_write", { ...write });
     }
-    return made.result;
+    return outcome.result;
   }
 
-  /** The provider is shut down once, however often this is called; what it still does is not waited for long. */
+  /** Idempotent. Waits a short time for background work, then shuts the provider down. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   async #close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(BACKGROUND_MS, this.#deadlines.hook));
-    });
-    await Promise.race([Promise.all(this.#background), late]);
-    clearTimeout(timer);
+    await settlesWithin(Promise.all(this.#background), Math.min(CLOSE_WAIT_MS, this.#deadlines.hook));
     await this.#hook("shutdown", (provider) => provider.shutdown());
     this.#provider = undefined;
   }
@@ -197,14 +195,14 @@ export class MemoryService implements Memory {
     const report = (problem: string) => this.#warn(`The notes could not be read: ${problem}`);
     const notes = await isolate(() => this.#notes.snapshot(), "", { ms: this.#deadlines.hook, report });
     if (notes !== "")
-      this.#later(isolate(() => this.#notes.markUsed(), undefined, { ms: this.#deadlines.hook, report }));
+      this.#runInBackground(isolate(() => this.#notes.markUsed(), undefined, { ms: this.#deadlines.hook, report }));
     const provider = this.#provider;
     if (provider === undefined) return notes;
     const block = await this.#call("systemPromptBlock", "", () => provider.systemPromptBlock());
     return [notes, stripRecall(typeof block === "string" ? block : "")].filter((text) => text !== "").join("\n\n");
   }
 
-  #later(work: Promise<void>): void {
+  #runInBackground(work: Promise<void>): void {
     this.#background.add(work);
     void work.finally(() => this.#background.delete(work));
   }

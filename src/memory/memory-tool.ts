@@ -1,4 +1,4 @@
-// The tool by which the model keeps notes that outlive the conversation.
+// The memory tool: the model stores notes for later conversations.
 import type { Static } from "typebox";
 import type { Gate } from "../core/gate.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -16,7 +16,7 @@ import type { MemoryService, NoteAction } from "./memory-service.ts";
 
 export interface MemoryToolOptions {
   readonly memory: Pick<MemoryService, "write">;
-  /** Asked before anything is stored: text from elsewhere must not become memory unnoticed. */
+  /** Checks every change, so that untrusted text is not stored without approval. */
   readonly gate?: Gate | undefined;
   readonly platform: string;
 }
@@ -24,7 +24,7 @@ export interface MemoryToolOptions {
 const parameters = Type.Object({
   action: Type.Union([Type.Literal("add"), Type.Literal("replace"), Type.Literal("remove")]),
   target: Type.Union([Type.Literal("memory"), Type.Literal("user")], {
-    description: "memory: facts about the work; user: facts about the person",
+    description: "memory: facts about the work; user: facts about the user",
   }),
   content: Type.Optional(Type.String({ description: "The entry, for add and replace" })),
   old_text: Type.Optional(Type.String({ description: "A unique part of the entry to replace or remove" })),
@@ -32,7 +32,7 @@ const parameters = Type.Object({
 
 type Args = Static<typeof parameters>;
 
-function changeOf(args: Args): NoteAction | string {
+function parseAction(args: Args): NoteAction | string {
   const { action, content = "", old_text: oldText = "" } = args;
   if (action === "add") return content.trim() === "" ? "add needs content." : { action, content };
   if (oldText.trim() === "") return `${action} needs old_text: a unique part of the entry.`;
@@ -41,7 +41,7 @@ function changeOf(args: Args): NoteAction | string {
 }
 
 async function run(options: MemoryToolOptions, args: Args, context: ToolContext): Promise<ToolResult> {
-  const change = changeOf(args);
+  const change = parseAction(args);
   if (typeof change === "string") return toolError(change);
   const summary = change.action === "remove" ? `remove: ${change.oldText}` : `${change.action}: ${change.content}`;
   const { sessionId } = context;

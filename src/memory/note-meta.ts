@@ -1,4 +1,4 @@
-// When each note was written, by what, and when it was last shown to a model: a sidecar beside the notes.
+// Stores when and by what each note was written, and when it was last shown to a model, in a file beside the notes.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export interface NoteMeta {
 
 type Sidecar = { [target: string]: { [key: string]: NoteMeta } };
 
-/** Entries carry no id on disk, so their text is the key. */
+/** Notes have no id in the file, so the key is a hash of the text. */
 export function noteKey(entry: string): string {
   return createHash("sha256").update(entry).digest("hex").slice(0, 16);
 }
@@ -40,41 +40,41 @@ export class NoteMetaFile {
     return (await read(this.#path))[target] ?? {};
   }
 
-  /** Brings the sidecar in line with `entries`: a new text inherits the birth date of the one it replaces. */
+  /** Updates the file to match `entries`. A replaced note keeps the creation date of the old text. */
   async record(
     target: string,
     entries: readonly string[],
-    change: { source: string; added?: string | undefined; replaced?: string },
+    change: { source: string; added?: string | undefined; replaced?: string | undefined },
   ) {
     const now = this.#now().toISOString();
     await this.#update((notes) => {
       const old = notes[target] ?? {};
-      const kept: { [key: string]: NoteMeta } = {};
+      const next: { [key: string]: NoteMeta } = {};
       for (const entry of entries) {
         const key = noteKey(entry);
         const known = old[key] ?? { created_at: now, updated_at: now, source: "file" };
-        kept[key] = known;
+        next[key] = known;
         if (entry !== change.added) continue;
         const before = change.replaced === undefined ? undefined : old[noteKey(change.replaced)];
-        kept[key] = { created_at: before?.created_at ?? now, updated_at: now, source: change.source };
+        next[key] = { created_at: before?.created_at ?? now, updated_at: now, source: change.source };
       }
-      notes[target] = kept;
+      notes[target] = next;
     });
   }
 
-  /** Marks entries as shown, at most once a day, so that opening a session rarely writes. */
-  async used(target: string, entries: readonly string[]): Promise<void> {
+  /** Records that entries were shown; writes at most once a day. */
+  async markUsed(target: string, entries: readonly string[]): Promise<void> {
     const today = this.#now().toISOString();
     const known = await this.get(target);
     const stale = entries.map(noteKey).filter((key) => known[key]?.last_used?.slice(0, 10) !== today.slice(0, 10));
     if (stale.length === 0) return;
     await this.#update((notes) => {
-      const target_notes = notes[target] ?? {};
+      const own = notes[target] ?? {};
       for (const key of stale) {
-        const note = target_notes[key] ?? { created_at: today, updated_at: today, source: "file" };
-        target_notes[key] = { ...note, last_used: today };
+        const note = own[key] ?? { created_at: today, updated_at: today, source: "file" };
+        own[key] = { ...note, last_used: today };
       }
-      notes[target] = target_notes;
+      notes[target] = own;
     });
   }
 

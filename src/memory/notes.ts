@@ -1,4 +1,4 @@
-// The built-in memory: two bounded files of notes, one about the work, one about the user.
+// The built-in memory: two note files with size limits, one about the work, one about the user.
 import { join } from "node:path";
 import { noScan, type Scan } from "../core/scan.ts";
 import { atomicWrite } from "../lib/atomic-write.ts";
@@ -39,7 +39,7 @@ export interface NotesRefusal {
 
 export type NotesResult = NotesSuccess | NotesRefusal;
 
-/** A write that changed the file; `removed` is the text that is gone. */
+/** The result of a write; `removed` is the text that was removed or replaced. */
 export interface NotesChange {
   readonly result: NotesResult;
   readonly changed: boolean;
@@ -47,13 +47,13 @@ export interface NotesChange {
 }
 
 const RULE = "═".repeat(46);
-const PREVIEW = 80;
+const PREVIEW_CHARS = 80;
 const FILES = { memory: "MEMORY.md", user: "USER.md" } as const;
 const TITLES = { memory: "MEMORY (your personal notes)", user: "USER PROFILE (who the user is)" } as const;
 const TARGETS = ["memory", "user"] as const;
 
 const count = (value: number) => value.toLocaleString("en-US");
-const preview = (entry: string) => (entry.length > PREVIEW ? `${entry.slice(0, PREVIEW)}...` : entry);
+const preview = (entry: string) => (entry.length > PREVIEW_CHARS ? `${entry.slice(0, PREVIEW_CHARS)}...` : entry);
 const refuse = (error: string, more: Partial<NotesRefusal> = {}): NotesChange => ({
   changed: false,
   result: { success: false, error, ...more },
@@ -78,7 +78,7 @@ export class Notes {
     return target === "memory" ? (this.#options.memoryLimit ?? 2_200) : (this.#options.userLimit ?? 1_375);
   }
 
-  /** The entries as they are on disk. */
+  /** The entries in the file. */
   async entries(target: NoteTarget): Promise<string[]> {
     return parseEntries((await readIfThere(this.#path(target))) ?? "");
   }
@@ -88,8 +88,8 @@ export class Notes {
   }
 
   /**
-   * The blocks for the system prompt. Files may have been edited by hand: suspicious spans are quarantined, and what
-   * exceeds the limit stays on disk but out of the prompt.
+   * The blocks for the system prompt. The files may have been edited by hand: suspicious text is quarantined, and
+   * entries beyond the limit are not shown.
    */
   async snapshot(): Promise<string> {
     const blocks = await Promise.all(
@@ -101,12 +101,12 @@ export class Notes {
     return blocks.filter((block) => block !== "").join("\n\n");
   }
 
-  /** Notes in the sidecar that these entries were shown; costs a write at most once a day. */
+  /** Records that the entries were shown; writes at most once a day. */
   async markUsed(): Promise<void> {
     for (const target of TARGETS) {
       if (!this.enabled(target)) continue;
       const entries = await this.entries(target);
-      if (entries.length > 0) await this.#meta.used(target, entries);
+      if (entries.length > 0) await this.#meta.markUsed(target, entries);
     }
   }
 
@@ -115,7 +115,7 @@ export class Notes {
       const entry = content.trim();
       if (entry === "") return refuse("Content cannot be empty.");
       if (entries.includes(entry)) return this.#done(target, entries, "The entry is already there; nothing was added.");
-      return this.#checked(target, { next: [...entries, entry], entry, entries }, "Entry added.");
+      return this.#check(target, { next: [...entries, entry], entry, entries }, "Entry added.");
     });
   }
 
@@ -126,7 +126,7 @@ export class Notes {
       const found = findEntry(entries, change.oldText);
       if (typeof found !== "string") return found;
       const next = [...new Set(entries.map((old) => (old === found ? entry : old)))];
-      return this.#checked(target, { next, entry, entries, removed: found }, "Entry replaced.");
+      return this.#check(target, { next, entry, entries, removed: found }, "Entry replaced.");
     });
   }
 
@@ -154,8 +154,8 @@ export class Notes {
     return { changed: false, result: { success: true, target, entries, usage, entry_count: entries.length, message } };
   }
 
-  /** Limit and threat scan for a text that is about to be stored. */
-  #checked(
+  /** Checks the limit and scans the text before it is stored. */
+  #check(
     target: NoteTarget,
     write: { next: string[]; entry: string; entries: readonly string[]; removed?: string | undefined },
     message: string,
@@ -177,17 +177,16 @@ export class Notes {
         { current_entries: write.entries, usage },
       );
     }
-    const removed = write.removed === undefined ? {} : { removed: write.removed };
     return {
       ...this.#done(target, write.next, message),
       changed: true,
       next: write.next,
       added: write.entry,
-      ...removed,
+      removed: write.removed,
     };
   }
 
-  /** Under the lock of the file: read again, decide, write, note it in the sidecar. */
+  /** Reads, changes and writes the file under its lock, and updates the metadata. */
   async #write(target: NoteTarget, source: string, decide: (entries: string[]) => Draft): Promise<NotesChange> {
     if (!this.enabled(target)) return refuse(`The ${target} notes are switched off in the configuration.`);
     const path = this.#path(target);
@@ -196,8 +195,7 @@ export class Notes {
       const { next, added, ...change } = draft;
       if (next === undefined) return change;
       await atomicWrite(path, joinEntries(next));
-      const replaced = change.removed === undefined ? {} : { replaced: change.removed };
-      await this.#meta.record(target, next, { source, ...(added === undefined ? {} : { added }), ...replaced });
+      await this.#meta.record(target, next, { source, added, replaced: change.removed });
       return change;
     });
   }
@@ -225,14 +223,14 @@ interface Draft extends NotesChange {
   readonly added?: string | undefined;
 }
 
-/** The one entry that contains `oldText`, or why there is not exactly one. */
+/** The only entry that contains `oldText`, or the refusal when there is none or several. */
 function findEntry(entries: readonly string[], oldText: string): string | NotesChange {
   const needle = oldText.trim();
-  if (needle === "") return refuse("old_text cannot be empty: give a part of the entry that no other entry has.");
+  if (needle === "") return refuse("old_text cannot be empty: use a part of the entry that no other entry contains.");
   const matches = entries.filter((entry) => entry.includes(needle));
   if (matches.length === 0) return refuse(`No entry contains "${preview(needle)}".`, { current_entries: entries });
   if (matches.length > 1) {
-    return refuse("Several entries contain this text: give a longer part of the one you mean.", {
+    return refuse("Several entries contain this text: use a longer part of the entry.", {
       matches: matches.map(preview),
     });
   }

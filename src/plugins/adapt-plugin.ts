@@ -1,4 +1,4 @@
-// What plugins may leave out of context engines and memory providers, filled in.
+// Fills in the optional members of context engines and memory providers.
 import type { CompressOutcome, ContextEngine, EngineUsage } from "../core/context.ts";
 import type { MemoryProvider } from "../core/memory.ts";
 import type { Message } from "../core/message.ts";
@@ -6,12 +6,12 @@ import type { PluginContextEngine, PluginMemoryProvider } from "../core/plugin.t
 
 const DEFAULT_THRESHOLD = 0.5;
 
-function outcomeOf(value: readonly Message[] | CompressOutcome, name: string): CompressOutcome {
+function toOutcome(value: readonly Message[] | CompressOutcome, name: string): CompressOutcome {
   if (!Array.isArray(value)) return value as CompressOutcome;
   return { messages: value as readonly Message[], method: name, modelCalls: 0 };
 }
 
-/** Counters that the plugin keeps itself are read from it; the others are kept here. */
+/** Counters that the plugin does not have are kept here. */
 class AdaptedEngine implements ContextEngine {
   readonly #engine: PluginContextEngine;
   #usage: EngineUsage = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
@@ -52,7 +52,7 @@ class AdaptedEngine implements ContextEngine {
     return (promptTokens ?? this.lastPromptTokens) >= this.thresholdTokens;
   }
   async compress(...[messages, options]: Parameters<ContextEngine["compress"]>): Promise<CompressOutcome> {
-    const outcome = outcomeOf(await this.#engine.compress(messages, options), this.name);
+    const outcome = toOutcome(await this.#engine.compress(messages, options), this.name);
     this.#passes += 1;
     return outcome;
   }
@@ -94,31 +94,31 @@ export function adaptEngine(engine: PluginContextEngine, contextLength: number):
   return new AdaptedEngine(engine, contextLength);
 }
 
-export function adaptMemory(given: PluginMemoryProvider): MemoryProvider {
+export function adaptMemory(provider: PluginMemoryProvider): MemoryProvider {
   const nothing = async () => undefined;
   const optional = {
-    getConfigSchema: given.getConfigSchema?.bind(given),
-    saveConfig: given.saveConfig?.bind(given),
-    writes: given.writes?.bind(given),
-    onTurnStart: given.onTurnStart?.bind(given),
-    onSessionEnd: given.onSessionEnd?.bind(given),
-    onSessionSwitch: given.onSessionSwitch?.bind(given),
-    onPreCompress: given.onPreCompress?.bind(given),
-    onMemoryWrite: given.onMemoryWrite?.bind(given),
-    onDelegation: given.onDelegation?.bind(given),
+    getConfigSchema: provider.getConfigSchema?.bind(provider),
+    saveConfig: provider.saveConfig?.bind(provider),
+    writes: provider.writes?.bind(provider),
+    onTurnStart: provider.onTurnStart?.bind(provider),
+    onSessionEnd: provider.onSessionEnd?.bind(provider),
+    onSessionSwitch: provider.onSessionSwitch?.bind(provider),
+    onPreCompress: provider.onPreCompress?.bind(provider),
+    onMemoryWrite: provider.onMemoryWrite?.bind(provider),
+    onDelegation: provider.onDelegation?.bind(provider),
   };
   return {
-    name: given.name,
-    isAvailable: () => given.isAvailable?.() ?? true,
-    initialize: (init) => given.initialize?.(init) ?? nothing(),
-    systemPromptBlock: () => given.systemPromptBlock?.() ?? "",
-    prefetch: async (query, sessionId) => (await given.prefetch?.(query, sessionId)) ?? "",
-    queuePrefetch: (query, sessionId) => given.queuePrefetch?.(query, sessionId),
-    syncTurn: (user, assistant, sessionId) => given.syncTurn?.(user, assistant, sessionId),
-    getToolSchemas: () => given.getToolSchemas?.() ?? [],
+    name: provider.name,
+    isAvailable: () => provider.isAvailable?.() ?? true,
+    initialize: (init) => provider.initialize?.(init) ?? nothing(),
+    systemPromptBlock: () => provider.systemPromptBlock?.() ?? "",
+    prefetch: async (query, sessionId) => (await provider.prefetch?.(query, sessionId)) ?? "",
+    queuePrefetch: (query, sessionId) => provider.queuePrefetch?.(query, sessionId),
+    syncTurn: (user, assistant, sessionId) => provider.syncTurn?.(user, assistant, sessionId),
+    getToolSchemas: () => provider.getToolSchemas?.() ?? [],
     handleToolCall: async (name, args) =>
-      (await given.handleToolCall?.(name, args)) ?? JSON.stringify({ error: `Unknown tool: ${name}` }),
-    shutdown: () => given.shutdown?.() ?? nothing(),
+      (await provider.handleToolCall?.(name, args)) ?? JSON.stringify({ error: `Unknown tool: ${name}` }),
+    shutdown: () => provider.shutdown?.() ?? nothing(),
     ...(Object.fromEntries(Object.entries(optional).filter(([, value]) => value)) as Partial<MemoryProvider>),
   };
 }

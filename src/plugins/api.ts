@@ -1,7 +1,5 @@
-// What `hermes plugins` does: list, switch on and off, install, update, remove.
-
-import { commandEnvironment } from "../app/command-environment.ts";
-import { openSettings } from "../config/api.ts";
+// What `hermes plugins` does: list, enable, disable, install, update and remove plugins.
+import type { Config } from "../core/config/config.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { PluginVariable } from "../core/plugin.ts";
@@ -14,52 +12,58 @@ import {
   installPlugin,
   parseInstallSource,
   removePlugin,
-  requireOwn,
+  requireRemovable,
   updatePlugin,
 } from "./install.ts";
 import { PluginCache } from "./plugin-cache.ts";
-import { PluginHost } from "./plugin-host.ts";
+import type { PluginHost } from "./plugin-host.ts";
 import type { PluginRow } from "./plugin-rows.ts";
+
+export type { PluginRow };
 
 export interface PluginActions {
   list(): Promise<readonly PluginRow[]>;
-  /** What the program itself brings, as a plugin's row. */
+  /** The tools, commands and providers of the program itself, as the row of a plugin. */
   builtins(): Promise<PluginRow>;
-  /** Imports every plugin that runs, so that times and problems are those of now. */
+  /** Imports every plugin that runs, so that load times and problems are current. */
   check(notice: (text: string) => void): Promise<readonly PluginRow[]>;
   enable(name: string): Promise<string>;
   disable(name: string): Promise<string>;
-  /** The steps in words; nothing happens yet. Throws when it is clear already that they would fail. */
+  /** Describes the steps of an installation without taking them. Throws when they would certainly fail. */
   plan(source: string): readonly string[];
   install(
     source: string,
     options: { force: boolean },
   ): Promise<Installed & { readonly missingEnv: readonly PluginVariable[] }>;
-  /** Throws when the plugin is unknown or not ours to remove; its key. */
+  /** The key of the plugin. Throws when it is unknown or must not be removed. */
   removable(name: string): Promise<string>;
   update(name: string): Promise<string>;
   remove(name: string): Promise<string>;
-  /** Stores a variable that a plugin asks for in `.env`. */
+  /** Stores a variable that a plugin needs in `.env`. */
   setVariable(name: string, value: string): Promise<void>;
 }
 
-async function openHost(home: Home, notice: (text: string) => void): Promise<PluginHost> {
-  const { config } = await openSettings(home).load();
-  const models = () => Promise.reject(new UserError("models are not open here"));
-  return PluginHost.open({ home, config, parts: { models, notice } });
+/** What the actions need from the program. */
+export interface PluginActionsDeps {
+  readonly home: Home;
+  readonly settings: Pick<Settings, "load" | "set" | "setEnv">;
+  openHost(config: Config, notice: (text: string) => void): Promise<PluginHost>;
+  /** The environment for `git` and `npm`, without secrets. */
+  commandEnvironment(config: Config): { readonly [name: string]: string };
+  builtins(): Promise<PluginRow>;
 }
 
-async function find(home: Home, word: string): Promise<FoundPlugin> {
+async function findPlugin(home: Home, name: string): Promise<FoundPlugin> {
   const found = await discoverPlugins(home, PluginCache.open(home.path));
   const plugins = [...found.values()];
-  const byName = plugins.filter((plugin) => plugin.key === word || plugin.manifest.name === word);
+  const byName = plugins.filter((plugin) => plugin.key === name || plugin.manifest.name === name);
   const [only, second] = byName;
   if (only && !second) return only;
-  const guess = nearest(word, [...found.keys()]);
+  const guess = nearest(name, [...found.keys()]);
   throw new UserError(
     second
-      ? `several plugins are called "${word}"`
-      : `there is no plugin "${word}"${guess ? `; did you mean "${guess}"?` : ""}`,
+      ? `several plugins have the name "${name}"`
+      : `there is no plugin "${name}"${guess ? `; did you mean "${guess}"?` : ""}`,
     {
       hint: second ? `Use one of: ${byName.map((plugin) => plugin.key).join(", ")}` : "See: hermes plugins list",
       exitCode: 2,
@@ -67,53 +71,59 @@ async function find(home: Home, word: string): Promise<FoundPlugin> {
   );
 }
 
-/** Both lists are kept sorted, and a plugin stands in at most one of them. */
-async function move(settings: Settings, plugin: FoundPlugin, to: "enabled" | "disabled" | null): Promise<void> {
+/** Moves a plugin to one of the two lists, or to none. The lists stay sorted. */
+async function moveToList(
+  settings: PluginActionsDeps["settings"],
+  plugin: FoundPlugin,
+  to: "enabled" | "disabled" | null,
+): Promise<void> {
   const { config } = await settings.load();
   const names = [plugin.key, plugin.manifest.name];
   for (const list of ["enabled", "disabled"] as const) {
     const before = config.plugins[list] as readonly string[];
-    const kept = before.filter((name) => !names.includes(name));
-    const after = list === to ? [...kept, plugin.key].sort() : kept;
+    const others = before.filter((name) => !names.includes(name));
+    const after = list === to ? [...others, plugin.key].sort() : others;
     if (JSON.stringify(after) !== JSON.stringify(before)) await settings.set(`plugins.${list}`, JSON.stringify(after));
   }
 }
 
-function refuseSelected(plugin: FoundPlugin): void {
+function refuseMemoryProvider(plugin: FoundPlugin): void {
   const { kind, name } = plugin.manifest;
   if (kind === "memory" || kind === "exclusive")
-    throw new UserError(`${name} is a memory provider: one is chosen, not enabled`, {
+    throw new UserError(`${name} is a memory provider, and those are not enabled but chosen`, {
       hint: `Choose it with: hermes memory setup ${name}`,
     });
 }
 
-export function openPlugins(home: Home): PluginActions {
-  const settings = openSettings(home);
-  const environment = async () => commandEnvironment(home, (await settings.load()).config);
+export function createPluginActions(deps: PluginActionsDeps): PluginActions {
+  const { home, settings } = deps;
+  const environment = async () => deps.commandEnvironment((await settings.load()).config);
+  const openHost = async (notice: (text: string) => void) => deps.openHost((await settings.load()).config, notice);
+  const find = (name: string) => findPlugin(home, name);
   return {
     list: async () => {
-      const host = await openHost(home, () => undefined);
+      const host = await openHost(() => undefined);
       const rows = host.rows();
       await host.close();
       return rows;
     },
-    builtins: async () => (await import("./builtin-row.ts")).builtinRow(home),
+    builtins: () => deps.builtins(),
     check: async (notice) => {
-      const host = await openHost(home, notice);
+      const host = await openHost(notice);
       await host.loadAll();
       const rows = host.rows();
       await host.close();
       return rows;
     },
-    enable: async (word) => {
-      const plugin = await find(home, word);
-      refuseSelected(plugin);
-      await move(settings, plugin, "enabled");
+    enable: async (name) => {
+      const plugin = await find(name);
+      refuseMemoryProvider(plugin);
+      await moveToList(settings, plugin, "enabled");
       return plugin.key;
     },
-    disable: async (word) => {
-      const plugin = await find(home, word);
-      await move(settings, plugin, "disabled");
+    disable: async (name) => {
+      const plugin = await find(name);
+      await moveToList(settings, plugin, "disabled");
       return plugin.key;
     },
     plan: (source) => describeInstall(parseInstallSource(source, home), home),
@@ -121,23 +131,20 @@ export function openPlugins(home: Home): PluginActions {
       const env = await environment();
       const installed = await installPlugin(parseInstallSource(source, home), home, { ...options, env });
       const { requiresEnv } = installed.plugin.manifest;
-      return { ...installed, missingEnv: requiresEnv.filter(({ name }) => !home.env[name]) };
+      return { ...installed, missingEnv: requiresEnv.filter((variable) => !home.env[variable.name]) };
     },
-    update: async (word) => updatePlugin(await find(home, word), home, await environment()),
-    removable: async (word) => {
-      const plugin = await find(home, word);
-      requireOwn(plugin, home, "removed");
+    update: async (name) => updatePlugin(await find(name), home, await environment()),
+    removable: async (name) => {
+      const plugin = await find(name);
+      requireRemovable(plugin, home, "removed");
       return plugin.key;
     },
-    remove: async (word) => {
-      const plugin = await find(home, word);
+    remove: async (name) => {
+      const plugin = await find(name);
       await removePlugin(plugin, home, await environment());
-      await move(settings, plugin, null);
+      await moveToList(settings, plugin, null);
       return plugin.key;
     },
-    setVariable: async (name, value) => {
-      const { setEnvValue } = await import("../config/env-write.ts");
-      await setEnvValue(home, name, value);
-    },
+    setVariable: (name, value) => settings.setEnv(name, value),
   };
 }

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openHome } from "../home/api.ts";
+import type { Home } from "../core/home.ts";
 import { discoverPlugins } from "./discovery.ts";
 import { PluginCache } from "./plugin-cache.ts";
 
@@ -29,7 +29,7 @@ function write(path: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** As if nobody had touched anything for a minute. */
+/** Sets all times to a minute ago. */
 function settle(path: string = join(folder, "plugins")): void {
   if (statSync(path).isDirectory()) for (const name of readdirSync(path)) settle(join(path, name));
   const past = Date.now() / 1000 - 60;
@@ -37,8 +37,15 @@ function settle(path: string = join(folder, "plugins")): void {
 }
 
 async function find() {
-  const env = { HERMES_HOME: folder, HERMES_BUNDLED_PLUGINS: join(folder, "none") };
-  const { home } = openHome([], { env, cwd: folder, platform: "linux", homedir: folder });
+  const home: Home = {
+    path: folder,
+    root: folder,
+    profile: "default",
+    env: { HERMES_BUNDLED_PLUGINS: join(folder, "none") },
+    cwd: folder,
+    managedBy: null,
+    childHome: null,
+  };
   const cache = PluginCache.open(folder);
   const found = await discoverPlugins(home, cache);
   await cache.save();
@@ -112,7 +119,7 @@ describe("the index of plugins", () => {
     expect((await find()).flat()).toContain("1.2.0");
   });
 
-  it("starts anew from a file that is broken or of another kind", async () => {
+  it("starts empty from a file that is broken or has another format", async () => {
     for (const text of ["{", "null", '{"format":1,"manifests":{}}']) {
       writeFileSync(join(folder, "cache", "plugins", "index.json"), text);
       expect(await find()).toHaveLength(2);

@@ -1,15 +1,16 @@
-// Errors that a plugin lets fall outside any call of ours (a timer, a forgotten promise): reported, never fatal.
+// Catches errors that plugins throw outside of a call (in a timer, in an unhandled promise): they are reported, not fatal.
 import { sep } from "node:path";
 import { pathToFileURL } from "node:url";
+import { errorMessage } from "../lib/error-message.ts";
 
-/** Watches from the first plugin that is loaded until `stop`. Everybody else's errors end the program as before. */
+/** Active from the first loaded plugin until `stop`. Errors that do not come from a plugin end the program as usual. */
 export class PluginErrorGuard {
   readonly #folders = new Map<string, string>();
   readonly #report: (plugin: string, reason: string) => void;
   readonly #caught = (error: unknown): void => {
-    const owner = this.#ownerOf(error);
-    if (owner === undefined) throw error;
-    this.#report(owner, error instanceof Error ? error.message : String(error));
+    const plugin = this.#findPlugin(error);
+    if (plugin === undefined) throw error;
+    this.#report(plugin, errorMessage(error));
   };
 
   constructor(report: (plugin: string, reason: string) => void) {
@@ -30,7 +31,7 @@ export class PluginErrorGuard {
     this.#folders.clear();
   }
 
-  #ownerOf(error: unknown): string | undefined {
+  #findPlugin(error: unknown): string | undefined {
     const stack = error instanceof Error ? (error.stack ?? "") : "";
     for (const [folder, plugin] of this.#folders)
       if (stack.includes(pathToFileURL(folder).href) || stack.includes(folder)) return plugin;

@@ -1,4 +1,4 @@
-// What a plugin registered, as data that can be kept, and the other way round: tools and commands whose code comes later.
+// Converts registrations to data for the cache, and cached data to tools and commands whose code is loaded on first use.
 import type { TSchema } from "typebox";
 import type { SlashCommand } from "../core/command.ts";
 import type { JsonObject } from "../core/message.ts";
@@ -6,7 +6,7 @@ import { type Tool, toolError } from "../core/tool.ts";
 import type { CachedCommand, CachedTool, Registrations } from "./plugin-cache.ts";
 import type { Collected } from "./registrations.ts";
 
-function knownTool({ tool, override }: Collected["tools"][number]): CachedTool {
+function describeTool({ tool, override }: Collected["tools"][number]): CachedTool {
   const { overlap, repeatable, maxResultChars, timeoutMs, mutates } = tool;
   return {
     name: tool.name,
@@ -15,32 +15,24 @@ function knownTool({ tool, override }: Collected["tools"][number]): CachedTool {
     parameters: JSON.parse(JSON.stringify(tool.parameters)) as JsonObject,
     override,
     checks: tool.available !== undefined,
-    ...(overlap ? { overlap } : {}),
-    ...(repeatable ? { repeatable } : {}),
-    ...(maxResultChars === undefined
-      ? {}
-      : { maxResultChars: Number.isFinite(maxResultChars) ? maxResultChars : null }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(mutates === undefined ? {} : { mutates }),
+    overlap,
+    repeatable,
+    maxResultChars: maxResultChars === Number.POSITIVE_INFINITY ? null : maxResultChars,
+    timeoutMs,
+    mutates,
   };
 }
 
-function knownCommand(command: SlashCommand): CachedCommand {
+function describeCommand(command: SlashCommand): CachedCommand {
   const { name, summary, args, aliases, whileBusy } = command;
-  return {
-    name,
-    summary,
-    ...(args ? { args } : {}),
-    ...(aliases ? { aliases } : {}),
-    ...(whileBusy ? { whileBusy } : {}),
-  };
+  return { name, summary, args, aliases, whileBusy };
 }
 
-export function describe(collected: Collected): Registrations {
+export function describeRegistrations(collected: Collected): Registrations {
   return {
-    tools: collected.tools.map(knownTool),
+    tools: collected.tools.map(describeTool),
     hooks: [...new Set(collected.hooks.map((hook) => hook.name))],
-    commands: collected.commands.map(knownCommand),
+    commands: collected.commands.map(describeCommand),
     cliCommands: collected.cliCommands.map(({ name, summary }) => ({ name, summary: summary ?? "" })),
     contextEngines: [...collected.contextEngines.keys()],
     memoryProviders: [...collected.memoryProviders.keys()],
@@ -55,12 +47,12 @@ export function describe(collected: Collected): Registrations {
   };
 }
 
-/** The plugin's code; undefined when it cannot be loaded (and the person has been told). */
+/** Loads the code of a plugin; undefined when that failed, which the host reports. */
 export type LoadCode = () => Promise<Collected | undefined>;
 
-/** A tool that is complete to the model; its code is imported at the first call. */
+/** A tool whose code is imported on its first call. */
 export function lazyTool(known: CachedTool, load: LoadCode, owner: string): Tool {
-  const real = async (): Promise<Tool | undefined> =>
+  const loadTool = async (): Promise<Tool | undefined> =>
     (await load())?.tools.find(({ tool }) => tool.name === known.name)?.tool;
   const missing = `${known.name} is not available: plugin ${owner} could not be loaded.`;
   const { overlap, maxResultChars, repeatable, timeoutMs, mutates } = known;
@@ -69,17 +61,17 @@ export function lazyTool(known: CachedTool, load: LoadCode, owner: string): Tool
     toolset: known.toolset,
     description: known.description,
     parameters: known.parameters as unknown as TSchema,
-    // Which paths a call touches only its code knows: until then it runs alone.
-    ...(overlap ? { overlap: overlap === "paths" ? "alone" : overlap } : {}),
-    ...(repeatable ? { repeatable } : {}),
-    ...(maxResultChars === undefined ? {} : { maxResultChars: maxResultChars ?? Number.POSITIVE_INFINITY }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(mutates === undefined ? {} : { mutates }),
+    // Only the code knows which paths a call uses, so the tool runs alone.
+    overlap: overlap === "paths" ? "alone" : overlap,
+    repeatable,
+    maxResultChars: maxResultChars === null ? Number.POSITIVE_INFINITY : maxResultChars,
+    timeoutMs,
+    mutates,
     ...(known.checks
-      ? { available: async () => (await (await real())?.available?.()) ?? { ok: false as const, reason: missing } }
+      ? { available: async () => (await (await loadTool())?.available?.()) ?? { ok: false as const, reason: missing } }
       : {}),
     run: async (args, context) => {
-      const tool = await real();
+      const tool = await loadTool();
       return tool ? tool.run(args, context) : toolError(missing);
     },
   };

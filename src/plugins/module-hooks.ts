@@ -1,5 +1,5 @@
-// Node's module hooks for plugin files: where `hermes-ts/plugin` is, and TypeScript with its types taken out.
-// Built as a file of its own, because Node 20 runs module hooks in a thread beside the program.
+// Node module hooks for plugin files: they resolve `hermes-ts/plugin` and strip the types of TypeScript files.
+// Built as a separate file, because Node 20 runs module hooks in their own thread.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { transform } from "sucrase";
 
 export interface ModuleHookData {
-  /** URL of what plugins import from us. */
+  /** URL of the module that `hermes-ts/plugin` resolves to. */
   readonly api: string;
   /** Folder for stripped TypeScript, by content. */
   readonly cache: string;
@@ -18,28 +18,28 @@ interface Context {
   readonly format?: string | null | undefined;
 }
 
-/** Part of the cache's key: raise it when the way of stripping changes. */
-const STRIPPER = "sucrase-3.35-1";
+/** Part of the cache key: change it when the output of stripping changes. */
+const STRIP_VERSION = "sucrase-3.35-1";
 const TYPESCRIPT = /\.(ts|mts)$/;
 
 let data: ModuleHookData = { api: "", cache: "" };
 
-export function initialize(given: ModuleHookData): void {
-  data = given;
+export function initialize(options: ModuleHookData): void {
+  data = options;
 }
 
-function pathOf(url: string): string | undefined {
+function filePath(url: string): string | undefined {
   return url.startsWith("file:") ? fileURLToPath(url.split("?")[0] ?? url) : undefined;
 }
 
-/** Authors who write `./other.js` for `other.ts` are understood. */
+/** `./other.js` in a TypeScript file may mean `other.ts`. */
 function typescriptSibling(specifier: string, context: Context): string | undefined {
   if (!context.parentURL || !/^\.{1,2}\/.*\.m?js$/.test(specifier)) return undefined;
-  const parent = pathOf(context.parentURL);
+  const parent = filePath(context.parentURL);
   if (!parent || !TYPESCRIPT.test(parent)) return undefined;
-  const asked = fileURLToPath(new URL(specifier, context.parentURL));
-  const twin = asked.replace(/js$/, "ts");
-  return !existsSync(asked) && existsSync(twin) ? pathToFileURL(twin).href : undefined;
+  const requested = fileURLToPath(new URL(specifier, context.parentURL));
+  const sibling = requested.replace(/js$/, "ts");
+  return !existsSync(requested) && existsSync(sibling) ? pathToFileURL(sibling).href : undefined;
 }
 
 export function resolve<R>(specifier: string, context: Context, next: (specifier: string, context: Context) => R) {
@@ -47,26 +47,26 @@ export function resolve<R>(specifier: string, context: Context, next: (specifier
   return next(typescriptSibling(specifier, context) ?? specifier, context);
 }
 
-/** JavaScript from TypeScript; the same text is stripped once and kept. */
+/** Converts TypeScript to JavaScript. The result is cached by content. */
 export function stripTypes(source: string, path: string, cache: string): string {
-  const digest = createHash("sha256").update(`${STRIPPER}\n${source}`).digest("hex").slice(0, 32);
-  const kept = join(cache, `${digest}.js`);
-  if (existsSync(kept)) return readFileSync(kept, "utf8");
+  const digest = createHash("sha256").update(`${STRIP_VERSION}\n${source}`).digest("hex").slice(0, 32);
+  const cached = join(cache, `${digest}.js`);
+  if (existsSync(cached)) return readFileSync(cached, "utf8");
   const { code } = transform(source, { transforms: ["typescript"], disableESTransforms: true, filePath: path });
   mkdirSync(cache, { recursive: true, mode: 0o700 });
-  const draft = `${kept}.${process.pid}.tmp`;
+  const draft = `${cached}.${process.pid}.tmp`;
   writeFileSync(draft, code, { mode: 0o600 });
-  renameSync(draft, kept);
+  renameSync(draft, cached);
   return code;
 }
 
 export function load<R>(url: string, context: Context, next: (url: string, context: Context) => R) {
-  const path = pathOf(url);
+  const path = filePath(url);
   if (path && TYPESCRIPT.test(path)) {
     const source = stripTypes(readFileSync(path, "utf8"), path, data.cache);
     return { format: "module", source, shortCircuit: true };
   }
-  // A project's plugins need no package.json of their own to be modules.
+  // Plugins of a project are modules even without a package.json.
   if (path?.endsWith(".js") && /[\\/]\.hermes[\\/]plugins[\\/]/.test(path) && context.format !== "module")
     return { format: "module", source: readFileSync(path, "utf8"), shortCircuit: true };
   return next(url, context);

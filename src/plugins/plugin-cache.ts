@@ -1,4 +1,4 @@
-// What is known about plugins without running them: their manifests, and what they registered the last time.
+// The cached manifests of plugins and what they registered in their last run.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HookName } from "../core/hook.ts";
@@ -9,18 +9,18 @@ import { atomicWrite } from "../lib/atomic-write.ts";
 
 const FORMAT = 2;
 
-/** A tool as the model sees it, and what the runner must know before its code is there. */
+/** What the model and the tool runner need to know about a tool before its code is loaded. */
 export interface CachedTool {
   readonly name: string;
   readonly toolset: string;
   readonly description: string;
   readonly parameters: JsonObject;
   readonly override: boolean;
-  /** It has a say in whether it is available: then its code is needed when a conversation opens. */
+  /** The tool has an availability check, so its code is needed when a conversation opens. */
   readonly checks: boolean;
   readonly overlap?: Overlap | undefined;
   readonly repeatable?: boolean | undefined;
-  /** Null stands for no limit: JSON has no Infinity. */
+  /** Null means no limit, because JSON has no Infinity. */
   readonly maxResultChars?: number | null | undefined;
   readonly timeoutMs?: number | undefined;
   readonly mutates?: boolean | undefined;
@@ -50,29 +50,29 @@ export interface Registrations {
   readonly providers: readonly string[];
 }
 
-/** A plugin as its manifest tells it. */
+/** A plugin as described by its manifest. */
 export interface CachedPlugin {
   readonly key: string;
   readonly dir: string;
   readonly file: string;
-  /** Of the manifest's file. */
+  /** The stamp of the manifest file. */
   readonly stamp: string;
   readonly manifest: PluginManifest;
   readonly entry: string | null;
 }
 
-/** One place where plugins lie, as it was found. */
+/** The state of one plugins folder. */
 export interface CachedRoot {
-  /** Folders in which a plugin could appear or vanish, with the time of their last change. */
+  /** Folders in which plugins may appear or disappear, with their modification time. */
   readonly folders: readonly (readonly [path: string, time: number])[];
   readonly plugins: readonly CachedPlugin[];
 }
 
 export interface CachedRegistrations {
-  /** Manifest, entry file and settings at the time; anything else means: ask the code again. */
+  /** Identifies the manifest, entry file and settings; when it differs, the code is loaded again. */
   readonly stamp: string;
   readonly registrations: Registrations;
-  /** How long importing and registering took. */
+  /** The duration of import and registration. */
   readonly ms: number;
 }
 
@@ -95,7 +95,7 @@ export class PluginCache {
       const { format, roots, registrations } = JSON.parse(readFileSync(path, "utf8"));
       if (format === FORMAT) return new PluginCache(path, roots, registrations);
     } catch {
-      return new PluginCache(path, {}, {});
+      // Missing or damaged: start with an empty cache.
     }
     return new PluginCache(path, {}, {});
   }
@@ -104,8 +104,8 @@ export class PluginCache {
     return this.#roots.get(path);
   }
 
-  /** What plugins that are gone had registered is forgotten with them. */
-  keepRoot(path: string, root: CachedRoot): void {
+  /** Also deletes the registrations of plugins that no longer exist. */
+  setRoot(path: string, root: CachedRoot): void {
     const before = this.#roots.get(path);
     if (JSON.stringify(before) === JSON.stringify(root)) return;
     const present = new Set(root.plugins.map(({ dir }) => dir));
@@ -119,7 +119,7 @@ export class PluginCache {
     return found?.stamp === stamp ? found : undefined;
   }
 
-  keepRegistrations(dir: string, entry: CachedRegistrations): void {
+  setRegistrations(dir: string, entry: CachedRegistrations): void {
     const before = this.#registrations.get(dir);
     const same =
       before?.stamp === entry.stamp && JSON.stringify(before.registrations) === JSON.stringify(entry.registrations);
@@ -128,7 +128,7 @@ export class PluginCache {
     this.#changed = true;
   }
 
-  /** Writes only when something was learned. A cache that cannot be written is not a problem. */
+  /** Writes the cache when it has changed. Write errors are ignored. */
   async save(): Promise<void> {
     if (!this.#changed) return;
     this.#changed = false;

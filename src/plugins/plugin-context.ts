@@ -1,4 +1,4 @@
-// What `register(ctx)` is handed, and the collection of everything it registers.
+// The context that `register(ctx)` of a plugin receives; it collects everything the plugin registers.
 import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../core/failure.ts";
@@ -6,31 +6,42 @@ import type { Gate } from "../core/gate.ts";
 import type { Home } from "../core/home.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { NamedProvider, PluginContext, PluginDatabase, PluginLog, Seam } from "../core/plugin.ts";
+import type { ModelConnector } from "../core/provider.ts";
 import type { Redactor } from "../core/redactor.ts";
 import { gateContext } from "../core/tool.ts";
-import type { Models } from "../providers/connect.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import type { FoundPlugin } from "./discovery.ts";
-import { openPluginDatabase } from "./plugin-database.ts";
+import { pluginDatabasePath } from "./plugin-database.ts";
 import { pluginLlm } from "./plugin-llm.ts";
-import { registering } from "./registration-api.ts";
+import { registrationApi } from "./registration-api.ts";
 import type { Collected } from "./registrations.ts";
 
-/** What the program lends to its plugins. */
-export interface PluginParts {
-  models(): Promise<Models>;
+/** Services that only the code of a plugin uses. */
+export interface PluginRuntime {
+  /** Opens a SQLite file by its absolute path. */
+  openDatabase(path: string): PluginDatabase;
+  /** Names of the built-in platforms: a plugin cannot use them for its own. */
+  readonly platformNames: readonly string[];
+}
+
+/** What the program provides to its plugins. */
+export interface PluginServices {
+  models(): Promise<ModelConnector>;
+  /** Called when the code of the first plugin is imported, not at start-up. */
+  runtime(): Promise<PluginRuntime>;
   readonly gate?: Gate | undefined;
   readonly redactor?: Redactor | undefined;
   notice(text: string): void;
 }
 
-function pluginLog(home: Home, name: string, parts: () => PluginParts): PluginLog {
+function pluginLog(home: Home, name: string, services: () => PluginServices): PluginLog {
   const file = join(home.path, "logs", "plugins.log");
   const debug = /^(1|true|yes|on)$/i.test(home.env.HERMES_PLUGINS_DEBUG ?? "");
-  const write = (level: string, given: string) => {
-    const text = parts().redactor?.redact(given) ?? given;
-    if (debug) parts().notice(`${name}: ${text}`);
+  const write = (level: string, message: string) => {
+    const text = services().redactor?.redact(message) ?? message;
+    if (debug) services().notice(`${name}: ${text}`);
     const line = `${new Date().toISOString()} ${level} ${name}: ${text.replaceAll("\n", "\\n")}\n`;
-    // A log that cannot be written must not stop a plugin.
+    // A plugin continues when its log cannot be written.
     void mkdir(join(home.path, "logs"), { recursive: true, mode: 0o700 })
       .then(() => appendFile(file, line, { mode: 0o600 }))
       .catch(() => undefined);
@@ -42,23 +53,23 @@ function pluginLog(home: Home, name: string, parts: () => PluginParts): PluginLo
     warn: (text) => void write("warn", text),
     error: (text) => {
       const shown = write("error", text);
-      if (!debug) parts().notice(`${name}: ${shown}`);
+      if (!debug) services().notice(`${name}: ${shown}`);
     },
   };
 }
 
-/** The variables that the manifest names: a plugin is not handed the keys of others. */
+/** Only the variables that the manifest names: a plugin does not see the keys of other services. */
 function environment(plugin: FoundPlugin, home: Home): { [name: string]: string | undefined } {
   const { requiresEnv, optionalEnv } = plugin.manifest;
   return Object.fromEntries([...requiresEnv, ...optionalEnv].map(({ name }) => [name, home.env[name]]));
 }
 
-/** `register_tool` and the like, for authors who know the Python API. Positional where that API is. */
+/** The names of the Python API (`register_tool` …), with positional arguments where that API has them. */
 function aliases(context: PluginContext): object {
   const snake = Object.fromEntries(
     Object.entries(context)
       .filter(([name, value]) => typeof value === "function" && /[A-Z]/.test(name))
-      .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (email) => `_${email.toLowerCase()}`), value]),
+      .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
   );
   const seam = (name: Seam) => (provider: NamedProvider) => context.registerProvider(name, provider);
   return {
@@ -72,8 +83,8 @@ function aliases(context: PluginContext): object {
       context.registerCommand({
         name: given,
         run: (args) => handler?.(args) ?? null,
-        ...(details.description ? { summary: details.description } : {}),
-        ...(details.args_hint ? { args: details.args_hint } : {}),
+        summary: details.description || undefined,
+        args: details.args_hint || undefined,
       });
     },
     register_browser_provider: seam("browser"),
@@ -89,34 +100,34 @@ export interface ContextOptions {
   readonly home: Home;
   /** `plugins.entries.<name>`. */
   readonly config: JsonObject;
-  /** As they are now: some are opened after the plugin was loaded. */
-  parts(): PluginParts;
+  /** The current services: some are opened after the plugin was loaded. */
+  services(): PluginServices;
+  readonly runtime: PluginRuntime;
 }
 
-export function pluginContext(options: ContextOptions, into: Collected): PluginContext {
-  const { plugin, home, config } = options;
+export function createPluginContext(options: ContextOptions, into: Collected): PluginContext {
+  const { plugin, home, config, runtime } = options;
   const { name } = plugin.manifest;
-  const trust = config.llm;
   const context: PluginContext = {
     name,
     dir: plugin.dir,
     home: home.path,
     config,
     env: environment(plugin, home),
-    log: pluginLog(home, name, options.parts),
+    log: pluginLog(home, name, options.services),
     llm: pluginLlm({
       plugin: name,
-      trust: trust !== null && typeof trust === "object" && !Array.isArray(trust) ? (trust as JsonObject) : {},
-      models: () => options.parts().models(),
+      trust: isRecord(config.llm) ? (config.llm as JsonObject) : {},
+      models: () => options.services().models(),
     }),
-    ...registering({ name, dir: plugin.dir }, into),
+    ...registrationApi({ name, dir: plugin.dir, takenPlatforms: runtime.platformNames }, into),
     check: (intent, tool) => {
-      const { gate } = options.parts();
+      const { gate } = options.services();
       if (!gate) throw new UserError("the gate is not open here");
       return gate.check(intent, gateContext(name, tool));
     },
     openDatabase: (path): PluginDatabase => {
-      const database = openPluginDatabase(home.path, path);
+      const database = runtime.openDatabase(pluginDatabasePath(home.path, path));
       into.closers.push(() => database.close());
       return database;
     },

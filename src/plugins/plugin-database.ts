@@ -1,46 +1,17 @@
-// A SQLite file for a plugin: inside the home, durable, shared politely with other processes.
-import { closeSync, mkdirSync, openSync, realpathSync } from "node:fs";
+// Where a plugin may keep a database: inside the home, and not one of the program's own files.
+import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { UserError } from "../core/failure.ts";
-import type { PluginDatabase } from "../core/plugin.ts";
-import { isLocked } from "../lib/sqlite-error.ts";
-import { immediate, openDatabase } from "../store/sqlite/connection/driver.ts";
 
-const BUSY_MS = 2_000;
-/** Files with an owner and a schema of their own. */
-const TAKEN = new Set(["state.db", "runtime.db"]);
+/** Databases of the program itself. */
+const RESERVED = new Set(["state.db", "runtime.db"]);
 
-function placeOf(home: string, path: string): string {
+/** The real path of the file; its folder is created. Throws UserError when the plugin may not open it. */
+export function pluginDatabasePath(home: string, path: string): string {
   const wanted = resolve(home, path);
   mkdirSync(dirname(wanted), { recursive: true, mode: 0o700 });
   const real = join(realpathSync(dirname(wanted)), basename(wanted));
-  if (!real.startsWith(realpathSync(home) + sep) || TAKEN.has(basename(real)))
-    throw new UserError(`a plugin may not open ${path}: its files are its own and inside the home`);
+  if (!real.startsWith(realpathSync(home) + sep) || RESERVED.has(basename(real)))
+    throw new UserError(`a plugin may not open ${path}: only files of its own inside the home`);
   return real;
-}
-
-export function openPluginDatabase(home: string, path: string): PluginDatabase {
-  const place = placeOf(home, path);
-  // SQLite would make it by the umask; its side files take over the mode.
-  closeSync(openSync(place, "a", 0o600));
-  const db = openDatabase(place, { busyTimeoutMs: BUSY_MS });
-  db.pragma("journal_mode = WAL");
-  db.pragma("synchronous = FULL");
-  return {
-    exec: (sql) => db.exec(sql),
-    all: <Row>(sql: string, ...params: Parameters<PluginDatabase["all"]>[1][]) => db.prepare<Row>(sql).all(...params),
-    get: <Row>(sql: string, ...params: Parameters<PluginDatabase["all"]>[1][]) => db.prepare<Row>(sql).get(...params),
-    run: (sql, ...params) => db.prepare(sql).run(...params),
-    transaction: (body) => {
-      try {
-        return immediate(db, body);
-      } catch (error) {
-        if (isLocked(error)) throw new UserError(`${basename(db.path)} is busy; try again`, { cause: error });
-        throw error;
-      }
-    },
-    close: () => {
-      if (db.open) db.close();
-    },
-  };
 }

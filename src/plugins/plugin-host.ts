@@ -1,4 +1,4 @@
-// The host of plugins: knows what each brings from its manifest and last run, imports its code at first use.
+// Runs the plugins of a home. What each registers is known from its manifest and its last run; its code is imported on first use.
 import { createHash } from "node:crypto";
 import type { SlashCommand } from "../core/command.ts";
 import type { Config } from "../core/config/config.ts";
@@ -10,27 +10,30 @@ import type { Platform } from "../core/platform.ts";
 import type { EngineOptions, NamedProvider, PluginCliCommand, PluginModelProvider, Seam } from "../core/plugin.ts";
 import type { Registry } from "../core/tool-registry.ts";
 import type { WebProvider } from "../core/web.ts";
+import { withTimeout } from "../lib/async/with-timeout.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { discoverPlugins, type FoundPlugin } from "./discovery.ts";
 import { PluginErrorGuard } from "./error-guard.ts";
 import type { HookRunner } from "./hooks/hook-runner.ts";
-import { describe, lazyCommand, lazyTool } from "./lazy-plugin.ts";
+import { describeRegistrations, lazyCommand, lazyTool } from "./lazy-plugin.ts";
 import { PluginCache, type Registrations } from "./plugin-cache.ts";
-import type { PluginParts } from "./plugin-context.ts";
+import type { PluginServices } from "./plugin-context.ts";
 import { type PluginRow, pluginRow } from "./plugin-rows.ts";
 import { chosenEngine, isBuiltInEngine, manifestProblem, pluginStatus, runs } from "./plugin-status.ts";
 import { registerCommand, registerTools } from "./registrar.ts";
 import { type Collected, emptyCollection } from "./registrations.ts";
 
-const LOAD_MS = 10_000;
-const CLOSE_MS = 2_000;
+const LOAD_TIMEOUT_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
-interface Active {
+interface ActivePlugin {
   readonly plugin: FoundPlugin;
   readonly config: JsonObject;
   readonly stamp: string;
   known: Registrations | undefined;
   problem: string | undefined;
-  /** Milliseconds for import and `register`; of an earlier run until the code is loaded. */
+  /** Milliseconds for import and `register`; from an earlier run until the code is loaded. */
   ms: number | undefined;
   loading: Promise<Collected | undefined> | undefined;
   collected: Collected | undefined;
@@ -39,34 +42,28 @@ interface Active {
 export interface HostOptions {
   readonly home: Home;
   readonly config: Config;
-  readonly parts: PluginParts;
+  readonly services: PluginServices;
 }
 
-async function within<T>(work: Promise<T>, ms: number, problem: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(problem)), ms);
+function withLimit<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+  return withTimeout(work, ms, () => {
+    throw new Error(`it did not finish ${what} within ${ms / 1000} s`);
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
-/** Where v0.14 keeps the settings of a plugin, when that is not under its name. */
-const OLDER_PLACES: { readonly [name: string]: string } = { holographic: "hermes-memory-store" };
+/** The key that v0.14 uses for the settings of a plugin, when it is not the name of the plugin. */
+const LEGACY_KEYS: { readonly [name: string]: string } = { holographic: "hermes-memory-store" };
 
-function settingsOf(config: Config, plugin: FoundPlugin): JsonObject {
+function readPluginSettings(config: Config, plugin: FoundPlugin): JsonObject {
   const { name } = plugin.manifest;
   const entries = config.plugins.entries as { readonly [name: string]: unknown };
-  const older = (config.plugins as { readonly [key: string]: unknown })[OLDER_PLACES[name] ?? ""];
-  const found = entries[plugin.key] ?? entries[name] ?? older;
-  return found !== null && typeof found === "object" && !Array.isArray(found) ? (found as JsonObject) : {};
+  const legacy = (config.plugins as { readonly [key: string]: unknown })[LEGACY_KEYS[name] ?? ""];
+  const found = entries[plugin.key] ?? entries[name] ?? legacy;
+  return isRecord(found) ? (found as JsonObject) : {};
 }
 
-/** Settings may hold secrets: only their digest is kept. */
-function digestOf(settings: JsonObject): string {
+/** Settings may hold secrets: only their digest is stored. */
+function digestSettings(settings: JsonObject): string {
   if (Object.keys(settings).length === 0) return "none";
   return createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);
 }
@@ -75,14 +72,15 @@ export class PluginHost {
   readonly #options: HostOptions;
   readonly #cache: PluginCache;
   readonly #found: ReadonlyMap<string, FoundPlugin>;
-  readonly #active: readonly Active[];
-  readonly #said = new Set<string>();
-  readonly #stray = new PluginErrorGuard((plugin, reason) => this.#parts.notice(`Plugin ${plugin}: ${reason}`));
-  #parts: PluginParts;
+  readonly #active: readonly ActivePlugin[];
+  /** Keys of notices that were shown and of tools that were registered. */
+  readonly #done = new Set<string>();
+  readonly #errorGuard = new PluginErrorGuard((plugin, reason) => this.#services.notice(`Plugin ${plugin}: ${reason}`));
+  #services: PluginServices;
 
   private constructor(options: HostOptions, cache: PluginCache, found: ReadonlyMap<string, FoundPlugin>) {
     this.#options = options;
-    this.#parts = options.parts;
+    this.#services = options.services;
     this.#cache = cache;
     this.#found = found;
     this.#active = this.#activate();
@@ -95,17 +93,17 @@ export class PluginHost {
   }
 
   /** In the order of `plugins.enabled`, then the selected ones. */
-  #activate(): Active[] {
+  #activate(): ActivePlugin[] {
     const { config } = this.#options;
     const order = config.plugins.enabled as readonly string[];
-    const places = new Map(order.map((name, at) => [name, at]));
-    const rank = ({ key, manifest }: FoundPlugin) => places.get(key) ?? places.get(manifest.name) ?? order.length;
+    const positions = new Map(order.map((name, at) => [name, at]));
+    const rank = ({ key, manifest }: FoundPlugin) => positions.get(key) ?? positions.get(manifest.name) ?? order.length;
     return [...this.#found.values()]
       .filter((plugin) => runs(pluginStatus(plugin, config)))
       .sort((a, b) => rank(a) - rank(b))
       .map((plugin) => {
-        const settings = settingsOf(config, plugin);
-        const stamp = `${plugin.stamp}+${digestOf(settings)}`;
+        const settings = readPluginSettings(config, plugin);
+        const stamp = `${plugin.stamp}+${digestSettings(settings)}`;
         const cached = this.#cache.registrations(plugin.dir, stamp);
         return {
           plugin,
@@ -113,7 +111,7 @@ export class PluginHost {
           stamp,
           known:
             plugin.entry === null && plugin.manifest.modelProviders.length > 0
-              ? describe(emptyCollection())
+              ? describeRegistrations(emptyCollection())
               : cached?.registrations,
           problem: manifestProblem(plugin),
           ms: cached?.ms,
@@ -123,12 +121,12 @@ export class PluginHost {
       });
   }
 
-  /** Hands over what plugins may use once it is open. */
-  provide(parts: Partial<PluginParts>): void {
-    this.#parts = { ...this.#parts, ...parts };
+  /** Adds services that are opened after the host. */
+  provide(services: Partial<PluginServices>): void {
+    this.#services = { ...this.#services, ...services };
   }
 
-  /** One source for each plugin, in order; code that is needed is loaded when its hook first runs. */
+  /** Adds one hook source per plugin, in order; the code of a plugin is loaded when its hook first runs. */
   listen(runner: HookRunner): void {
     for (const active of this.#active) {
       if (active.problem) continue;
@@ -142,111 +140,113 @@ export class PluginHost {
     }
   }
 
-  /** Makes sure that what every plugin registers is known: those that changed or are new are imported now. */
+  /** Imports the plugins that are new or changed, so that the registrations of every plugin are known. */
   async settle(): Promise<void> {
     for (const active of this.#active) {
-      if (active.problem) this.#tell(active, active.problem);
+      if (active.problem) this.#reportProblem(active, active.problem);
       else if (!active.known) await this.#load(active);
     }
-    this.#refuseEngines();
+    this.#reportUnusedEngines();
     await this.#cache.save();
   }
 
-  /** Imports the code of everything that runs. */
+  /** Imports the code of every plugin that runs. */
   async loadAll(): Promise<void> {
     for (const active of this.#active) {
-      if (active.problem) this.#tell(active, active.problem);
+      if (active.problem) this.#reportProblem(active, active.problem);
       else if (active.plugin.entry) await this.#load(active);
     }
-    this.#refuseEngines();
+    this.#reportUnusedEngines();
   }
 
-  /** Says it once, however often it comes up. */
-  #once(key: string, text: string): void {
-    if (this.#said.has(key)) return;
-    this.#said.add(key);
-    this.#parts.notice(text);
+  /** Shows a notice once per key. */
+  #noticeOnce(key: string, text: string): void {
+    if (this.#done.has(key)) return;
+    this.#done.add(key);
+    this.#services.notice(text);
   }
 
-  #tell({ plugin }: Active, problem: string): void {
-    this.#once(`problem:${plugin.dir}`, `Plugin ${plugin.manifest.name} is left out: ${problem}`);
+  #reportProblem({ plugin }: ActivePlugin, problem: string): void {
+    this.#noticeOnce(`problem:${plugin.dir}`, `Plugin ${plugin.manifest.name} is not loaded: ${problem}`);
   }
 
-  #load(active: Active): Promise<Collected | undefined> {
+  #load(active: ActivePlugin): Promise<Collected | undefined> {
     active.loading ??= this.#import(active);
     return active.loading;
   }
 
-  async #import(active: Active): Promise<Collected | undefined> {
+  async #import(active: ActivePlugin): Promise<Collected | undefined> {
     const { plugin, config } = active;
     const { home } = this.#options;
     const began = performance.now();
     const collected = emptyCollection();
     const work = async () => {
-      const [{ importPlugin }, { pluginContext }] = await Promise.all([
+      const [{ importPlugin }, { createPluginContext }, runtime] = await Promise.all([
         import("./plugin-module.ts"),
         import("./plugin-context.ts"),
+        this.#services.runtime(),
       ]);
-      this.#stray.watch(plugin.manifest.name, plugin.dir);
+      this.#errorGuard.watch(plugin.manifest.name, plugin.dir);
       const register = await importPlugin(plugin, home.path);
-      await register(pluginContext({ plugin, home, config, parts: () => this.#parts }, collected));
+      const services = () => this.#services;
+      await register(createPluginContext({ plugin, home, config, services, runtime }, collected));
     };
     try {
-      await within(work(), LOAD_MS, `it did not finish loading within ${LOAD_MS / 1000} s`);
+      await withLimit(work(), LOAD_TIMEOUT_MS, "loading");
     } catch (error) {
-      active.problem = error instanceof Error ? error.message : String(error);
+      active.problem = errorMessage(error);
       active.known = undefined;
-      this.#tell(active, active.problem);
+      this.#reportProblem(active, active.problem);
       return undefined;
     }
     active.ms = Math.round((performance.now() - began) * 10) / 10;
     active.collected = collected;
-    active.known = describe(collected);
-    for (const problem of collected.problems) this.#parts.notice(`Plugin ${plugin.manifest.name}: ${problem}`);
-    this.#cache.keepRegistrations(plugin.dir, { stamp: active.stamp, registrations: active.known, ms: active.ms });
+    active.known = describeRegistrations(collected);
+    for (const problem of collected.problems) this.#services.notice(`Plugin ${plugin.manifest.name}: ${problem}`);
+    this.#cache.setRegistrations(plugin.dir, { stamp: active.stamp, registrations: active.known, ms: active.ms });
     return collected;
   }
 
-  /** Who may bring the context engine: the one that the configuration names, else the first. */
-  #engineOwner(): Active | undefined {
-    const bringing = this.#active.filter(({ known }) => known?.contextEngines.some((name) => !isBuiltInEngine(name)));
+  /** The plugin whose context engine is used: the configured one, else the first. */
+  #engineOwner(): ActivePlugin | undefined {
+    const candidates = this.#active.filter(({ known }) => known?.contextEngines.some((name) => !isBuiltInEngine(name)));
     const chosen = chosenEngine(this.#options.config);
-    return bringing.find((active) => active.known?.contextEngines.includes(chosen ?? "")) ?? bringing[0];
+    return candidates.find((active) => active.known?.contextEngines.includes(chosen ?? "")) ?? candidates[0];
   }
 
-  #refuseEngines(): void {
+  #reportUnusedEngines(): void {
     const owner = this.#engineOwner();
     for (const { plugin, known } of this.#active) {
       const [engine] = known?.contextEngines ?? [];
       if (engine === undefined || plugin === owner?.plugin) continue;
       const first = owner?.known?.contextEngines[0];
       const reason = owner
-        ? `"${first}" of ${owner.plugin.manifest.name} is registered, and only one can be`
+        ? `only one can be registered, and "${first}" of ${owner.plugin.manifest.name} is`
         : "that name is built in";
-      this.#once(
+      this.#noticeOnce(
         `engine:${plugin.dir}`,
-        `Context engine "${engine}" of plugin ${plugin.manifest.name} is refused: ${reason}.`,
+        `Context engine "${engine}" of plugin ${plugin.manifest.name} was not registered: ${reason}.`,
       );
     }
   }
 
-  /** Offers the tools of all plugins; call after `settle`. Each is offered once. */
+  /** Registers the tools of all plugins, each of them once. Call after `settle`. */
   registerTools(registry: Registry): void {
     for (const active of this.#active) {
       const owner = active.plugin.manifest.name;
       for (const known of active.known?.tools ?? []) {
         const key = `tool:${known.name}:${active.plugin.dir}`;
-        if (this.#said.has(key)) continue;
-        this.#said.add(key);
+        if (this.#done.has(key)) continue;
+        this.#done.add(key);
         const tool = lazyTool(known, () => this.#load(active), owner);
         registerTools(registry, `plugin ${owner}`, [{ tool, override: known.override }], (reason) =>
-          this.#parts.notice(`Plugin ${owner}: ${reason}`),
+          this.#services.notice(`Plugin ${owner}: ${reason}`),
         );
       }
     }
   }
 
-  /** Slash commands of plugins; a name that is taken already stays with its owner. */
+  /** Slash commands of plugins, without those whose name is taken. */
   commands(taken: readonly SlashCommand[]): SlashCommand[] {
     const names = new Set<string>();
     for (const command of taken) registerCommand(names, command);
@@ -258,7 +258,10 @@ export class PluginHost {
         const free = registerCommand(names, command);
         if (free) found.push(free);
         else
-          this.#once(`command:${known.name}:${active.plugin.dir}`, `Plugin ${owner}: /${known.name} is taken already`);
+          this.#noticeOnce(
+            `command:${known.name}:${active.plugin.dir}`,
+            `Plugin ${owner}: /${known.name} is taken already`,
+          );
       }
     }
     return found;
@@ -274,7 +277,7 @@ export class PluginHost {
     return undefined;
   }
 
-  /** Undefined when no plugin brings an engine of this name. */
+  /** Undefined when no plugin provides an engine of this name. */
   async contextEngine(name: string, options: EngineOptions): Promise<ContextEngine | undefined> {
     const owner = isBuiltInEngine(name) ? undefined : this.#engineOwner();
     const make = owner ? (await this.#load(owner))?.contextEngines.get(name) : undefined;
@@ -307,14 +310,17 @@ export class PluginHost {
     );
   }
 
-  /** Chat platforms, in the order of their plugins; the first of a name is taken. */
+  /** Chat platforms in the order of their plugins; of two with the same name, the first is used. */
   async platforms(): Promise<readonly Platform[]> {
     const found = new Map<string, Platform>();
     for (const active of this.#active) {
       if (active.problem || !active.known?.providers.some((id) => id.startsWith("platform:"))) continue;
       for (const platform of (await this.#load(active))?.platforms ?? [])
         if (!found.has(platform.name)) found.set(platform.name, platform);
-        else this.notice(`Plugin ${active.plugin.manifest.name}: another plugin brings the platform ${platform.name}`);
+        else
+          this.notice(
+            `Plugin ${active.plugin.manifest.name}: another plugin already provides the platform ${platform.name}`,
+          );
     }
     return [...found.values()];
   }
@@ -328,12 +334,12 @@ export class PluginHost {
     );
   }
 
-  /** Names by sort, without loading code: `web`, and the seams. */
-  providerNames(sort: "web" | Seam): string[] {
+  /** Names of the providers of one kind. Loads no code. */
+  providerNames(kind: "web" | Seam): string[] {
     return this.#active.flatMap(({ known }) =>
-      sort === "web"
+      kind === "web"
         ? [...(known?.webProviders ?? [])]
-        : (known?.providers ?? []).filter((id) => id.startsWith(`${sort}:`)).map((id) => id.slice(sort.length + 1)),
+        : (known?.providers ?? []).filter((id) => id.startsWith(`${kind}:`)).map((id) => id.slice(kind.length + 1)),
     );
   }
 
@@ -345,25 +351,25 @@ export class PluginHost {
     return this.#active.flatMap(({ known }) => known?.skillRoots ?? []);
   }
 
-  /** Catalog rows, from manifests and from code; what is not known yet is loaded now. */
+  /** Model providers from manifests and from code. Plugins whose registrations are not known yet are loaded. */
   async modelProviders(): Promise<readonly PluginModelProvider[]> {
     const rows: PluginModelProvider[] = [];
     for (const active of this.#active) {
       if (!active.known && !active.problem) await this.#load(active);
       const { name: plugin, modelProviders } = active.plugin.manifest;
-      const written = active.problem ? [] : modelProviders;
-      const known = new Map([...written, ...(active.known?.modelProviders ?? [])].map((row) => [row.name, row]));
+      const declared = active.problem ? [] : modelProviders;
+      const known = new Map([...declared, ...(active.known?.modelProviders ?? [])].map((row) => [row.name, row]));
       rows.push(...[...known.values()].map((row) => ({ ...row, plugin })));
     }
     return rows;
   }
 
-  /** For the person. */
+  /** Shows the user a notice, once. */
   notice(text: string): void {
-    this.#once(text, text);
+    this.#noticeOnce(text, text);
   }
 
-  /** Every plugin that was found, running or not. */
+  /** Every plugin that was found, whether it runs or not. */
   rows(): PluginRow[] {
     return [...this.#found.values()].map((plugin) =>
       pluginRow(
@@ -378,13 +384,12 @@ export class PluginHost {
     for (const { collected, plugin } of this.#active) {
       for (const closer of collected?.closers.toReversed() ?? []) {
         const work = (async () => closer())();
-        await within(work, CLOSE_MS, `it did not end within ${CLOSE_MS / 1000} s`).catch((error: unknown) => {
-          const reason = error instanceof Error ? error.message : String(error);
-          this.#parts.notice(`Plugin ${plugin.manifest.name} did not close cleanly: ${reason}`);
+        await withLimit(work, CLOSE_TIMEOUT_MS, "closing").catch((error: unknown) => {
+          this.#services.notice(`Plugin ${plugin.manifest.name} did not close cleanly: ${errorMessage(error)}`);
         });
       }
     }
-    this.#stray.stop();
+    this.#errorGuard.stop();
     await this.#cache.save();
   }
 }

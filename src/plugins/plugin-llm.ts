@@ -1,25 +1,25 @@
-// Model calls of plugins: the person's own model, a line in the ledger under the plugin's name, nothing else by default.
+// Model calls of plugins. By default only the configured model may be called; each call is recorded under the plugin's name.
 import { UserError } from "../core/failure.ts";
 import { type Json, type JsonObject, type Message, textOf } from "../core/message.ts";
 import type { PluginLlm, PluginLlmAnswer, PluginLlmRequest } from "../core/plugin.ts";
+import type { ModelConnector } from "../core/provider.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
-import type { Models } from "../providers/connect.ts";
 
-const DEFAULT_MS = 60_000;
+const DEFAULT_TIMEOUT_MS = 60_000;
 
 export interface PluginLlmOptions {
   readonly plugin: string;
   /** `plugins.entries.<name>.llm`. */
   readonly trust: JsonObject;
-  models(): Promise<Models>;
+  models(): Promise<ModelConnector>;
 }
 
-/** A list lets its members through, `*` everybody; no list sets no limit. */
-function listed(list: unknown, word: string): boolean {
+/** True when the list contains the name or `*`, or when there is no list. */
+function isAllowed(list: unknown, name: string): boolean {
   if (!Array.isArray(list)) return true;
   const allowed = list.map((item) => String(item).toLowerCase());
-  return allowed.includes("*") || allowed.includes(word.toLowerCase());
+  return allowed.includes("*") || allowed.includes(name.toLowerCase());
 }
 
 function checkTrust(options: PluginLlmOptions, request: PluginLlmRequest): void {
@@ -30,12 +30,12 @@ function checkTrust(options: PluginLlmOptions, request: PluginLlmRequest): void 
     });
   };
   const { provider, model } = request;
-  if (provider && !(trust.allow_provider_override === true && listed(trust.allowed_providers, provider)))
+  if (provider && !(trust.allow_provider_override === true && isAllowed(trust.allowed_providers, provider)))
     refuse("provider", provider);
-  if (model && !(trust.allow_model_override === true && listed(trust.allowed_models, model))) refuse("model", model);
+  if (model && !(trust.allow_model_override === true && isAllowed(trust.allowed_models, model))) refuse("model", model);
 }
 
-function messagesOf(request: PluginLlmRequest): readonly Message[] {
+function requestMessages(request: PluginLlmRequest): readonly Message[] {
   const messages = request.messages ?? (request.prompt ? [{ role: "user" as const, content: request.prompt }] : []);
   if (messages.length === 0) throw new UserError("a model call needs a prompt or messages");
   return messages;
@@ -43,10 +43,12 @@ function messagesOf(request: PluginLlmRequest): readonly Message[] {
 
 function complete(options: PluginLlmOptions, request: PluginLlmRequest): Promise<PluginLlmAnswer> {
   const sources = request.signal ? [request.signal] : [];
-  return underSignals(sources, request.timeoutMs ?? DEFAULT_MS, (signal) => completeWithin(options, request, signal));
+  return underSignals(sources, request.timeoutMs ?? DEFAULT_TIMEOUT_MS, (signal) =>
+    completeWithSignal(options, request, signal),
+  );
 }
 
-async function completeWithin(
+async function completeWithSignal(
   options: PluginLlmOptions,
   request: PluginLlmRequest,
   signal: AbortSignal,
@@ -54,8 +56,8 @@ async function completeWithin(
   checkTrust(options, request);
   const models = await options.models();
   const { provider, model } = request;
-  const connected = await models.connect({ ...(provider ? { provider } : {}), ...(model ? { model } : {}) });
-  const all = messagesOf(request);
+  const connected = await models.connect({ provider: provider || undefined, model: model || undefined });
+  const all = requestMessages(request);
   const system = [request.system, ...all.map((one) => (one.role === "system" ? textOf(one.content) : undefined))];
   connected.provider.beginTurn();
   const stream = connected.provider.stream(
@@ -65,8 +67,8 @@ async function completeWithin(
       tools: [],
       conversationId: `plugin-${options.plugin}`,
       purpose: `plugin:${options.plugin}`,
-      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+      maxOutputTokens: request.maxOutputTokens,
+      temperature: request.temperature,
     },
     signal,
   );
@@ -81,11 +83,11 @@ async function completeWithin(
       usage: { inputTokens: usage.input, outputTokens: usage.output },
     };
   }
-  throw new UserError("the model gave no answer");
+  throw new UserError("the model did not answer");
 }
 
 /** The JSON value of an answer, with or without a code fence around it. */
-function parsedAnswer(text: string): Json {
+function parseAnswer(text: string): Json {
   const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n```\s*$/.exec(text)?.[1];
   const value = parseJson(fenced ?? text);
   if (value === undefined) throw new UserError("the model's answer is not JSON");
@@ -99,7 +101,7 @@ export function pluginLlm(options: PluginLlmOptions): PluginLlm {
       const schema = request.jsonSchema ? ` that fits this schema:\n${JSON.stringify(request.jsonSchema)}` : "";
       const system = [request.system, `Answer with one JSON value and nothing else${schema || "."}`];
       const answer = await complete(options, { ...request, system: system.filter(Boolean).join("\n\n") });
-      return { ...answer, parsed: parsedAnswer(answer.text) };
+      return { ...answer, parsed: parseAnswer(answer.text) };
     },
   };
 }

@@ -1,4 +1,4 @@
-// Imports a plugin's entry file: `hermes-ts/plugin` resolves from any folder, TypeScript is stripped on the way.
+// Imports the entry file of a plugin. `hermes-ts/plugin` resolves from any folder, and TypeScript files are supported.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -9,10 +9,10 @@ import { importModule } from "../lib/import-module.ts";
 import type { FoundPlugin } from "./discovery.ts";
 import type { ModuleHookData } from "./module-hooks.ts";
 
-/** A file of our own build: beside the program, above a chunk, or in `dist` of a checkout. */
+/** A file of the build: beside the program, above a chunk, or in `dist` of a checkout. */
 function builtFile(name: string): string | undefined {
-  const places = [`./${name}`, `../${name}`, `../../dist/${name}`];
-  return places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((file) => existsSync(file));
+  const candidates = [`./${name}`, `../${name}`, `../../dist/${name}`];
+  return candidates.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((file) => existsSync(file));
 }
 
 function ensureFile(path: string, text: string): void {
@@ -24,10 +24,10 @@ function ensureFile(path: string, text: string): void {
 }
 
 /**
- * The home's plugins find us as a package above their folder, so that no module hook is needed: starting one costs more
- * than everything else that a plugin does at start-up.
+ * Installs a package `hermes-ts` above the plugins of the home, so that they can import it without module hooks, which
+ * are slow to start.
  */
-function ensureOwnPackage(home: string, api: string): void {
+function ensureApiPackage(home: string, api: string): void {
   const root = join(home, "plugins");
   const shim = join(root, "node_modules", "hermes-ts");
   const types = join(dirname(api), "types", "plugin.js");
@@ -40,14 +40,14 @@ function ensureOwnPackage(home: string, api: string): void {
   ensureFile(join(shim, "plugin.js"), `export * from ${JSON.stringify(pathToFileURL(api).href)};\n`);
   ensureFile(join(shim, "plugin.d.ts"), `export * from ${JSON.stringify(types)};\n`);
   ensureFile(join(shim, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  // Makes `index.js` a module for plugins that have no package.json.
+  // Makes `index.js` an ES module for plugins without a package.json.
   const own = join(root, "package.json");
   if (!existsSync(own)) ensureFile(own, `${JSON.stringify({ private: true, type: "module" }, null, 2)}\n`);
 }
 
 interface NodeModule {
   register(file: string, options: { data: ModuleHookData }): void;
-  /** From Node 22.15 on: in this thread, and so much cheaper. */
+  /** Since Node 22.15; runs in the same thread, which is faster. */
   registerHooks?(hooks: { resolve: unknown; load: unknown }): void;
 }
 
@@ -65,20 +65,20 @@ async function installHooks(home: string, api: string): Promise<void> {
   node.registerHooks({ resolve: hooks.resolve, load: hooks.load });
 }
 
-/** True when plain resolution is not enough: TypeScript, or a folder that we may not write to. */
+/** True when module hooks are needed: for TypeScript, and for project folders, which must not be written to. */
 function needsHooks(plugin: FoundPlugin, entry: string): boolean {
   if (/\.m?ts$/.test(entry)) return true;
   return plugin.source === "project";
 }
 
-/** The plugin's `register` function. Throws a UserError when there is none. */
+/** The `register` function of the plugin. Throws UserError when there is none. */
 export async function importPlugin(plugin: FoundPlugin, home: string): Promise<PluginRegister> {
   const { entry, dir } = plugin;
   if (!entry) {
     const python = existsSync(join(dir, "__init__.py"));
     throw new UserError(
       python
-        ? "it is written in Python; plugins of this program are JavaScript or TypeScript"
+        ? "it is written in Python; only JavaScript and TypeScript plugins are supported"
         : "it has no entry file: add index.js, or name one with main: in plugin.yaml",
     );
   }
@@ -86,7 +86,7 @@ export async function importPlugin(plugin: FoundPlugin, home: string): Promise<P
   if (api && needsHooks(plugin, entry)) {
     hooked ??= installHooks(home, api);
     await hooked;
-  } else if (api && plugin.source !== "bundled") ensureOwnPackage(home, api);
+  } else if (api && plugin.source !== "bundled") ensureApiPackage(home, api);
   const module = (await importModule(pathToFileURL(entry).href)) as { [name: string]: unknown };
   const register =
     module.register ?? (module.default as { register?: unknown } | undefined)?.register ?? module.default;

@@ -15,7 +15,7 @@ const idle = {
 
 function fromPlugin(connection: object, more: Partial<PluginPlatform> = {}) {
   const connect = async () => ({ ...idle, ...connection }) as PlatformConnection;
-  return completePlatform({ name: "house", connect, ...more }, "a-plugin", 20);
+  return completePlatform({ name: "house", connect, ...more }, "a-plugin", { taken: [], sendTimeoutMs: 20 });
 }
 
 const contextOf = (platform: ReturnType<typeof fromPlugin>, env: { [name: string]: string } = {}) =>
@@ -67,10 +67,10 @@ describe("mistakes", () => {
     expect(await send(fail)).toEqual({ ok: false, kind: "unknown", reason: "oops" });
     expect(await send(() => undefined)).toMatchObject({
       kind: "unknown",
-      reason: expect.stringContaining("no answer"),
+      reason: expect.stringContaining("no result"),
     });
     const silent = () => new Promise(() => undefined);
-    expect(await send(silent)).toMatchObject({ kind: "unknown", reason: expect.stringContaining("no word") });
+    expect(await send(silent)).toMatchObject({ kind: "unknown", reason: expect.stringContaining("did not report") });
   });
 
   it("make it red or quiet, never a crash", async () => {
@@ -104,7 +104,7 @@ describe("mistakes", () => {
   it("in names are refused", () => {
     const connect = async () => idle;
     for (const name of ["telegram", "origin", "House", "a:b", ""])
-      expect(() => completePlatform({ name, connect }, "p")).toThrow("name");
-    expect(() => completePlatform({ name: "house" } as PluginPlatform, "p")).toThrow("connect");
+      expect(() => completePlatform({ name, connect }, "p", { taken: ["telegram"] })).toThrow("name");
+    expect(() => completePlatform({ name: "house" } as PluginPlatform, "p", { taken: [] })).toThrow("connect");
   });
 });

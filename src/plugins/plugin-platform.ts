@@ -1,6 +1,4 @@
-// A chat platform that a plugin brings: checked, completed, and kept from harming the gateway by its mistakes.
-
-import { platformEntries } from "../app/platforms.ts";
+// A chat platform of a plugin: checked, completed with defaults, and wrapped so that its errors do not stop the gateway.
 import { UserError } from "../core/failure.ts";
 import {
   type HealthState,
@@ -15,66 +13,69 @@ import {
 } from "../core/platform.ts";
 import type { PluginPlatform } from "../core/plugin.ts";
 import type { Availability } from "../core/tool.ts";
+import { withTimeout } from "../lib/async/with-timeout.ts";
+import { errorMessage } from "../lib/error-message.ts";
 
-/** Words of delivery targets and sources that are no platforms. */
+/** Names that delivery targets and session sources use for something else. */
 const RESERVED = ["local", "origin", "all", "cli", "cron", "tool", "acp", "platforms", "plugins", "model"];
-const SENDING = ["send", "edit", "delete", "sendFile", "learnMark"] as const;
-const QUIET = ["typing", "react", "answerPress"] as const;
-/** A message that the plugin has said nothing about for so long may or may not be there. */
-const SEND_MS = 120_000;
-const PLAIN = ["download", "findSent", "channels"] as const;
-const HEALTH: readonly unknown[] = ["connecting", "ok", "degraded", "red"] satisfies HealthState[];
+const SEND_METHODS = ["send", "edit", "delete", "sendFile", "learnMark"] as const;
+const BEST_EFFORT_METHODS = ["typing", "react", "answerPress"] as const;
+/** After this time the result of a send is `unknown`. */
+const SEND_TIMEOUT_MS = 120_000;
+const OTHER_METHODS = ["download", "findSent", "channels"] as const;
+const HEALTH_STATES: readonly unknown[] = ["connecting", "ok", "degraded", "red"] satisfies HealthState[];
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** A plugin has its own copy of `UserError`: it is known by its name. */
-function passed(error: unknown): unknown {
+/** A plugin has its own copy of the `UserError` class, so `instanceof` fails: it is recognized by its name. */
+function asOwnUserError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "UserError" || error instanceof UserError) return error;
   const { hint } = error as { hint?: unknown };
-  return new UserError(error.message, { cause: error, ...(typeof hint === "string" ? { hint } : {}) });
+  return new UserError(error.message, { cause: error, hint: typeof hint === "string" ? hint : undefined });
 }
 
-function checkName(given: PluginPlatform): string {
-  const { name } = given;
+function checkPlatform(platform: PluginPlatform, taken: readonly string[]): string {
+  const { name } = platform;
   if (typeof name !== "string" || !/^[a-z][a-z0-9_]{1,31}$/.test(name))
-    throw new Error(`a platform needs a name of small letters, digits and _; found ${JSON.stringify(name)}`);
-  if (RESERVED.includes(name) || platformEntries.some((entry) => entry.name === name))
-    throw new Error(`the platform name "${name}" is taken`);
-  if (typeof given.connect !== "function") throw new Error(`platform ${name} has no connect function`);
+    throw new Error(`a platform name consists of lower-case letters, digits and _, not ${JSON.stringify(name)}`);
+  if (RESERVED.includes(name) || taken.includes(name)) throw new Error(`the platform name "${name}" is taken`);
+  if (typeof platform.connect !== "function") throw new Error(`platform ${name} has no connect function`);
   return name;
 }
 
-/** What every platform has: a switch where nothing else must be set, and the list of people. */
-function settingsOf(name: string, given: readonly PlatformSetting[]): readonly PlatformSetting[] {
+/** Adds the settings that every platform has: the allowed users, and a switch when no setting is required. */
+function completeSettings(name: string, given: readonly PlatformSetting[]): readonly PlatformSetting[] {
   const prefix = name.toUpperCase();
   const usual: PlatformSetting[] = [
     ...(given.some(({ required }) => required)
       ? []
       : [{ env: `${prefix}_ENABLED`, key: "enabled", description: "Connect to it" }]),
-    { env: `${prefix}_ALLOWED_USERS`, key: "allow_from", description: "Ids of people who may write, by comma" },
+    {
+      env: `${prefix}_ALLOWED_USERS`,
+      key: "allow_from",
+      description: "Ids of the users who may write, separated by commas",
+    },
   ];
   return [...given, ...usual.filter(({ env }) => !given.some((setting) => setting.env === env))];
 }
 
-type Settled = Pick<PlatformContext, "setting" | "section">;
+type SettingsReader = Pick<PlatformContext, "setting" | "section">;
 
-function usuallyEnabled(settings: readonly PlatformSetting[], name: string, { setting }: Settled): Availability {
+function defaultEnabled(settings: readonly PlatformSetting[], name: string, { setting }: SettingsReader): Availability {
   const needed = settings.filter(({ required }) => required);
   const missing = needed.filter(({ env }) => setting(env) === undefined).map(({ env }) => env);
   if (missing.length > 0) return { ok: false, reason: `${missing.join(", ")} not set` };
-  const switched = `${name.toUpperCase()}_ENABLED`;
-  const on = ["1", "true", "yes", "on"].includes((setting(switched) ?? "").toLowerCase());
-  return needed.length > 0 || on ? { ok: true } : { ok: false, reason: `set ${switched}=true` };
+  const enableVar = `${name.toUpperCase()}_ENABLED`;
+  const on = ["1", "true", "yes", "on"].includes((setting(enableVar) ?? "").toLowerCase());
+  return needed.length > 0 || on ? { ok: true } : { ok: false, reason: `set ${enableVar}=true` };
 }
 
-/** An event with what a plugin may leave out. Throws when it could not be told apart from others. */
-function completed(event: InboundEvent, name: string, now: number): InboundEvent {
+/** Fills in what a plugin may omit. Throws when the event cannot be identified. */
+function completeEvent(event: InboundEvent, name: string, now: number): InboundEvent {
   const { source, messageId } = event;
   const given = (value: unknown) => value !== undefined && value !== null && String(value) !== "";
   if (!given(messageId) || !given(source?.chatId))
-    throw new Error(`platform ${name}: an event needs messageId and source.chatId, the same whenever it is delivered`);
+    throw new Error(
+      `platform ${name}: an event needs messageId and source.chatId, and the same values when it is delivered again`,
+    );
   const userId = given(source.userId) ? String(source.userId) : null;
   return {
     ...event,
@@ -87,7 +88,7 @@ function completed(event: InboundEvent, name: string, now: number): InboundEvent
 }
 
 function guardedContext(context: PlatformContext, name: string): PlatformContext {
-  const complete = (event: InboundEvent) => completed(event, name, context.now());
+  const complete = (event: InboundEvent) => completeEvent(event, name, context.now());
   return {
     ...context,
     receive: async (event) => context.receive(complete(event)),
@@ -97,26 +98,22 @@ function guardedContext(context: PlatformContext, name: string): PlatformContext
 
 type Method = (...args: unknown[]) => unknown;
 
-/** A send that always answers: what is thrown, missing or late means that nobody knows. */
-function answering(method: Method, limitMs: number): Method {
+/** A send that always returns a result: an error, a missing result or a time-out becomes `unknown`. */
+function withSendResult(method: Method, limitMs: number): Method {
   const unknown = (reason: string): SendResult => ({ ok: false, kind: "unknown", reason });
   return async (...args) => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<SendResult>((resolve) => {
-      timer = setTimeout(() => resolve(unknown(`no word about a message for ${limitMs / 1000} s`)), limitMs);
-    });
+    const late = () => unknown(`the plugin did not report on a message within ${limitMs / 1000} s`);
     try {
-      const result = (await Promise.race([method(...args), late])) as SendResult | undefined;
-      return typeof result?.ok === "boolean" ? result : unknown("the plugin gave no answer about a message");
+      const work = Promise.resolve(method(...args) as SendResult | undefined);
+      const result = await withTimeout(work, limitMs, late);
+      return typeof result?.ok === "boolean" ? result : unknown("the plugin returned no result for a message");
     } catch (error) {
-      return unknown(reasonOf(error));
-    } finally {
-      clearTimeout(timer);
+      return unknown(errorMessage(error));
     }
   };
 }
 
-function quiet(method: Method): Method {
+function ignoreErrors(method: Method): Method {
   return async (...args) => {
     await (async () => method(...args))().catch(() => undefined);
   };
@@ -133,54 +130,61 @@ function orElse<T>(fallback: T): (method: Method) => Method {
     };
 }
 
-/** What it says about itself; red when it says nothing of use. */
-function healthOf(given: PlatformConnection): PlatformHealth {
+/** The reported health; red when the plugin reports nothing valid. */
+function readHealth(given: PlatformConnection): PlatformHealth {
   try {
     const health = given.health() as PlatformHealth | undefined;
-    if (health && HEALTH.includes(health.state)) return { ...health, provenAt: health.provenAt ?? null };
-    return { state: "red", provenAt: null, reason: "the plugin says nothing about the connection" };
+    if (health && HEALTH_STATES.includes(health.state)) return { ...health, provenAt: health.provenAt ?? null };
+    return { state: "red", provenAt: null, reason: "the plugin does not report the state of the connection" };
   } catch (error) {
-    return { state: "red", provenAt: null, reason: reasonOf(error) };
+    return { state: "red", provenAt: null, reason: errorMessage(error) };
   }
 }
 
-/** What a plugin throws where it should have answered becomes an answer. */
+/** Wraps a connection so that a method which throws returns a valid result instead. */
 function guardedConnection(given: PlatformConnection, name: string, sendMs: number): PlatformConnection {
   const methods = given as unknown as { readonly [name: string]: unknown };
   for (const needed of ["send", "health", "close"])
     if (typeof methods[needed] !== "function")
-      throw new UserError(`platform ${name}: what connect() resolves with has no ${needed}()`, {
-        hint: "Correct the plugin.",
+      throw new UserError(`platform ${name}: the result of connect() has no ${needed}()`, {
+        hint: "Fix the plugin.",
       });
   const bound = (key: string) => (methods[key] as Method).bind(given);
-  const having = (keys: readonly string[], wrap: (method: Method) => Method) =>
+  const wrapAll = (keys: readonly string[], wrap: (method: Method) => Method) =>
     Object.fromEntries(keys.filter((key) => typeof methods[key] === "function").map((key) => [key, wrap(bound(key))]));
   return {
     account: given.account ?? name,
-    ...(given.accountName ? { accountName: given.accountName } : {}),
-    ...having(SENDING, (method) => answering(method, sendMs)),
-    ...having([...QUIET, "drain"], quiet),
-    // Without a mark the message leaves all the same; a lost one is then sent again with a note.
-    ...having(["mark"], orElse(null)),
-    ...having(["working"], orElse(0)),
-    ...having(PLAIN, (method) => method),
-    health: () => healthOf(given),
+    accountName: given.accountName || undefined,
+    ...wrapAll(SEND_METHODS, (method) => withSendResult(method, sendMs)),
+    ...wrapAll([...BEST_EFFORT_METHODS, "drain"], ignoreErrors),
+    // A message without a mark is still sent; when it is lost, it is sent again with a note.
+    ...wrapAll(["mark"], orElse(null)),
+    ...wrapAll(["working"], orElse(0)),
+    ...wrapAll(OTHER_METHODS, (method) => method),
+    health: () => readHealth(given),
     close: async () => {
       await (async () => given.close())().catch(() => undefined);
     },
   } as PlatformConnection;
 }
 
-/** Throws when it cannot be used; the text is for the plugin's author. */
-export function completePlatform(given: PluginPlatform, plugin: string, sendMs: number = SEND_MS): Platform {
-  const name = checkName(given);
-  const settings = settingsOf(name, given.settings ?? []);
+export interface CompletePlatformOptions {
+  /** Platform names that are not available. */
+  readonly taken: readonly string[];
+  readonly sendTimeoutMs?: number | undefined;
+}
+
+/** Throws when the platform cannot be used; the message is for the plugin's author. */
+export function completePlatform(given: PluginPlatform, plugin: string, options: CompletePlatformOptions): Platform {
+  const name = checkPlatform(given, options.taken);
+  const sendMs = options.sendTimeoutMs ?? SEND_TIMEOUT_MS;
+  const settings = completeSettings(name, given.settings ?? []);
   const { capabilities, openSender, prove } = given;
   const guarded = (open: NonNullable<Platform["connect"]>) => async (context: PlatformContext) => {
     try {
       return guardedConnection(await open.call(given, guardedContext(context, name)), name, sendMs);
     } catch (error) {
-      throw passed(error);
+      throw asOwnUserError(error);
     }
   };
   return {
@@ -193,11 +197,11 @@ export function completePlatform(given: PluginPlatform, plugin: string, sendMs: 
     name,
     settings,
     capabilities: { ...PLAIN_CAPABILITIES, ...capabilities },
-    enabled: (settled) => {
+    enabled: (reader) => {
       try {
-        return given.enabled ? given.enabled(settled) : usuallyEnabled(settings, name, settled);
+        return given.enabled ? given.enabled(reader) : defaultEnabled(settings, name, reader);
       } catch (error) {
-        return { ok: false, reason: `plugin ${plugin}: ${reasonOf(error)}` };
+        return { ok: false, reason: `plugin ${plugin}: ${errorMessage(error)}` };
       }
     },
     connect: guarded(given.connect),
@@ -206,7 +210,7 @@ export function completePlatform(given: PluginPlatform, plugin: string, sendMs: 
       ? {
           prove: async (context) => {
             await prove.call(given, guardedContext(context, name)).catch((error: unknown) => {
-              throw passed(error);
+              throw asOwnUserError(error);
             });
           },
         }

@@ -1,4 +1,4 @@
-// A plugin as listings show it: what its manifest says, whether it runs, what it brings and what is wrong.
+// A plugin as a row of a listing: its manifest, its status, its registrations and its problems.
 import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
 import type { FoundPlugin } from "./discovery.ts";
@@ -20,28 +20,28 @@ export interface PluginRow {
   readonly remarks: readonly string[];
   readonly missingEnv: readonly string[];
   readonly registrations?: Registrations | undefined;
-  readonly provides: { readonly [sort: string]: readonly string[] };
+  readonly provides: { readonly [kind: string]: readonly string[] };
   readonly loadMs?: number | undefined;
 }
 
-/** What the host knows of one that runs. */
-export interface LoadedPlugins {
+/** The state of a plugin that runs. */
+export interface RunningPlugin {
   readonly problem: string | undefined;
   readonly known: Registrations | undefined;
   readonly ms: number | undefined;
 }
 
-function noEntry(plugin: FoundPlugin): string | undefined {
+function missingEntry(plugin: FoundPlugin): string | undefined {
   return plugin.manifest.modelProviders.length > 0 ? undefined : "it has no entry file (index.js, index.mjs, index.ts)";
 }
 
 export function pluginRow(
   plugin: FoundPlugin,
   where: { home: Home; config: Config },
-  running?: LoadedPlugins,
+  running?: RunningPlugin,
 ): PluginRow {
   const { manifest } = plugin;
-  const problem = running?.problem ?? manifestProblem(plugin) ?? (plugin.entry ? undefined : noEntry(plugin));
+  const problem = running?.problem ?? manifestProblem(plugin) ?? (plugin.entry ? undefined : missingEntry(plugin));
   return {
     key: plugin.key,
     name: manifest.name,
@@ -52,11 +52,11 @@ export function pluginRow(
     source: plugin.source,
     dir: plugin.dir,
     status: pluginStatus(plugin, where.config),
-    ...(problem ? { problem } : {}),
+    problem,
     remarks: manifest.problems,
     missingEnv: manifest.requiresEnv.map(({ name }) => name).filter((name) => !where.home.env[name]),
-    ...(running?.known ? { registrations: running.known } : {}),
+    registrations: running?.known,
     provides: manifest.provides,
-    ...(running?.ms === undefined ? {} : { loadMs: running.ms }),
+    loadMs: running?.ms,
   };
 }

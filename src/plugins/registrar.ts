@@ -1,24 +1,29 @@
-// The door for tools and slash commands: what is registered is completed, checked and entered. Built-ins use it too.
-// It is loaded at every start, so the rest of a plugin's context stays in files of its own.
+// Registers tools and slash commands of plugins and of the program itself: checks them and fills in defaults.
+// Loaded at every start, so the rest of a plugin's context is in other files.
 import type { TSchema } from "typebox";
 import type { CommandAnswer, SlashCommand } from "../core/command.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { HandlerTool, PluginContext, PluginSlashCommand } from "../core/plugin.ts";
 import type { Tool, ToolResult } from "../core/tool.ts";
 import type { Registry } from "../core/tool-registry.ts";
+import { withTimeout } from "../lib/async/with-timeout.ts";
 import type { Collected } from "./registrations.ts";
 
-const COMMAND_MS = 30_000;
+const COMMAND_TIMEOUT_MS = 30_000;
+
+function late(command: string): never {
+  throw new Error(`/${command} did not answer within ${COMMAND_TIMEOUT_MS / 1000} s`);
+}
 
 type GivenTool = (Omit<Tool, "toolset"> & { readonly toolset?: string | undefined }) | HandlerTool;
 
-function resultOf(value: unknown): ToolResult {
+function toToolResult(value: unknown): ToolResult {
   if (typeof value === "string") return { content: value };
   if (value !== null && typeof value === "object" && "content" in value) return value as ToolResult;
   return { content: JSON.stringify(value ?? null) };
 }
 
-/** Throws when the tool cannot be used; the text is for the plugin's author. */
+/** Throws when the tool cannot be used; the message is for the plugin's author. */
 function adaptTool(given: GivenTool, plugin: string): Tool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(given.name ?? ""))
     throw new Error(`a tool needs a name of up to 64 letters, digits, _ and -; found ${JSON.stringify(given.name)}`);
@@ -32,10 +37,12 @@ function adaptTool(given: GivenTool, plugin: string): Tool {
       ...(check
         ? {
             available: () =>
-              check() ? { ok: true as const } : { ok: false as const, reason: `${plugin} says it is not ready` },
+              check()
+                ? { ok: true as const }
+                : { ok: false as const, reason: `${plugin} reports that it is not ready` },
           }
         : {}),
-      run: async (args, context) => resultOf(await given.handler(args as JsonObject, context)),
+      run: async (args, context) => toToolResult(await given.handler(args as JsonObject, context)),
     };
   }
   if (typeof given.run !== "function") throw new Error(`tool ${given.name} has no run function`);
@@ -46,59 +53,47 @@ function adaptTool(given: GivenTool, plugin: string): Tool {
     ...given,
     toolset: given.toolset ?? plugin,
     description: given.description ?? "",
-    run: async (args, context) => resultOf(await run(args, context)),
+    run: async (args, context) => toToolResult(await run(args, context)),
   };
 }
 
-/** Lower case, without the slash, dashes for blanks. */
+/** Lower case, without the slash, with dashes instead of spaces. */
 export function commandName(name: string): string {
   return name.trim().replace(/^\//, "").toLowerCase().replaceAll(/\s+/g, "-");
 }
 
-async function within<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} did not answer within ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A plugin's command has half a minute; `patient` ones are the program's own. */
+/** Commands of plugins have a time limit; `untimed` is for those of the program itself. */
 function adaptCommand(given: PluginSlashCommand, plugin: string, untimed = false): SlashCommand {
   const name = commandName(given.name ?? "");
-  if (!/^[a-z][\w-]*$/.test(name)) throw new Error(`"${given.name}" is no name for a slash command`);
+  if (!/^[a-z][\w-]*$/.test(name)) throw new Error(`"${given.name}" is not a valid name for a slash command`);
   if (typeof given.run !== "function") throw new Error(`/${name} has no run function`);
   return {
     name,
     summary: given.summary ?? `From ${plugin}`,
-    ...(given.args ? { args: given.args } : {}),
-    ...(given.aliases ? { aliases: given.aliases.map(commandName) } : {}),
-    ...(given.whileBusy ? { whileBusy: true } : {}),
+    args: given.args || undefined,
+    aliases: given.aliases?.map(commandName),
+    whileBusy: given.whileBusy || undefined,
     run: async (args, context): Promise<CommandAnswer> => {
       const work = Promise.resolve(given.run(args, context));
-      const answer = await (untimed ? work : within(work, COMMAND_MS, `/${name}`));
+      const answer = await (untimed ? work : withTimeout(work, COMMAND_TIMEOUT_MS, () => late(name)));
       return answer !== null && typeof answer === "object" ? answer : { type: "text", text: answer ?? "" };
     },
   };
 }
 
-/** The part of a plugin's context that the program's own parts use. */
+/** The part of a plugin's context that the program uses for its own tools and commands. */
 export type Registrar = Pick<PluginContext, "registerTool" | "registerCommand">;
 export type RegisteredItems = Pick<Collected, "tools" | "commands">;
 
 export interface RegistrarOwner {
-  /** Stands in messages. */
+  /** Used in messages. */
   readonly name: string;
-  /** Its slash commands may take as long as they need: the program's own. */
+  /** Its slash commands have no time limit. */
   readonly untimed?: boolean | undefined;
 }
 
-export function createRegistrar(who: RegistrarOwner, into: RegisteredItems): Registrar {
-  const { name, untimed = false } = who;
+export function createRegistrar(owner: RegistrarOwner, into: RegisteredItems): Registrar {
+  const { name, untimed = false } = owner;
   return {
     registerTool: (tool, options) =>
       void into.tools.push({ tool: adaptTool(tool, name), override: options?.override === true }),
@@ -106,7 +101,7 @@ export function createRegistrar(who: RegistrarOwner, into: RegisteredItems): Reg
   };
 }
 
-/** Puts what was collected into the registry. `refused` hears of every name that stays with its owner. */
+/** Adds tools to the registry. `refused` is called with the reason for each tool that was not added. */
 export function registerTools(
   registry: Registry,
   owner: string,
@@ -119,7 +114,7 @@ export function registerTools(
   }
 }
 
-/** The command with those of its names that are free; undefined when its first one is taken. */
+/** The command without aliases that are taken; undefined when its name is taken. */
 export function registerCommand(taken: Set<string>, command: SlashCommand): SlashCommand | undefined {
   if (taken.has(command.name)) return undefined;
   taken.add(command.name);

@@ -1,4 +1,4 @@
-// The `register…` calls of a plugin's context, checked and collected.
+// The `register…` methods of a plugin's context: they check and collect what a plugin registers.
 import { isAbsolute, resolve } from "node:path";
 import { HOOK_NAMES } from "../core/hook.ts";
 import {
@@ -13,22 +13,32 @@ import { completePlatform } from "./plugin-platform.ts";
 import { createRegistrar, type RegistrarOwner } from "./registrar.ts";
 import type { Collected } from "./registrations.ts";
 
-/** The part of a plugin's context that registers. */
-export type Registering = Pick<PluginContext, Extract<keyof PluginContext, `register${string}`>>;
+/** The `register…` methods of a plugin's context. */
+export type RegistrationApi = Pick<PluginContext, Extract<keyof PluginContext, `register${string}`>>;
 
 function registerEngine(into: Collected, name: string, make: (options: EngineOptions) => PluginContextEngine): void {
   const [first] = into.contextEngines.keys();
   if (first === undefined) into.contextEngines.set(name, make);
-  else into.problems.push(`context engine "${name}" is refused: "${first}" is registered, and only one can be`);
+  else
+    into.problems.push(
+      `context engine "${name}" was not registered: a plugin can have one, and "${first}" is registered`,
+    );
 }
 
-/** Relative paths are inside `dir`. */
-export function registering(who: RegistrarOwner & { readonly dir: string }, into: Collected): Registering {
-  const { name } = who;
-  const registerPlatform = (given: PluginPlatform) => void into.platforms.push(completePlatform(given, name));
-  const inside = (path: string) => (isAbsolute(path) ? path : resolve(who.dir, path));
+export interface RegistrationOwner extends RegistrarOwner {
+  /** Relative paths start here. */
+  readonly dir: string;
+  /** Platform names that are not available. */
+  readonly takenPlatforms: readonly string[];
+}
+
+export function registrationApi(owner: RegistrationOwner, into: Collected): RegistrationApi {
+  const { name, takenPlatforms } = owner;
+  const registerPlatform = (platform: PluginPlatform) =>
+    void into.platforms.push(completePlatform(platform, name, { taken: takenPlatforms }));
+  const absolute = (path: string) => (isAbsolute(path) ? path : resolve(owner.dir, path));
   return {
-    ...createRegistrar(who, into),
+    ...createRegistrar(owner, into),
     registerHook: (hook, callback, options) => {
       if (typeof callback !== "function") throw new Error(`registerHook("${hook}") needs a function`);
       if (!HOOK_NAMES.includes(hook)) {
@@ -36,8 +46,7 @@ export function registering(who: RegistrarOwner & { readonly dir: string }, into
         into.problems.push(`there is no hook "${hook}"${guess ? `; did you mean "${guess}"?` : ""}`);
         return;
       }
-      const timeoutMs = options?.timeoutMs;
-      into.hooks.push({ name: hook, callback, ...(timeoutMs ? { timeoutMs } : {}) });
+      into.hooks.push({ name: hook, callback, timeoutMs: options?.timeoutMs || undefined });
     },
     registerCliCommand: (command) => {
       if (!/^[a-z][\w-]*$/.test(command.name) || typeof command.run !== "function")
@@ -55,10 +64,10 @@ export function registering(who: RegistrarOwner & { readonly dir: string }, into
     registerModelProvider: (row) => void into.modelProviders.push(row),
     registerWebSearchProvider: (provider) => void into.webProviders.push(provider),
     registerSkill: (skill, path, description = "") => {
-      if (!/^[A-Za-z0-9_-]+$/.test(skill)) throw new Error(`"${skill}" is no name for a skill`);
-      into.skills.push({ name: `${name}:${skill}`, path: inside(path), description });
+      if (!/^[A-Za-z0-9_-]+$/.test(skill)) throw new Error(`"${skill}" is not a valid skill name`);
+      into.skills.push({ name: `${name}:${skill}`, path: absolute(path), description });
     },
-    registerSkillRoot: (path) => void into.skillRoots.push(inside(path)),
+    registerSkillRoot: (path) => void into.skillRoots.push(absolute(path)),
     registerPlatform,
     registerProvider: (seam, provider) => {
       if (seam === "platform") return registerPlatform(provider as unknown as PluginPlatform);

@@ -1,4 +1,4 @@
-// Everything that one plugin's `register` handed over, as it is: functions and objects.
+// Everything that one plugin registered: functions and objects.
 import type { SlashCommand } from "../core/command.ts";
 import type { HookName } from "../core/hook.ts";
 import type { Platform } from "../core/platform.ts";
@@ -33,7 +33,7 @@ export interface Collected {
   readonly skillRoots: string[];
   readonly providers: { readonly seam: Seam; readonly provider: NamedProvider }[];
   readonly closers: (() => Promise<void> | void)[];
-  /** What was refused, for the person. */
+  /** Registrations that were rejected, for the user. */
   readonly problems: string[];
 }
 

@@ -1,7 +1,8 @@
-// Looks through folders for plugins and reads their manifests: the slow way, taken when something has changed.
+// Scans folders for plugins and reads their manifests. Slow, so it is only done when something has changed.
 import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import type { PluginManifest } from "../core/plugin.ts";
+import { isRecord } from "../lib/json/is-record.ts";
 import { parseJson } from "../lib/json/parse-json.ts";
 import { fileStamp, modifiedTime } from "./file-stamp.ts";
 import { readManifest } from "./manifest.ts";
@@ -9,14 +10,14 @@ import type { CachedPlugin, CachedRoot } from "./plugin-cache.ts";
 
 const MANIFESTS = ["plugin.yaml", "plugin.yml"];
 const ENTRIES = ["index.js", "index.mjs", "index.ts", "plugin.js", "plugin.mjs", "plugin.ts", "dist/index.js"];
-/** A folder may change once more within the tick of its clock: younger ones are looked at again the next time. */
-const SETTLED_MS = 2_000;
+/** A folder that changed this recently may change again without a new modification time, so it is scanned again next time. */
+const RECENT_MS = 2_000;
 
 function stat(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
 
-/** The entry file, inside the folder; a path that leads out of it counts as missing. */
+/** The entry file. A path outside the folder is ignored. */
 function findEntry(dir: string, main: string | undefined): string | null {
   for (const name of main ? [main] : ENTRIES) {
     const path = resolve(dir, name);
@@ -47,26 +48,24 @@ async function packageManifest(raw: unknown, dir: string): Promise<unknown> {
     version: pack.version,
     description: pack.description,
     author: typeof author === "object" ? author?.name : author,
-    main: typeof pack.main === "string" ? pack.main : exportOf(pack.exports),
-    ...(inner !== null && typeof inner === "object" ? inner : {}),
+    main: typeof pack.main === "string" ? pack.main : mainExport(pack.exports),
+    ...(isRecord(inner) ? inner : {}),
   };
 }
 
-function exportOf(exports: unknown): string | undefined {
+function mainExport(exports: unknown): string | undefined {
   if (typeof exports === "string") return exports;
-  if (exports === null || typeof exports !== "object") return undefined;
-  const map = exports as { readonly [key: string]: unknown };
-  return exportOf(map["."] ?? map.import ?? map.default);
+  return isRecord(exports) ? mainExport(exports["."] ?? exports.import ?? exports.default) : undefined;
 }
 
-interface Place {
+interface ManifestFile {
   readonly dir: string;
   readonly file: string;
   readonly info: Stats;
   readonly category?: string | undefined;
 }
 
-function manifestIn(dir: string): Place | undefined {
+function findManifest(dir: string): ManifestFile | undefined {
   for (const name of MANIFESTS) {
     const file = join(dir, name);
     const info = stat(file);
@@ -83,31 +82,31 @@ function folders(root: string): string[] {
     .sort();
 }
 
-/** A folder with a manifest is a plugin; one without is a category and is searched one level deeper, no further. */
-function placesIn(root: string, watched: string[]): Place[] {
-  const places: Place[] = [];
+/** A folder with a manifest is a plugin; a folder without one is a category with plugins directly below it. */
+function findManifests(root: string, watched: string[]): ManifestFile[] {
+  const found: ManifestFile[] = [];
   for (const category of folders(root)) {
     const dir = join(root, category);
-    const flat = manifestIn(dir);
+    const flat = findManifest(dir);
     if (flat) {
-      places.push(flat);
+      found.push(flat);
       continue;
     }
     watched.push(dir);
     for (const inner of folders(dir)) {
-      const nested = manifestIn(join(dir, inner));
-      if (nested) places.push({ ...nested, category });
+      const nested = findManifest(join(dir, inner));
+      if (nested) found.push({ ...nested, category });
       else watched.push(join(dir, inner));
     }
   }
-  return places;
+  return found;
 }
 
-/** Packages that were installed on purpose, not what they depend on: the package.json above them lists them. */
-function packagePlaces(own: string): Place[] {
+/** The packages that package.json lists, without their dependencies. */
+function findPackages(own: string): ManifestFile[] {
   if (!stat(own)) return [];
   const { dependencies } = (parseJson(readFileSync(own, "utf8")) ?? {}) as { dependencies?: object | undefined };
-  return Object.keys(dependencies ?? {}).flatMap((name): Place[] => {
+  return Object.keys(dependencies ?? {}).flatMap((name): ManifestFile[] => {
     const dir = join(dirname(own), "node_modules", name);
     const file = join(dir, "package.json");
     const info = stat(file);
@@ -117,34 +116,34 @@ function packagePlaces(own: string): Place[] {
   });
 }
 
-/** What is known of the same file in the same state needs no reading. */
-async function readPlace(place: Place, before: CachedRoot | undefined): Promise<CachedPlugin> {
-  const { dir, file, info, category } = place;
+/** A manifest that has not changed since the last scan is not read again. */
+async function readPlugin(found: ManifestFile, before: CachedRoot | undefined): Promise<CachedPlugin> {
+  const { dir, file, info, category } = found;
   const stamp = fileStamp(info);
-  const kept = before?.plugins.find((plugin) => plugin.file === file && plugin.stamp === stamp);
-  const where = { folder: basename(dir), ...(category ? { category } : {}) };
-  const manifest: PluginManifest = kept?.manifest ?? readManifest(await parseManifest(file), where);
+  const known = before?.plugins.find((plugin) => plugin.file === file && plugin.stamp === stamp);
+  const where = { folder: basename(dir), category };
+  const manifest: PluginManifest = known?.manifest ?? readManifest(await parseManifest(file), where);
   const entry = findEntry(dir, manifest.main);
   return { dir, file, stamp, manifest, entry, key: category ? `${category}/${where.folder}` : manifest.name };
 }
 
-function settledTime(path: string): number {
+function stableTime(path: string): number {
   const time = modifiedTime(path);
-  return time > Date.now() - SETTLED_MS ? 0 : time;
+  return time > Date.now() - RECENT_MS ? 0 : time;
 }
 
 /** `root` is a folder of plugins, or the package.json that lists packages. */
 export async function scanRoot(root: string, before?: CachedRoot): Promise<CachedRoot> {
   const packages = basename(root) === "package.json";
   const watched = [root, ...(packages ? [join(dirname(root), "node_modules", ".package-lock.json")] : [])];
-  const places = packages ? packagePlaces(root) : placesIn(root, watched);
-  const plugins = await Promise.all(places.map((place) => readPlace(place, before)));
+  const manifests = packages ? findPackages(root) : findManifests(root, watched);
+  const plugins = await Promise.all(manifests.map((manifest) => readPlugin(manifest, before)));
   for (const plugin of plugins) if (plugin.entry === null) watched.push(plugin.dir);
-  return { folders: watched.map((path) => [path, settledTime(path)] as const), plugins };
+  return { folders: watched.map((path) => [path, stableTime(path)] as const), plugins };
 }
 
-/** One folder as a plugin, wherever it lies; undefined when it has no manifest. */
+/** Reads the plugin in a folder; undefined when it has no manifest. */
 export async function scanFolder(dir: string): Promise<CachedPlugin | undefined> {
-  const place = manifestIn(dir);
-  return place && readPlace(place, undefined);
+  const manifest = findManifest(dir);
+  return manifest && readPlugin(manifest, undefined);
 }

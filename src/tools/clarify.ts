@@ -1,4 +1,4 @@
-// Asks the person a question and waits for the answer.
+// The clarify tool: asks the user a question and waits for the answer.
 import { Type } from "../core/schema.ts";
 import { defineTool, jsonResult, type Tool, toolError } from "../core/tool.ts";
 import { underSignals } from "../lib/async/joined-signal.ts";
@@ -12,7 +12,7 @@ export function clarifyTool(options: { timeoutMs: number }): Tool {
     minWindow: "medium",
     notForSubagents: "a subagent has nobody to ask",
     description:
-      "Ask the person when a decision is theirs and cannot be found out. Offer up to four choices, or none for a free answer. Do not ask for permission to run commands: the approval prompt does that.",
+      "Ask the user when a decision is theirs and cannot be found out. Offer up to four choices, or none for a free answer. Do not ask for permission to run commands: the approval prompt does that.",
     parameters: Type.Object({
       question: Type.String({ description: "The question, complete in itself" }),
       choices: Type.Optional(
@@ -31,7 +31,7 @@ export function clarifyTool(options: { timeoutMs: number }): Tool {
           question,
           choices_offered: choices,
           user_response: null,
-          note: "Nobody is here to answer. Choose a sensible default, say which, and go on.",
+          note: "No user can answer here. Choose a sensible default, say which, and continue.",
         });
       }
       const answer = await underSignals([context.signal], options.timeoutMs, (deadline) =>
@@ -42,7 +42,7 @@ export function clarifyTool(options: { timeoutMs: number }): Tool {
           question,
           choices_offered: choices,
           user_response: null,
-          note: "No answer in time. Choose a sensible default, say which, and go on.",
+          note: "No answer in time. Choose a sensible default, say which, and continue.",
         });
       }
       return jsonResult({ question, choices_offered: choices, user_response: answer });

@@ -1,4 +1,4 @@
-// send_message: the model writes to a chat other than its own, by name or id; each message passes the gate.
+// The send_message tool: sends a message to another chat, by name or id. The gate checks every message.
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -19,27 +19,27 @@ import {
 } from "../core/tool.ts";
 
 const WAIT_MS = 20_000;
-const SHOWN = 300;
+const SUMMARY_CHARS = 300;
 
-/** A place to write to, as the model is told about it. */
+/** A chat in the list for the model. */
 export interface MessageTarget {
-  /** What to pass as `target`. */
+  /** The value for `target`. */
   readonly target: string;
   readonly name: string;
   readonly kind: string;
 }
 
 export interface SendMessageParts {
-  /** Every place that this conversation may write to. */
+  /** Every chat that this conversation may write to. */
   targets(): Promise<readonly MessageTarget[]>;
-  /** The chat that the words mean, or why there is none. */
+  /** The chat with this name or id, or why there is none. */
   find(target: string): Promise<DeliveryTarget | { readonly error: string }>;
-  /** Undefined when it was sent or is durably queued. */
+  /** Returns undefined when the message was sent or queued durably, or else the problem. */
   send(
     target: DeliveryTarget,
-    message: Pick<DeliveryMessage, "text" | "media" | "mediaWish" | "waitMs">,
+    message: Pick<DeliveryMessage, "text" | "media" | "mediaOptions" | "waitMs">,
   ): Promise<string | undefined>;
-  /** Files that never leave, whatever the mode: keys and passwords; for a guest also the home. */
+  /** True for files that are never sent: keys and passwords; for a guest also the home. */
   isProtected(path: string, role: Role): Promise<boolean>;
   readonly gate: Gate;
 }
@@ -52,22 +52,22 @@ const parameters = Type.Object({
     }),
   ),
   message: Type.Optional(
-    Type.String({ description: "The text. MEDIA:/absolute/path on a line of its own sends a file along" }),
+    Type.String({ description: "The text. MEDIA:/absolute/path on a separate line sends a file too" }),
   ),
 });
 
 type Args = Static<typeof parameters>;
 
-function fileAt(written: string): string | null {
+function findFile(written: string): string | null {
   const path = written.startsWith("~/") ? join(homedir(), written.slice(2)) : written;
   return isSendable(path) && isAbsolute(path) && statSync(path, { throwIfNoEntry: false })?.isFile() ? path : null;
 }
 
-function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
+function formatTarget({ platform, chatId, threadId }: DeliveryTarget): string {
   return `${platform}:${chatId}${threadId ? `:${threadId}` : ""}`;
 }
 
-async function refused(
+async function findRefusal(
   parts: SendMessageParts,
   to: string,
   content: { readonly text: string; readonly paths: readonly string[] },
@@ -76,27 +76,27 @@ async function refused(
   const about = gateContext("send_message", context);
   for (const path of content.paths)
     if (await parts.isProtected(path, context.human.guest ? "guest" : "owner"))
-      return `${path} holds keys or passwords, or is the owner's, and is never sent. Nothing was sent.`;
+      return `${path} contains keys or passwords or belongs to the owner, and is never sent. Nothing was sent.`;
   const files = content.paths.length > 0 ? ` with ${content.paths.join(", ")}` : "";
-  const summary = `to ${to}${files}: ${content.text.slice(0, SHOWN)}`;
+  const summary = `to ${to}${files}: ${content.text.slice(0, SUMMARY_CHARS)}`;
   const verdict = await parts.gate.check({ kind: "send", to, summary }, about);
   return verdict.allowed ? undefined : verdict.message;
 }
 
 async function send(parts: SendMessageParts, args: Args, context: ToolContext): Promise<ToolResult> {
   const { target: wanted = "", message = "" } = args;
-  if (wanted.trim() === "") return toolError("Name a target.", { hint: 'See the places with action "list".' });
+  if (wanted.trim() === "") return toolError("Name a target.", { hint: 'List the chats with action "list".' });
   if (message.trim() === "") return toolError("There is no message to send.");
   const target = await parts.find(wanted.trim());
-  if ("error" in target) return toolError(target.error, { hint: 'See the places with action "list".' });
-  const { text, paths, options } = takeMarkers(message, fileAt);
+  if ("error" in target) return toolError(target.error, { hint: 'List the chats with action "list".' });
+  const { text, paths, options } = takeMarkers(message, findFile);
   const missing = /MEDIA:\s*\S+/.exec(text)?.[0];
   if (missing !== undefined)
     return toolError(`${missing}: there is no such file, or files of this kind are not sent. Nothing was sent.`);
-  const to = addressOf(target);
-  const denial = await refused(parts, to, { text, paths }, context);
+  const to = formatTarget(target);
+  const denial = await findRefusal(parts, to, { text, paths }, context);
   if (denial !== undefined) return toolError(denial);
-  const problem = await parts.send(target, { text, media: paths, mediaWish: options, waitMs: WAIT_MS });
+  const problem = await parts.send(target, { text, media: paths, mediaOptions: options, waitMs: WAIT_MS });
   return problem === undefined
     ? jsonResult({ success: true, target: to })
     : toolError(`The message to ${to} was not delivered: ${problem}`);
@@ -108,7 +108,7 @@ export function sendMessageTool(parts: SendMessageParts): Tool {
     toolset: "messaging",
     notForSubagents: "a subagent must not write to other people",
     description:
-      'Write to a person or channel on a connected chat platform, other than the reply you are giving here. Look the place up with action "list" before you write to somebody by name.',
+      'Write to a person or channel on a connected chat platform, other than the reply you are giving here. Look the chat up with action "list" before you write to somebody by name.',
     parameters,
     mutates: true,
     overlap: "alone",

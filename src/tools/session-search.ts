@@ -1,4 +1,4 @@
-// Finds past conversations: browse the latest, search for words, scroll through one. Answers from the index, without a model.
+// The session_search tool: lists, searches and reads past conversations, from the index and without a model.
 
 import { type Content, type JsonObject, textOf } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
@@ -25,7 +25,7 @@ const parameters = Type.Object({
 
 interface Scope {
   readonly store: SessionLog & SessionIndex;
-  /** Where several people share a home, only this one's conversations. */
+  /** Only conversations of this user, when several share a home. */
   readonly userId?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ function isoTime(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
 }
 
-/** The current conversation is in the window already: its whole lineage is left out. */
+/** The sessions of the current conversation, which are left out of results. */
 async function currentLineage(store: SessionLog & SessionIndex, sessionId: string): Promise<Set<string>> {
   return new Set([sessionId, ...(await store.ancestors(sessionId))]);
 }
@@ -43,7 +43,7 @@ async function recent(scope: Scope, limit: number, current: Set<string>): Promis
     excludeSources: HIDDEN_SOURCES,
     limit: limit + 5,
     orderByLastActive: true,
-    ...(scope.userId ? { userId: scope.userId } : {}),
+    userId: scope.userId || undefined,
   });
   const results = rows
     .filter((row) => !current.has(row.id) && !current.has(row._lineage_root_id ?? ""))
@@ -66,7 +66,7 @@ async function recent(scope: Scope, limit: number, current: Set<string>): Promis
   };
 }
 
-async function rootOf(store: SessionLog & SessionIndex, id: string, roots: Map<string, string>): Promise<string> {
+async function findRoot(store: SessionLog & SessionIndex, id: string, roots: Map<string, string>): Promise<string> {
   const known = roots.get(id);
   if (known) return known;
   const root = (await store.ancestors(id))[0] ?? id;
@@ -82,13 +82,13 @@ async function search(
   const answer = await scope.store.searchMessages(query, {
     excludeSources: HIDDEN_SOURCES,
     limit: HITS,
-    ...(options.roles ? { roleFilter: options.roles } : {}),
-    ...(scope.userId ? { userId: scope.userId } : {}),
+    roleFilter: options.roles,
+    userId: scope.userId || undefined,
   });
   const roots = new Map<string, string>();
   const groups = new Map<string, SearchHit[]>();
   for (const hit of answer.hits) {
-    const root = await rootOf(scope.store, hit.session_id, roots);
+    const root = await findRoot(scope.store, hit.session_id, roots);
     if (options.current.has(root) || options.current.has(hit.session_id)) continue;
     const group = groups.get(root) ?? [];
     if (group.length === 0 && groups.size >= options.limit) continue;
@@ -124,7 +124,7 @@ async function search(
   };
 }
 
-function line(row: MessageRow): JsonObject {
+function formatRow(row: MessageRow): JsonObject {
   const text =
     typeof row.content === "string" ? row.content : Array.isArray(row.content) ? textOf(row.content as Content) : "";
   const calls = (row.tool_calls ?? []).map(
@@ -156,7 +156,7 @@ async function scroll(scope: Scope, wanted: string, offset: number): Promise<Jso
     started_at: isoTime(session.started_at),
     total_messages: session.message_count,
     offset,
-    messages: page.map(line),
+    messages: page.map(formatRow),
     ...(next < session.message_count ? { next_offset: next } : {}),
   };
 }
@@ -168,7 +168,7 @@ export function sessionSearchTool(scope: Scope): Tool {
     housekeeping: true,
     minWindow: "medium",
     description:
-      "Search past conversations with this person: no arguments lists the latest, query finds words in all of them, session_id reads one. Use it when they refer to something said before.",
+      "Search past conversations with this user: no arguments lists the latest, query finds words in all of them, session_id reads one. Use it when they refer to something said before.",
     parameters,
     overlap: "parallel",
     repeatable: true,
@@ -189,7 +189,7 @@ export function sessionSearchTool(scope: Scope): Tool {
         ?.split(",")
         .map((role) => role.trim())
         .filter(Boolean);
-      return jsonResult(await search(scope, args.query, { limit, current, ...(roles?.length ? { roles } : {}) }));
+      return jsonResult(await search(scope, args.query, { limit, current, roles: roles?.length ? roles : undefined }));
     },
   });
 }

@@ -1,4 +1,4 @@
-// The task list of a conversation. Its state is the last list that the log holds, so resume and compaction keep it.
+// The todo tool: the task list of a conversation. Restored from its last result in the message log on resume.
 
 import { type Message, textOf } from "../core/message.ts";
 import { Type } from "../core/schema.ts";
@@ -29,7 +29,7 @@ const parameters = Type.Object({
   ),
 });
 
-/** One list per conversation; filled from the log when a conversation is resumed. */
+/** One list per conversation. */
 export interface TodoLists {
   get(conversationId: string): readonly Todo[];
   set(conversationId: string, todos: readonly Todo[]): void;
@@ -40,7 +40,7 @@ export function createTodoLists(): TodoLists {
   return { get: (id) => lists.get(id) ?? [], set: (id, todos) => void lists.set(id, todos) };
 }
 
-function merged(current: readonly Todo[], changes: readonly Todo[]): Todo[] {
+function mergeTodos(current: readonly Todo[], changes: readonly Todo[]): Todo[] {
   const byId = new Map(current.map((todo) => [todo.id, todo]));
   for (const change of changes) byId.set(change.id, { ...byId.get(change.id), ...change });
   return [...byId.values()];
@@ -70,7 +70,7 @@ export function todoTool(lists: TodoLists): Tool {
         if (new Set(ids).size !== ids.length) return toolError("every todo needs its own id");
         lists.set(
           context.conversationId,
-          args.merge ? merged(lists.get(context.conversationId), args.todos) : args.todos,
+          args.merge ? mergeTodos(lists.get(context.conversationId), args.todos) : args.todos,
         );
       }
       const todos = lists.get(context.conversationId);
@@ -79,7 +79,7 @@ export function todoTool(lists: TodoLists): Tool {
   });
 }
 
-/** The list that a stored conversation ended with: the newest result of the todo tool. */
+/** The list at the end of a stored conversation, from the newest result of the todo tool. */
 export function todosFromLog(messages: readonly Message[]): readonly Todo[] {
   for (const message of messages.toReversed()) {
     if (message.role !== "tool" || message.tool_name !== "todo") continue;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CORE_TOOLS, isToolset, resolveToolsets, TOOLSETS } from "./toolsets.ts";
 
-it("has every leaf, composite and platform toolset with its size", () => {
+it("has every toolset with its number of tools", () => {
   expect(Object.keys(TOOLSETS)).toHaveLength(56);
   expect(CORE_TOOLS).toHaveLength(48);
   const sizes = Object.fromEntries(
@@ -32,7 +32,7 @@ it("has every leaf, composite and platform toolset with its size", () => {
   });
 });
 
-it("resolves each tool once, follows old names, ignores unknown ones, and lets plugins extend a toolset", () => {
+it("resolves each tool once, accepts old names, ignores unknown ones, and lets plugins extend a toolset", () => {
   expect(resolveToolsets(["file", "file_tools", "debugging"])).toEqual([
     "read_file",
     "write_file",

@@ -1,4 +1,4 @@
-// Toolsets: names for groups of tools, as data. A platform's bundle says which tools a surface starts with.
+// Toolsets, named groups of tools, and the default bundle of each platform.
 
 export interface Toolset {
   readonly description: string;
@@ -57,7 +57,7 @@ const SPOTIFY_TOOLS = [
   "spotify_library",
 ];
 
-/** What the terminal, scheduled jobs and chat platforms share. */
+/** The tools that the terminal, scheduled jobs and chat platforms have in common. */
 export const CORE_TOOLS: readonly string[] = [
   "web_search",
   "web_extract",
@@ -128,53 +128,53 @@ const MESSAGING_BUNDLES = [
   "yuanbao",
 ].map((platform) => `hermes-${platform}`);
 
-const one = (description: string, ...tools: string[]): Toolset => ({ description, tools });
+const toolset = (description: string, ...tools: string[]): Toolset => ({ description, tools });
 
 export const TOOLSETS: { readonly [name: string]: Toolset } = {
-  web: one("Search the web and read pages", "web_search", "web_extract"),
-  search: one("Search the web", "web_search"),
-  x_search: one("Search posts on X", "x_search"),
-  vision: one("Look at images", "vision_analyze"),
-  video: one("Watch videos", "video_analyze"),
-  image_gen: one("Make images", "image_generate"),
-  video_gen: one("Make videos", "video_generate"),
-  computer_use: one("Use the desktop", "computer_use"),
-  terminal: one("Run commands and look after processes", "terminal", "process"),
-  moa: one("Ask several models and merge their answers", "mixture_of_agents"),
-  skills: one("Find, read and write skills", ...SKILL_TOOLS),
-  browser: one("Drive a browser", ...BROWSER_TOOLS, "web_search"),
-  cronjob: one("Schedule jobs", "cronjob"),
-  messaging: one("Send messages to chats", "send_message"),
-  file: one("Read, write, patch and search files", ...FILE_TOOLS),
-  tts: one("Speak", "text_to_speech"),
-  todo: one("Keep a task list", "todo"),
-  memory: one("Remember facts", "memory"),
-  session_search: one("Search past conversations", "session_search"),
-  clarify: one("Ask the person", "clarify"),
-  code_execution: one("Run a script that calls tools", "execute_code"),
-  delegation: one("Hand tasks to subagents", "delegate_task"),
-  homeassistant: one("Control Home Assistant", ...HOME_ASSISTANT_TOOLS),
-  kanban: one("Work on boards", ...KANBAN_TOOLS),
-  discord: one("Discord: read and search", "discord"),
-  discord_admin: one("Discord: administer", "discord_admin"),
-  yuanbao: one("Yuanbao groups", ...YUANBAO_TOOLS),
-  feishu_doc: one("Feishu documents", "feishu_doc_read"),
-  feishu_drive: one("Feishu comments", ...FEISHU_DRIVE_TOOLS),
-  spotify: one("Control Spotify", ...SPOTIFY_TOOLS),
+  web: toolset("Search the web and read pages", "web_search", "web_extract"),
+  search: toolset("Search the web", "web_search"),
+  x_search: toolset("Search posts on X", "x_search"),
+  vision: toolset("Look at images", "vision_analyze"),
+  video: toolset("Watch videos", "video_analyze"),
+  image_gen: toolset("Make images", "image_generate"),
+  video_gen: toolset("Make videos", "video_generate"),
+  computer_use: toolset("Use the desktop", "computer_use"),
+  terminal: toolset("Run commands and control processes", "terminal", "process"),
+  moa: toolset("Ask several models and merge their answers", "mixture_of_agents"),
+  skills: toolset("Find, read and write skills", ...SKILL_TOOLS),
+  browser: toolset("Drive a browser", ...BROWSER_TOOLS, "web_search"),
+  cronjob: toolset("Schedule jobs", "cronjob"),
+  messaging: toolset("Send messages to chats", "send_message"),
+  file: toolset("Read, write, patch and search files", ...FILE_TOOLS),
+  tts: toolset("Speak", "text_to_speech"),
+  todo: toolset("Keep a task list", "todo"),
+  memory: toolset("Remember facts", "memory"),
+  session_search: toolset("Search past conversations", "session_search"),
+  clarify: toolset("Ask the user", "clarify"),
+  code_execution: toolset("Run a script that calls tools", "execute_code"),
+  delegation: toolset("Hand tasks to subagents", "delegate_task"),
+  homeassistant: toolset("Control Home Assistant", ...HOME_ASSISTANT_TOOLS),
+  kanban: toolset("Work on boards", ...KANBAN_TOOLS),
+  discord: toolset("Discord: read and search", "discord"),
+  discord_admin: toolset("Discord: administer", "discord_admin"),
+  yuanbao: toolset("Yuanbao groups", ...YUANBAO_TOOLS),
+  feishu_doc: toolset("Feishu documents", "feishu_doc_read"),
+  feishu_drive: toolset("Feishu comments", ...FEISHU_DRIVE_TOOLS),
+  spotify: toolset("Control Spotify", ...SPOTIFY_TOOLS),
   debugging: { description: "Find and fix problems", tools: ["terminal", "process"], includes: ["web", "file"] },
   safe: { description: "Nothing that touches this machine", tools: [], includes: ["web", "vision", "image_gen"] },
   ...platformBundles(),
-  "hermes-discord": one("The tools a Discord conversation starts with", ...CORE_TOOLS, "discord", "discord_admin"),
-  "hermes-feishu": one(
+  "hermes-discord": toolset("The tools a Discord conversation starts with", ...CORE_TOOLS, "discord", "discord_admin"),
+  "hermes-feishu": toolset(
     "The tools a Feishu conversation starts with",
     ...CORE_TOOLS,
     "feishu_doc_read",
     ...FEISHU_DRIVE_TOOLS,
   ),
-  "hermes-yuanbao": one("The tools a Yuanbao conversation starts with", ...CORE_TOOLS, ...YUANBAO_TOOLS),
+  "hermes-yuanbao": toolset("The tools a Yuanbao conversation starts with", ...CORE_TOOLS, ...YUANBAO_TOOLS),
   "hermes-gateway": { description: "Everything any chat platform has", tools: [], includes: MESSAGING_BUNDLES },
-  "hermes-acp": one("The tools an editor session starts with", ...ACP_TOOLS),
-  "hermes-api-server": one(
+  "hermes-acp": toolset("The tools an editor session starts with", ...ACP_TOOLS),
+  "hermes-api-server": toolset(
     "The tools an API client starts with",
     ...ACP_TOOLS,
     "cronjob",
@@ -183,7 +183,7 @@ export const TOOLSETS: { readonly [name: string]: Toolset } = {
   ),
 };
 
-/** Older names that configurations may still hold. */
+/** Old names that may occur in configurations. */
 const LEGACY: { readonly [name: string]: readonly string[] } = {
   web_tools: ["web"],
   terminal_tools: ["terminal"],
@@ -197,7 +197,7 @@ const LEGACY: { readonly [name: string]: readonly string[] } = {
   tts_tools: ["tts"],
 };
 
-/** Toolsets that a person must switch on. */
+/** Toolsets that are off until the user switches them on. */
 export const OFF_BY_DEFAULT: readonly string[] = [
   "moa",
   "homeassistant",
@@ -218,7 +218,7 @@ export function isToolset(name: string, extra: ExtraToolsets = new Map()): boole
   );
 }
 
-/** Tool names of the toolsets, each once, in first-seen order. Cycles and diamonds are fine; unknown names give nothing. */
+/** Tool names of the toolsets, without duplicates, in order of first occurrence. Unknown names are ignored; cycles are allowed. */
 export function resolveToolsets(names: readonly string[], extra: ExtraToolsets = new Map()): string[] {
   const tools = new Set<string>();
   const seen = new Set<string>();

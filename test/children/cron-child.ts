@@ -28,7 +28,7 @@ const scheduler = new Scheduler({
   run: async (job, run) => {
     say("starts", `${job.id} ${run.occurrence}`);
     await sleep(Math.random() * 10);
-    return { ok: true, told: true };
+    return { ok: true, reported: true };
   },
   alert: async (run) => {
     say("alerts", `${run.id}`);

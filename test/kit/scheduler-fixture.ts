@@ -19,7 +19,7 @@ export class SchedulerBed {
   readonly alerts: string[] = [];
   readonly runs: string[] = [];
   /** What a run comes to. */
-  result: (job: Job, signal: AbortSignal) => Promise<JobResult> = async () => ({ ok: true, told: true });
+  result: (job: Job, signal: AbortSignal) => Promise<JobResult> = async () => ({ ok: true, reported: true });
   readonly #opened: { close(): void }[] = [];
   readonly #notice: (text: string) => void;
 
@@ -40,7 +40,7 @@ export class SchedulerBed {
     });
     this.result = async () => {
       await gate;
-      return { ok: true, told: true };
+      return { ok: true, reported: true };
     };
     return finish;
   }

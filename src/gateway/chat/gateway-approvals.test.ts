@@ -97,7 +97,7 @@ describe("jobs that a guest makes", () => {
   it("reach no more than the guest: the home is closed to them, and scripts are the owner's", async () => {
     const w = await usersWorld({ files: { "memories/USER.md": "PEACH is the owner's", "scripts/x.sh": "echo hi" } });
     w.telegram.say(GUEST, call("cronjob", { action: "create", schedule: "every 1h", prompt: "x", script: "x.sh" }));
-    expect(await resultIn(w, GUEST)).toContain("Scripts run for the owner");
+    expect(await resultIn(w, GUEST)).toContain("Only the owner can use scripts");
     const prompt = call("read_file", { path: join(w.home.path, "memories/USER.md") });
     const cron = await w.opened.app.cron();
     const origin = { platform: "telegram", chat_id: String(GUEST), tenant: `telegram-user-${GUEST}` };

@@ -1,4 +1,4 @@
-// Pages as people write them, well and badly, and what a reader gets of them.
+// Pages with valid and invalid markup, and their Markdown.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { htmlToMarkdown, htmlToMarkdownInSlices } from "./to-markdown.ts";
@@ -34,7 +34,7 @@ describe("text", () => {
 });
 
 describe("blocks", () => {
-  it("headings, without the sign that links to them", async () => {
+  it("headings, without links to themselves", async () => {
     expect(await md('<h1>A</h1><h2 id=b><a href="#b">#</a> B <b>bold</b></h2><h3><b>C</b></h3>')).toBe(
       "# A\n\n## B **bold**\n\n### C",
     );
@@ -62,7 +62,7 @@ describe("blocks", () => {
     expect(await md("<dl><dt>Term<dd>Meaning<dt>Other<dd>More</dl>")).toBe("**Term**\n: Meaning\n\n**Other**\n: More");
   });
 
-  it("code keeps its spaces, its language and its backticks", async () => {
+  it("code keeps its white space, language and backticks", async () => {
     const html = '<pre><code class="hljs language-TypeScript">if (a &lt; b) {\n  go();\n}\n\n```\n</code></pre>';
     expect(await md(html)).toBe("````typescript\nif (a < b) {\n  go();\n}\n\n```\n````");
     expect(await md('<div class="highlight-source-js"><pre><span class="lineno">1</span>x()</pre></div>')).toBe(
@@ -73,7 +73,7 @@ describe("blocks", () => {
 });
 
 describe("tables", () => {
-  it("with a heading, a caption, bars in the text and cells that span", async () => {
+  it("with a heading, a caption, pipes in the text and column spans", async () => {
     const html =
       "<table><caption>Prices</caption><thead><tr><th>Name<th>Price</thead><tr><td>a|b<td>1<br>2<tr><td colspan=2>both<tr><td>short</table>";
     expect(await md(html)).toBe(
@@ -81,19 +81,19 @@ describe("tables", () => {
     );
   });
 
-  it("inside tables: data stays in its row", async () => {
+  it("inside tables become text in the cell", async () => {
     const html = "<table><tr><th>K<th>V<tr><td>x<td><table><tr><td>1<td>2<tr><td>3</table></table>";
     expect(await md(html)).toBe("| K | V |\n| --- | --- |\n| x | 1, 2; 3; |");
   });
 
-  it("that only arrange a page become its text", async () => {
+  it("used for layout become plain text", async () => {
     const html = "<table><tr><td><h2>News</h2><p>First</p><td><p>Second</table>";
     expect(await md(html)).toBe("## News\n\nFirst\n\nSecond");
   });
 });
 
-describe("links and pictures", () => {
-  it("are completed, and dropped where they lead nowhere", async () => {
+describe("links and images", () => {
+  it("are made absolute, and removed when they are not usable", async () => {
     const html =
       '<p><a href="../a b?x=(1)">up</a> <a href="//cdn.example/x">cdn</a> <a href="#top">top</a> <a href="javascript:alert(1)">js</a> <a href="data:text/html,x">data</a> <a href="/x"><img alt="A [cat]" src=c.png></a> <a href="/e"></a>';
     expect(await md(html)).toBe(
@@ -101,19 +101,19 @@ describe("links and pictures", () => {
     );
   });
 
-  it("follow the page's own base", async () => {
+  it("are resolved against the base element", async () => {
     expect(await md('<head><base href="https://other.example/dir/"></head><body><p><a href=x>x</a>')).toBe(
       "[x](https://other.example/dir/x)",
     );
   });
 
-  it("around whole cards keep the address with the first words", async () => {
+  it("around blocks are written with the first line", async () => {
     expect(await md('<a href="/card"><h3>Card</h3><p>Body</p></a>')).toBe(
       "### [Card](https://example.org/card)\n\nBody",
     );
   });
 
-  it("pictures written out in the page do not appear", async () => {
+  it("inline images are removed", async () => {
     expect(
       await md('<p>a<img src="data:image/png;base64,AAAA">b<img alt="plot" src="data:image/png;base64,AAAA">'),
     ).toBe("ab[image: plot]");
@@ -147,11 +147,11 @@ describe("the main part of a page", () => {
     expect((await md(page(body))).match(/## Post \d/g)).toEqual(["## Post 1", "## Post 2", "## Post 3"]);
   });
 
-  it("is everything where nothing stands out", async () => {
+  it("is the whole page when nothing can be told apart", async () => {
     expect(await md("<div>just <span>some</span> words</div>")).toBe("just some words");
   });
 
-  it("hidden text does not reach the reader", async () => {
+  it("does not contain hidden text", async () => {
     const hidden = [
       'style="display: none"',
       "hidden",
@@ -165,12 +165,12 @@ describe("the main part of a page", () => {
   });
 });
 
-describe("scripts of the world", () => {
-  it("lines of Chinese and Japanese join without a space, Latin lines with one", async () => {
+describe("writing systems", () => {
+  it("Chinese and Japanese lines are joined without a space, Latin lines with one", async () => {
     expect(await md("<p>人工知能は\n  世界を変える。<p>one\ntwo")).toBe("人工知能は世界を変える。\n\none two");
   });
 
-  it("reading aids stand in brackets", async () => {
+  it("ruby text is in brackets", async () => {
     expect(await md("<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp></ruby>字")).toBe("漢(かん)字");
   });
 
@@ -224,7 +224,7 @@ describe("hostile pages", () => {
     "wide rows": (n) => `<table><tr>${"<td colspan=999>x".repeat(n)}`,
   };
 
-  it.each(Object.keys(HOSTILE))("%s end soon", async (name) => {
+  it.each(Object.keys(HOSTILE))("%s are converted quickly", async (name) => {
     const make = HOSTILE[name]!;
     const started = performance.now();
     const { markdown } = await htmlToMarkdown(make(20_000), "https://example.org/");
@@ -232,7 +232,7 @@ describe("hostile pages", () => {
     expect(markdown.length).toBeLessThan(6_000_000);
   });
 
-  it("never throws, whatever comes, and reads the same in slices", async () => {
+  it("accepts any input, with the same result in slices", async () => {
     const piece = fc.constantFrom(
       "<p>",
       "</p>",

@@ -1,18 +1,19 @@
-// What `hermes hooks` does: list, try out, allow, take back, check.
+// What `hermes hooks` does: list, test, approve, revoke and check shell hooks.
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { openSettings } from "../../config/api.ts";
 import type { Config } from "../../core/config/config.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import { HOOK_NAMES, type HookName } from "../../core/hook.ts";
 import type { Json, JsonObject } from "../../core/message.ts";
+import type { Settings } from "../../core/settings.ts";
 import { nearest } from "../../lib/nearest.ts";
-import { openPlugins } from "../api.ts";
+import type { PluginRow } from "../plugin-rows.ts";
 import { type Approval, approve, isApproved, readApprovals, revoke, scriptTime } from "./consent.ts";
-import { acceptsAll, hooksEnvironment } from "./open-hooks.ts";
+import { acceptsAll } from "./open-hooks.ts";
 import {
   describeHookError,
+  type HookEnvironment,
   hookPayload,
   matches,
   parseHookAnswer,
@@ -57,14 +58,23 @@ export interface HookCheck {
 
 export interface HookActions {
   list(): Promise<HookListing>;
-  /** Runs the hooks of an event with a made-up or given payload, approved or not: the person asked for it. */
+  /** Runs the hooks of an event with a sample or given payload, whether approved or not. */
   test(event: string, options: { tool?: string | undefined; payload?: JsonObject }): Promise<readonly HookTrial[]>;
   approve(command: string | undefined): Promise<number>;
   revoke(command: string): Promise<number>;
   doctor(): Promise<{ readonly checks: readonly HookCheck[]; readonly problems: readonly string[] }>;
 }
 
-/** Arguments as the event would have them, so that a script can be tried without a conversation. */
+/** What the actions need from the program. */
+export interface HookActionsDeps {
+  readonly home: Home;
+  readonly settings: Pick<Settings, "load">;
+  /** The environment of the programs, without secrets. */
+  commandEnvironment(config: Config): { readonly [name: string]: string };
+  plugins(): Promise<readonly PluginRow[]>;
+}
+
+/** Arguments like those of a real event, so that a script can be tested without a conversation. */
 function sampleArgs(event: HookName, tool: string): JsonObject {
   const session = { session_id: "test-session", platform: "cli", model: "test-model" };
   const call = { tool_name: tool, args: {}, session_id: "test-session", task_id: "test", tool_call_id: "call_test" };
@@ -83,24 +93,24 @@ function sampleArgs(event: HookName, tool: string): JsonObject {
   return { ...session, user_message: "hello" };
 }
 
-function eventOf(word: string): HookName {
-  const event = HOOK_NAMES.find((name) => name === word);
+function parseEvent(text: string): HookName {
+  const event = HOOK_NAMES.find((name) => name === text);
   if (event) return event;
-  const guess = nearest(word, HOOK_NAMES);
-  throw new UserError(`there is no event "${word}"${guess ? `; did you mean "${guess}"?` : ""}`, {
+  const guess = nearest(text, HOOK_NAMES);
+  throw new UserError(`there is no event "${text}"${guess ? `; did you mean "${guess}"?` : ""}`, {
     hint: `Events: ${HOOK_NAMES.join(", ")}`,
     exitCode: 2,
   });
 }
 
-function changedSince(hook: ShellHook, approvals: readonly Approval[], home: Home): boolean {
+function changedSinceApproval(hook: ShellHook, approvals: readonly Approval[], home: Home): boolean {
   const entry = approvals.find((known) => known.event === hook.event && known.command === hook.command);
   if (!entry?.script_mtime_at_approval) return false;
   const at = scriptTime(hook.command, home);
   return at !== null && Date.parse(at) > Date.parse(entry.script_mtime_at_approval);
 }
 
-/** Why the first word of the command cannot be run. */
+/** Why the program of a command cannot be run. */
 function programProblem(command: string, home: Home): string | undefined {
   const [program = ""] = splitCommand(command, home.env.HOME);
   const runnable = (path: string) => {
@@ -120,39 +130,38 @@ function programProblem(command: string, home: Home): string | undefined {
   return found ? undefined : `${program} is not on PATH`;
 }
 
-interface Loaded {
+interface LoadedHooks {
   readonly config: Config;
   readonly hooks: readonly ShellHook[];
   readonly problems: readonly string[];
 }
 
-async function load(home: Home): Promise<Loaded> {
-  const { config } = await openSettings(home).load();
+async function load({ settings }: HookActionsDeps): Promise<LoadedHooks> {
+  const { config } = await settings.load();
   return { config, ...readShellHooks(config.hooks as { readonly [event: string]: unknown }) };
 }
 
-async function tryHook(home: Home, config: Config, hook: ShellHook, args: JsonObject): Promise<HookTrial> {
+async function tryHook(where: HookEnvironment, hook: ShellHook, args: JsonObject): Promise<HookTrial> {
   if (!matches(hook, args.tool_name)) return { command: hook.command, matched: false };
-  const where = hooksEnvironment(home, config);
   const run = await runShellHook(hook, hookPayload(hook.event, args, where.cwd), where);
-  const details = describeHookError(hook, run);
-  const answer = details ? undefined : parseHookAnswer(hook, run);
+  const failure = describeHookError(hook, run);
   return {
     command: hook.command,
     matched: true,
     code: run.code,
     ms: run.ms,
-    ...(answer === undefined ? {} : { answer }),
-    ...(details ? { failure: details } : {}),
-    ...(run.stderr ? { stderr: run.stderr } : {}),
+    answer: failure ? undefined : parseHookAnswer(hook, run),
+    failure: failure || undefined,
+    stderr: run.stderr || undefined,
   };
 }
 
-async function listHooks(home: Home): Promise<HookListing> {
+async function listHooks(deps: HookActionsDeps): Promise<HookListing> {
+  const { home } = deps;
   const [{ config, hooks, problems }, approvals, rows] = await Promise.all([
-    load(home),
+    load(deps),
     readApprovals(home),
-    openPlugins(home).list(),
+    deps.plugins(),
   ]);
   const accepted = acceptsAll(home, config, false);
   return {
@@ -162,7 +171,7 @@ async function listHooks(home: Home): Promise<HookListing> {
       matcher: hook.matcher ?? null,
       timeoutSeconds: hook.timeoutMs / 1000,
       consent: isApproved(approvals, hook) ? "approved" : accepted ? "accepted" : "not approved",
-      changed: changedSince(hook, approvals, home),
+      changed: changedSinceApproval(hook, approvals, home),
     })),
     plugins: rows
       .filter((row) => row.status === "enabled" || row.status === "selected")
@@ -172,9 +181,11 @@ async function listHooks(home: Home): Promise<HookListing> {
   };
 }
 
-async function examine(home: Home): Promise<{ checks: HookCheck[]; problems: readonly string[] }> {
-  const { config, hooks, problems } = await load(home);
-  const { shell } = await listHooks(home);
+async function checkHooks(deps: HookActionsDeps): Promise<{ checks: HookCheck[]; problems: readonly string[] }> {
+  const { home } = deps;
+  const { config, hooks, problems } = await load(deps);
+  const { shell } = await listHooks(deps);
+  const where = { cwd: home.cwd, env: deps.commandEnvironment(config) };
   const checks: HookCheck[] = [];
   for (const [index, hook] of hooks.entries()) {
     const row = shell[index];
@@ -184,7 +195,7 @@ async function examine(home: Home): Promise<{ checks: HookCheck[]; problems: rea
     if (row?.consent === "not approved") found.push("not approved, so it does not run");
     if (row?.changed) found.push("its script was changed after it was approved");
     if (!program && row?.consent !== "not approved") {
-      const trial = await tryHook(home, config, hook, sampleArgs(hook.event, hook.matcher ?? "terminal"));
+      const trial = await tryHook(where, hook, sampleArgs(hook.event, hook.matcher ?? "terminal"));
       if (trial.failure) found.push(trial.failure);
     }
     checks.push({ event: hook.event, command: hook.command, problems: found });
@@ -192,28 +203,30 @@ async function examine(home: Home): Promise<{ checks: HookCheck[]; problems: rea
   return { checks, problems };
 }
 
-export function openHooks(home: Home): HookActions {
+export function createHookActions(deps: HookActionsDeps): HookActions {
+  const { home } = deps;
   return {
-    list: () => listHooks(home),
-    test: async (word, options) => {
-      const event = eventOf(word);
-      const { config, hooks } = await load(home);
+    list: () => listHooks(deps),
+    test: async (name, options) => {
+      const event = parseEvent(name);
+      const { config, hooks } = await load(deps);
+      const where = { cwd: home.cwd, env: deps.commandEnvironment(config) };
       const args = { ...sampleArgs(event, options.tool ?? "terminal"), ...options.payload };
       const trials: HookTrial[] = [];
-      for (const hook of hooks) if (hook.event === event) trials.push(await tryHook(home, config, hook, args));
+      for (const hook of hooks) if (hook.event === event) trials.push(await tryHook(where, hook, args));
       return trials;
     },
     approve: async (command) => {
-      const { hooks } = await load(home);
-      const meant = hooks.filter((hook) => command === undefined || hook.command === command);
-      if (meant.length === 0)
+      const { hooks } = await load(deps);
+      const matching = hooks.filter((hook) => command === undefined || hook.command === command);
+      if (matching.length === 0)
         throw new UserError(command ? `no hook has the command "${command}"` : "config.yaml has no shell hooks", {
           hint: "See: hermes hooks list",
         });
-      for (const hook of meant) await approve(home, hook);
-      return meant.length;
+      for (const hook of matching) await approve(home, hook);
+      return matching.length;
     },
     revoke: (command) => revoke(home, command),
-    doctor: () => examine(home),
+    doctor: () => checkHooks(deps),
   };
 }

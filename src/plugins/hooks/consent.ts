@@ -1,4 +1,4 @@
-// Which shell hooks the person has allowed: `shell-hooks-allowlist.json`, one entry for each event and command.
+// The shell hooks that the user has approved: `shell-hooks-allowlist.json`, one entry per event and command.
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -12,7 +12,7 @@ export interface Approval {
   readonly event: string;
   readonly command: string;
   readonly approved_at: string;
-  /** Null when the command is no file of its own, such as a program on PATH. */
+  /** Null when the command names no file, for example a program on PATH. */
   readonly script_mtime_at_approval: string | null;
 }
 
@@ -20,7 +20,7 @@ function allowlistPath(home: Home): string {
   return join(home.path, "shell-hooks-allowlist.json");
 }
 
-/** An unreadable list allows nothing. */
+/** Empty when the list cannot be read. */
 export async function readApprovals(home: Home): Promise<readonly Approval[]> {
   const text = await readFile(allowlistPath(home), "utf8").catch(() => "{}");
   const { approvals } = (parseJson(text) ?? {}) as { approvals?: unknown };
@@ -29,7 +29,7 @@ export async function readApprovals(home: Home): Promise<readonly Approval[]> {
     : [];
 }
 
-/** When the script behind a command was last changed. */
+/** The modification time of the script of a command. */
 export function scriptTime(command: string, home: Home): string | null {
   for (const word of splitCommand(command, home.env.HOME)) {
     const path = resolve(home.path, word);
@@ -48,7 +48,7 @@ async function change(home: Home, edit: (before: readonly Approval[]) => readonl
   });
 }
 
-function same(hook: Pick<ShellHook, "event" | "command">) {
+function isSame(hook: Pick<ShellHook, "event" | "command">) {
   return (entry: Approval) => entry.event === hook.event && entry.command === hook.command;
 }
 
@@ -59,14 +59,14 @@ export async function approve(home: Home, hook: ShellHook): Promise<void> {
     approved_at: new Date().toISOString(),
     script_mtime_at_approval: scriptTime(hook.command, home),
   };
-  await change(home, (before) => [...before.filter((known) => !same(hook)(known)), entry]);
+  await change(home, (before) => [...before.filter((known) => !isSame(hook)(known)), entry]);
 }
 
-/** Takes back every approval of the command; how many there were. */
+/** Removes every approval of the command. The number of removed approvals. */
 export function revoke(home: Home, command: string): Promise<number> {
   return change(home, (before) => before.filter((entry) => entry.command !== command));
 }
 
 export function isApproved(approvals: readonly Approval[], hook: ShellHook): boolean {
-  return approvals.some(same(hook));
+  return approvals.some(isSame(hook));
 }

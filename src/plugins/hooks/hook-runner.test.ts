@@ -58,7 +58,7 @@ it("reports a failing callback once, skips it, and switches it off after three f
   expect(tried).toBe(3);
   expect(notices).toHaveLength(2);
   expect(notices[0]).toBe("plugin x, hook pre_llm_call: broken; skipped");
-  expect(notices[1]).toContain("off until the program starts again");
+  expect(notices[1]).toContain("disabled until the program restarts");
 });
 
 it("counts failures in a row: one success and it starts anew", async () => {

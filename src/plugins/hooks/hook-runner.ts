@@ -1,10 +1,12 @@
-// Runs hooks: every callback in order, each with a time limit and on its own. One that fails is reported and skipped.
+// Runs hook callbacks in order, each with a time limit. A callback that fails is reported and skipped.
 import type { HookName, Hooks } from "../../core/hook.ts";
 import type { Json, JsonObject } from "../../core/message.ts";
 import type { HookCallback } from "../../core/plugin.ts";
+import { withTimeout } from "../../lib/async/with-timeout.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
-export const HOOK_MS = 5_000;
-/** Failures in a row after which a callback is left alone for the rest of the process. */
+export const HOOK_TIMEOUT_MS = 5_000;
+/** After this many failures in a row, a callback is disabled until the program restarts. */
 const MAX_FAILURES = 3;
 
 export interface HookListener {
@@ -12,7 +14,7 @@ export interface HookListener {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Somebody who listens; the callbacks may need code that is not loaded yet. Never rejects. */
+/** A plugin or shell hook with its callbacks. `listeners` may load code and never rejects. */
 export interface HookSource {
   readonly owner: string;
   readonly names: readonly HookName[];
@@ -25,28 +27,22 @@ interface Health {
   off: boolean;
 }
 
-/** Hooks whose answer replaces a text: only a text that says something counts. */
+/** Hooks whose answer replaces a text: an empty answer is ignored. */
 const TRANSFORMS: ReadonlySet<HookName> = new Set([
   "transform_terminal_output",
   "transform_tool_result",
   "transform_llm_output",
 ]);
 
-function counts(name: HookName, answer: unknown): answer is Json {
+function isAnswer(name: HookName, answer: unknown): answer is Json {
   if (answer === undefined || answer === null) return false;
   return !TRANSFORMS.has(name) || (typeof answer === "string" && answer !== "");
 }
 
-async function limited(work: () => unknown, ms: number): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`did not answer within ${ms / 1000} s`)), ms);
+function withLimit(work: () => unknown, ms: number): Promise<unknown> {
+  return withTimeout((async () => work())(), ms, () => {
+    throw new Error(`did not answer within ${ms / 1000} s`);
   });
-  try {
-    return await Promise.race([(async () => work())(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export class HookRunner implements Hooks {
@@ -57,7 +53,7 @@ export class HookRunner implements Hooks {
 
   constructor(options: { notice(text: string): void; timeoutMs?: number | undefined }) {
     this.#notice = options.notice;
-    this.#timeoutMs = options.timeoutMs ?? HOOK_MS;
+    this.#timeoutMs = options.timeoutMs ?? HOOK_TIMEOUT_MS;
   }
 
   /** Sources run in the order in which they were added. */
@@ -75,7 +71,7 @@ export class HookRunner implements Hooks {
       if (!source.names.includes(name)) continue;
       for (const listener of await source.listeners(name)) {
         const answer = await this.#call(source.owner, name, listener, args);
-        if (counts(name, answer)) answers.push(answer);
+        if (isAnswer(name, answer)) answers.push(answer);
       }
     }
     return answers;
@@ -86,23 +82,23 @@ export class HookRunner implements Hooks {
     this.#health.set(listener, health);
     if (health.off) return undefined;
     try {
-      const own = structuredClone(args) as JsonObject;
-      const answer = await limited(() => listener.callback(own), listener.timeoutMs ?? this.#timeoutMs);
+      const copy = structuredClone(args) as JsonObject;
+      const answer = await withLimit(() => listener.callback(copy), listener.timeoutMs ?? this.#timeoutMs);
       health.failures = 0;
       return answer;
     } catch (error) {
-      this.#failed(health, `${owner}, hook ${name}`, error);
+      this.#recordFailure(health, `${owner}, hook ${name}`, error);
       return undefined;
     }
   }
 
-  #failed(health: Health, who: string, error: unknown): void {
+  #recordFailure(health: Health, who: string, error: unknown): void {
     health.failures += 1;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     if (health.failures >= MAX_FAILURES) {
       health.off = true;
       this.#notice(
-        `${who}: failed ${MAX_FAILURES} times in a row and is off until the program starts again (${reason})`,
+        `${who}: failed ${MAX_FAILURES} times in a row and is disabled until the program restarts (${reason})`,
       );
     } else if (!health.reported) this.#notice(`${who}: ${reason}; skipped`);
     health.reported = true;

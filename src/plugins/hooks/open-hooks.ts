@@ -1,6 +1,4 @@
-// Shell hooks as sources for the hook runner: those the person allowed, asked about first where somebody can answer.
-
-import { commandEnvironment } from "../../app/command-environment.ts";
+// Opens the approved shell hooks as sources for the hook runner; asks about new ones where a user can answer.
 import type { Config } from "../../core/config/config.ts";
 import type { Home } from "../../core/home.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -18,44 +16,42 @@ import {
 } from "./shell-hook.ts";
 
 const TRUE = /^(1|true|yes|on)$/i;
-/** The program is stopped at its own limit; this is for the stopping. */
-const GRACE_MS = 3_000;
+/** Time to stop a program that reached its own limit. */
+const STOP_MS = 3_000;
 
 export interface ShellHookOptions {
   /** `--accept-hooks`. */
   readonly accept: boolean;
-  /** Asks the person at this terminal; absent where nobody can answer. */
+  /** Asks the user; absent where there is none. */
   readonly consent?: ((hook: { readonly event: string; readonly command: string }) => Promise<boolean>) | undefined;
+  /** The environment of the programs, without secrets. */
+  readonly env: { readonly [name: string]: string };
   notice(text: string): void;
-}
-
-export function hooksEnvironment(home: Home, config: Config): HookEnvironment {
-  return { cwd: home.cwd, env: commandEnvironment(home, config) };
 }
 
 export function acceptsAll(home: Home, config: Config, flag: boolean): boolean {
   return flag || config.hooks_auto_accept || TRUE.test(home.env.HERMES_ACCEPT_HOOKS ?? "");
 }
 
-async function allowed(home: Home, hooks: readonly ShellHook[], options: ShellHookOptions): Promise<ShellHook[]> {
+async function approvedHooks(home: Home, hooks: readonly ShellHook[], options: ShellHookOptions): Promise<ShellHook[]> {
   const approvals = await readApprovals(home);
   const usable: ShellHook[] = [];
-  let refused = 0;
+  let skipped = 0;
   for (const hook of hooks) {
     if (isApproved(approvals, hook)) usable.push(hook);
     else if (await options.consent?.(hook)) {
       await approve(home, hook);
       usable.push(hook);
-    } else refused += 1;
+    } else skipped += 1;
   }
-  if (refused > 0) {
-    const many = refused === 1 ? "1 shell hook is" : `${refused} shell hooks are`;
+  if (skipped > 0) {
+    const many = skipped === 1 ? "1 shell hook is" : `${skipped} shell hooks are`;
     options.notice(`${many} not approved and will not run. See: hermes hooks list`);
   }
   return usable;
 }
 
-function sourceOf(hook: ShellHook, where: HookEnvironment): HookSource {
+function createSource(hook: ShellHook, where: HookEnvironment): HookSource {
   const callback = async (args: JsonObject) => {
     if (!matches(hook, args.tool_name)) return undefined;
     const run = await runShellHook(hook, hookPayload(hook.event, args, where.cwd), where);
@@ -63,7 +59,7 @@ function sourceOf(hook: ShellHook, where: HookEnvironment): HookSource {
     if (failure) throw new Error(failure);
     return parseHookAnswer(hook, run);
   };
-  const listeners = [{ callback, timeoutMs: hook.timeoutMs + GRACE_MS }];
+  const listeners = [{ callback, timeoutMs: hook.timeoutMs + STOP_MS }];
   return { owner: `shell hook "${hook.command}"`, names: [hook.event], listeners: async () => listeners };
 }
 
@@ -71,7 +67,7 @@ export async function openShellHooks(home: Home, config: Config, options: ShellH
   const { hooks, problems } = readShellHooks(config.hooks as { readonly [event: string]: unknown });
   for (const problem of problems) options.notice(problem);
   if (hooks.length === 0) return [];
-  const usable = acceptsAll(home, config, options.accept) ? hooks : await allowed(home, hooks, options);
-  const where = hooksEnvironment(home, config);
-  return usable.map((hook) => sourceOf(hook, where));
+  const usable = acceptsAll(home, config, options.accept) ? hooks : await approvedHooks(home, hooks, options);
+  const where = { cwd: home.cwd, env: options.env };
+  return usable.map((hook) => createSource(hook, where));
 }

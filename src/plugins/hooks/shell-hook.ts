@@ -1,13 +1,14 @@
-// Shell hooks: programs from config.yaml that get an event as JSON on standard input and may answer with JSON.
+// Shell hooks: programs from config.yaml that receive an event as JSON on standard input and may answer with JSON.
 import { HOOK_NAMES, type HookName } from "../../core/hook.ts";
 import type { Json, JsonObject } from "../../core/message.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 import { nearest } from "../../lib/nearest.ts";
 import { type ProgramRun, runToEnd } from "../../lib/process/run-to-end.ts";
 
 const DEFAULT_SECONDS = 60;
 const MAX_SECONDS = 300;
-/** The exit code that says no without any JSON. */
+/** The exit code that blocks a call without JSON output. */
 const BLOCK_CODE = 2;
 
 export interface ShellHook {
@@ -23,7 +24,7 @@ export interface HookEnvironment {
   readonly env: { readonly [name: string]: string };
 }
 
-/** Words as a shell would split them, without any other shell meaning. `~/` at the start of a word is the user's home. */
+/** Splits a command like a shell, without any other expansion than `~/` at the start of a word. */
 export function splitCommand(command: string, userHome?: string): string[] {
   const words: string[] = [];
   for (const match of command.matchAll(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/g)) {
@@ -35,7 +36,7 @@ export function splitCommand(command: string, userHome?: string): string[] {
   return words;
 }
 
-function readOne(event: HookName, raw: unknown, problems: string[]): ShellHook | undefined {
+function readHook(event: HookName, raw: unknown, problems: string[]): ShellHook | undefined {
   const entry = (typeof raw === "string" ? { command: raw } : (raw ?? {})) as { readonly [key: string]: unknown };
   const command = typeof entry.command === "string" ? entry.command.trim() : "";
   if (command === "") {
@@ -52,12 +53,12 @@ function readOne(event: HookName, raw: unknown, problems: string[]): ShellHook |
   return {
     event,
     command,
-    ...(matcher ? { matcher } : {}),
+    matcher,
     timeoutMs: Math.min(MAX_SECONDS, usable ? seconds : DEFAULT_SECONDS) * 1000,
   };
 }
 
-/** `hooks:` of config.yaml; what cannot be used is named. */
+/** Reads `hooks` of config.yaml; invalid entries are reported as problems. */
 export function readShellHooks(section: { readonly [event: string]: unknown }): {
   hooks: ShellHook[];
   problems: string[];
@@ -72,14 +73,14 @@ export function readShellHooks(section: { readonly [event: string]: unknown }): 
       continue;
     }
     for (const raw of Array.isArray(list) ? list : [list]) {
-      const hook = readOne(known, raw, problems);
+      const hook = readHook(known, raw, problems);
       if (hook) hooks.push(hook);
     }
   }
   return { hooks, problems };
 }
 
-/** A pattern that is no valid expression is taken as the tool's name itself. */
+/** An invalid regular expression is compared as a plain name. */
 export function matches(hook: ShellHook, toolName: unknown): boolean {
   if (!hook.matcher || (hook.event !== "pre_tool_call" && hook.event !== "post_tool_call")) return true;
   const name = String(toolName ?? "");
@@ -90,7 +91,7 @@ export function matches(hook: ShellHook, toolName: unknown): boolean {
   }
 }
 
-/** The event as the program reads it. */
+/** The JSON that the program receives. */
 export function hookPayload(event: HookName, args: JsonObject, cwd: string): JsonObject {
   const { tool_name, args: tool_input, session_id, parent_session_id, ...extra } = args;
   return {
@@ -103,7 +104,7 @@ export function hookPayload(event: HookName, args: JsonObject, cwd: string): Jso
   };
 }
 
-/** Runs the program once, in its own process group, which ends with it or with its time. */
+/** Runs the program in its own process group, which is ended with it or after the time limit. */
 export function runShellHook(hook: ShellHook, payload: JsonObject, where: HookEnvironment): Promise<ProgramRun> {
   return runToEnd(splitCommand(hook.command, where.env.HOME), {
     ...where,
@@ -112,11 +113,11 @@ export function runShellHook(hook: ShellHook, payload: JsonObject, where: HookEn
   });
 }
 
-/** What the program's answer means for its event. Undefined when it has nothing to say. */
+/** The program's answer to the event; undefined when it has none. */
 export function parseHookAnswer(hook: ShellHook, run: ProgramRun): Json | undefined {
   const text = run.stdout.trim();
   const parsed = text.startsWith("{") ? parseJson(text) : undefined;
-  const answer = (parsed !== null && typeof parsed === "object" ? parsed : {}) as JsonObject;
+  const answer = (isRecord(parsed) ? parsed : {}) as JsonObject;
   if (hook.event === "pre_tool_call") {
     if (answer.action === "block" || answer.decision === "block")
       return { action: "block", message: String(answer.message ?? answer.reason ?? "A shell hook blocked this call.") };
@@ -127,7 +128,7 @@ export function parseHookAnswer(hook: ShellHook, run: ProgramRun): Json | undefi
   return typeof answer.context === "string" && answer.context !== "" ? { context: answer.context } : undefined;
 }
 
-/** Why a run counts as failed; undefined when it does not. */
+/** Why the run failed; undefined when it did not. */
 export function describeHookError(hook: ShellHook, run: ProgramRun): string | undefined {
   if (run.timedOut) return `did not end within ${hook.timeoutMs / 1000} s and was stopped`;
   if (run.code === 127) return "the command was not found";

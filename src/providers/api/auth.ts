@@ -5,7 +5,7 @@ import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { JsonObject } from "../../core/message.ts";
-import { withPluginModels } from "../../plugins/plugin-models.ts";
+import { withPluginModels } from "../../app/open-plugins.ts";
 import { CATALOG, nearestProvider } from "../catalog.ts";
 import type { VariableKey } from "../endpoint.ts";
 import { Credentials, type EntryView } from "../keys/credentials.ts";

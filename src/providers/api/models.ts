@@ -6,7 +6,7 @@ import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { ModelIdentity, ModelLimits } from "../../core/provider.ts";
 import type { Cost, Usage, UsageLedger } from "../../core/usage.ts";
-import { withPluginModels } from "../../plugins/plugin-models.ts";
+import { withPluginModels } from "../../app/open-plugins.ts";
 import { CATALOG } from "../catalog.ts";
 import type { Models } from "../connect.ts";
 import { identityOf } from "../endpoint.ts";

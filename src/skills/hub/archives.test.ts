@@ -61,6 +61,12 @@ describe("hostile zip archives are refused", () => {
   const second = shared.lastIndexOf(Buffer.from([0x50, 0x4b, 1, 2]));
   shared.writeUInt32LE(0, second + 42);
 
+  // A zip64 locator could name another directory than the end record does.
+  const plain = makeZip(honest);
+  const endAt = plain.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
+  const locator = Buffer.concat([Buffer.from([0x50, 0x4b, 6, 7]), Buffer.alloc(16)]);
+  const zip64 = Buffer.concat([plain.subarray(0, endAt), locator, plain.subarray(endAt)]);
+
   test.each([
     ["a path that climbs", makeZip([{ path: "../../evil.md", content: "x" }])],
     ["an absolute path", makeZip([{ path: "/etc/cron.d/evil", content: "x" }])],
@@ -71,6 +77,7 @@ describe("hostile zip archives are refused", () => {
     ["a file smaller than promised", makeZip([{ path: "SKILL.md", content: "x", claimedSize: 10 }])],
     ["two names for one file", makeZip([{ path: "SKILL.md", content: "x", localName: "SKULL.md" }])],
     ["files that share their bytes", shared],
+    ["a second directory", zip64],
     [
       "doubles",
       makeZip([

@@ -1,27 +1,26 @@
-// Reads a zip archive with strict limits: the central directory and the local headers must agree, nothing may overlap.
+// Reads a zip archive with strict limits: yauzl parses the directory and the headers, which must agree and not overlap.
 import { promisify } from "node:util";
 import { inflateRaw } from "node:zlib";
+import type { Entry, ZipFile } from "yauzl";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { RawEntry } from "./bundle.ts";
 import { HubRefusal, LIMITS } from "./refusal.ts";
 
-const END = 0x06054b50;
-const CENTRAL = 0x02014b50;
-const LOCAL = 0x04034b50;
 const NO_BYTES = new Uint8Array(0);
+const END_RECORD_BYTES = 22;
+const ZIP64_FIELD = 1;
+const ZIP64_LOCATOR = 0x07064b50;
+const ZIP64_LOCATOR_BYTES = 20;
+const ZIP64_REFUSED = "is in the zip64 form, which a skill does not need";
 
 interface Member {
+  readonly entry: Entry;
   readonly path: string;
   readonly kind: RawEntry["kind"];
   readonly mode: number | undefined;
-  readonly method: number;
-  readonly crc: number;
-  readonly packed: number;
-  readonly size: number;
-  readonly local: number;
-  readonly name: Buffer;
 }
 
-function broken(why: string): never {
+function refuse(why: string): never {
   throw new HubRefusal(`refused: the zip archive ${why}`);
 }
 
@@ -37,28 +36,17 @@ export function crc32(bytes: Uint8Array): number {
   return (crc ^ 0xffffffff) >>> 0;
 }
 
-function findEnd(archive: Buffer): number {
-  const last = archive.length - 22;
-  for (let at = last; at >= Math.max(0, last - 0xffff); at--)
-    if (archive.readUInt32LE(at) === END && at + 22 + archive.readUInt16LE(at + 20) === archive.length) return at;
-  return broken("has no directory; it may be damaged");
-}
-
-function nameOf(bytes: Buffer): string {
+function decodeName(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return broken("has a name that is not UTF-8");
+    return refuse("has a name that is not UTF-8");
   }
 }
 
-/** Unix archives carry the type of a file in the upper half of its attributes. */
-function kindOf(
-  path: string,
-  madeBy: number,
-  attributes: number,
-): { kind: RawEntry["kind"]; mode?: number | undefined } {
-  const unix = madeBy >>> 8 === 3 ? attributes >>> 16 : 0;
+/** Archives made on Unix have the type of a file in the upper half of its attributes. */
+function readKind(path: string, entry: Entry): { kind: RawEntry["kind"]; mode?: number | undefined } {
+  const unix = entry.versionMadeBy >>> 8 === 3 ? entry.externalFileAttributes >>> 16 : 0;
   const type = unix & 0xf000;
   if (type === 0xa000) return { kind: "link" };
   if (type !== 0 && type !== 0x8000 && type !== 0x4000) return { kind: "special" };
@@ -66,98 +54,105 @@ function kindOf(
   return unix === 0 ? { kind: "file" } : { kind: "file", mode: unix & 0o7777 };
 }
 
-function memberAt(archive: Buffer, at: number): { member: Member; next: number } {
-  if (at + 46 > archive.length || archive.readUInt32LE(at) !== CENTRAL) broken("has a damaged directory");
-  const flags = archive.readUInt16LE(at + 8);
-  const nameEnd = at + 46 + archive.readUInt16LE(at + 28);
-  const next = nameEnd + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
-  if (next > archive.length) broken("has a damaged directory");
-  if ((flags & 0x41) !== 0) broken("is encrypted");
-  const name = archive.subarray(at + 46, nameEnd);
-  const path = nameOf(name);
-  const { kind, mode } = kindOf(path, archive.readUInt16LE(at + 4), archive.readUInt32LE(at + 38));
-  const member: Member = {
-    path,
-    kind,
-    mode,
-    name,
-    method: archive.readUInt16LE(at + 10),
-    crc: archive.readUInt32LE(at + 16),
-    packed: archive.readUInt32LE(at + 20),
-    size: archive.readUInt32LE(at + 24),
-    local: archive.readUInt32LE(at + 42),
-  };
-  if (member.packed === 0xffffffff || member.size === 0xffffffff || member.local === 0xffffffff)
-    broken("is in the zip64 form, which a skill does not need");
-  return { member, next };
+function readMember(entry: Entry): Member {
+  if (entry.isEncrypted()) refuse("is encrypted");
+  if (entry.extraFields.some(({ id }) => id === ZIP64_FIELD)) refuse(ZIP64_REFUSED);
+  const path = decodeName(entry.fileNameRaw);
+  const { kind, mode } = readKind(path, entry);
+  return { entry, path, kind, mode };
 }
 
-function directory(archive: Buffer): { members: Member[]; start: number } {
-  const end = findEnd(archive);
-  const count = archive.readUInt16LE(end + 10);
-  const start = archive.readUInt32LE(end + 16);
-  if (archive.readUInt16LE(end + 4) !== 0 || archive.readUInt16LE(end + 8) !== count) broken("has several parts");
-  if (count === 0xffff || start > end) broken("is in the zip64 form, which a skill does not need");
-  if (count > LIMITS.files * 4) broken("has too many entries");
-  const members: Member[] = [];
-  let at = start;
-  for (let index = 0; index < count; index++) {
-    const { member, next } = memberAt(archive, at);
-    members.push(member);
-    at = next;
-  }
-  return { members, start };
-}
-
-/** Judged by what the directory promises, before anything is unpacked; unpacking then holds it to the promise. */
-function checkPromises(members: readonly Member[]): void {
-  const size = members.reduce((sum, member) => sum + member.size, 0);
-  const packed = members.reduce((sum, member) => sum + member.packed, 0);
-  if (size > LIMITS.total) broken(`unpacks to ${size} bytes; at most ${LIMITS.total}`);
+/** Checks the sizes that the directory states before anything is unpacked. Unpacking then enforces them. */
+function checkSizes(members: readonly Member[]): void {
+  const size = members.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
+  const packed = members.reduce((sum, { entry }) => sum + entry.compressedSize, 0);
+  if (size > LIMITS.total) refuse(`unpacks to ${size} bytes; at most ${LIMITS.total}`);
   if (size > LIMITS.ratioFloor && size > packed * LIMITS.ratio)
-    broken(`unpacks to ${Math.round(size / Math.max(packed, 1))} times its size`);
+    refuse(`unpacks to ${Math.round(size / Math.max(packed, 1))} times its size`);
 }
 
-function rangeOf(archive: Buffer, member: Member, limit: number): { from: number; to: number } {
-  const at = member.local;
-  if (at + 30 > limit || archive.readUInt32LE(at) !== LOCAL) broken("has a damaged header");
-  const nameEnd = at + 30 + archive.readUInt16LE(at + 26);
-  if (!archive.subarray(at + 30, nameEnd).equals(member.name)) broken("names a file differently in two places");
-  const from = nameEnd + archive.readUInt16LE(at + 28);
-  if (from + member.packed > limit) broken("ends too early");
-  return { from, to: from + member.packed };
+/** Where the directory starts. yauzl has checked that the end record is the last part of the archive. */
+function directoryStart(archive: Buffer, zip: ZipFile): number {
+  const at = archive.length - END_RECORD_BYTES - zip.comment.length;
+  const start = archive.readUInt32LE(at + 16);
+  const zip64 = at >= ZIP64_LOCATOR_BYTES && archive.readUInt32LE(at - ZIP64_LOCATOR_BYTES) === ZIP64_LOCATOR;
+  if (zip64 || start > at) refuse(ZIP64_REFUSED);
+  if (archive.readUInt16LE(at + 8) !== archive.readUInt16LE(at + 10)) refuse("has several parts");
+  return start;
 }
 
-async function unpack(data: Buffer, member: Member): Promise<Uint8Array> {
-  if (member.method !== 0 && member.method !== 8) broken("is packed in a way that is not read here");
+interface Range {
+  /** Position of the local header. */
+  readonly header: number;
+  /** The packed bytes. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where the bytes of each member are, from headers that agree with the directory and do not overlap. */
+async function readRanges(zip: ZipFile, members: readonly Member[], limit: number): Promise<Range[]> {
+  const ranges: Range[] = [];
+  for (const { entry } of members) {
+    const header = await zip.readLocalFileHeaderPromise(entry);
+    if (!header.fileName.equals(entry.fileNameRaw)) refuse("names a file differently in two places");
+    const to = header.fileDataStart + entry.compressedSize;
+    if (to > limit) refuse("ends too early");
+    ranges.push({ header: entry.relativeOffsetOfLocalHeader, from: header.fileDataStart, to });
+  }
+  let before = 0;
+  for (const range of [...ranges].sort((a, b) => a.header - b.header)) {
+    if (range.header < before) refuse("has files that share their bytes");
+    before = range.to;
+  }
+  return ranges;
+}
+
+async function unpack(data: Buffer, { entry, path }: Member): Promise<Uint8Array> {
+  const { compressionMethod: method, uncompressedSize: size } = entry;
+  if (method !== 0 && method !== 8) refuse("uses a compression method that is not supported");
   let bytes: Uint8Array = data;
-  if (member.method === 8) {
+  if (method === 8) {
     try {
-      bytes = await promisify(inflateRaw)(data, { maxOutputLength: Math.max(1, member.size) });
+      bytes = await promisify(inflateRaw)(data, { maxOutputLength: Math.max(1, size) });
     } catch {
-      return broken(`does not unpack to what it promises ("${member.path.slice(0, 80)}")`);
+      return refuse(`has a file that does not unpack to the stated size ("${path.slice(0, 80)}")`);
     }
   }
-  if (bytes.length !== member.size || crc32(bytes) !== member.crc) broken("does not unpack to what it promises");
+  if (bytes.length !== size || crc32(bytes) !== entry.crc32) refuse("has a file with a wrong size or checksum");
   return bytes;
 }
 
+async function readMembers(archive: Buffer): Promise<RawEntry[]> {
+  const { fromBufferPromise } = await import("yauzl");
+  // Names stay bytes: their encoding and safety are checked here and in bundle.ts. Reading headers needs the file open.
+  const zip = await fromBufferPromise(archive, { decodeStrings: false, autoClose: false });
+  try {
+    if (zip.entryCount > LIMITS.files * 4) refuse("has too many entries");
+    const start = directoryStart(archive, zip);
+    const members: Member[] = [];
+    for await (const entry of zip.eachEntry()) members.push(readMember(entry));
+    checkSizes(members);
+    const ranges = await readRanges(zip, members, start);
+    const entries: RawEntry[] = [];
+    for (const [index, member] of members.entries()) {
+      const { path, kind, mode } = member;
+      const data = archive.subarray(ranges[index]?.from, ranges[index]?.to);
+      const bytes = kind === "file" ? await unpack(data, member) : NO_BYTES;
+      entries.push({ path, kind, bytes, mode });
+    }
+    return entries;
+  } finally {
+    zip.close();
+  }
+}
+
+/** Throws HubRefusal for an archive that is damaged, ambiguous or beyond the limits. */
 export async function readZip(packed: Uint8Array): Promise<RawEntry[]> {
   const archive = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
-  if (archive.length < 22) broken("is too short");
-  const { members, start } = directory(archive);
-  checkPromises(members);
-  const ranges = members.map((member) => ({ member, ...rangeOf(archive, member, start) }));
-  const ordered = [...ranges].sort((a, b) => a.member.local - b.member.local);
-  ordered.forEach((range, index) => {
-    const before = ordered[index - 1];
-    if (before && range.member.local < before.to) broken("has files that share their bytes");
-  });
-  const entries: RawEntry[] = [];
-  for (const { member, from, to } of ranges) {
-    const bytes = member.kind === "file" ? await unpack(archive.subarray(from, to), member) : NO_BYTES;
-    const { path, kind, mode } = member;
-    entries.push({ path, kind, bytes, ...(mode === undefined ? {} : { mode }) });
+  try {
+    return await readMembers(archive);
+  } catch (error) {
+    if (error instanceof HubRefusal) throw error;
+    return refuse(`is damaged: ${errorMessage(error)}`);
   }
-  return entries;
 }

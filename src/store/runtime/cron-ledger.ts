@@ -122,9 +122,9 @@ function runCalls(db: () => Database, retry: Retry) {
       return (await retry(() => db().prepare(sql).run(leaseUntil, id, owner))).changes === 1;
     },
     finish: async (id, owner, outcome) => {
-      const { state, now, reason, sessionId, document, deliveryError, told } = outcome;
+      const { state, now, reason, sessionId, document, deliveryError, reported } = outcome;
       const texts = [sessionId, document, deliveryError].map((text) => text ?? null);
-      const values: SqlValue[] = [state, reason ?? null, now, ...texts, told ? "none" : "due", id, owner];
+      const values: SqlValue[] = [state, reason ?? null, now, ...texts, reported ? "none" : "due", id, owner];
       const { changes } = await retry(() =>
         db()
           .prepare(FINISH)

@@ -73,7 +73,7 @@ beforeEach(() => {
 afterEach(() => temp.remove());
 
 describe("a checkpoint of a plain folder", () => {
-  it("brings back damaged, deleted and replaced files byte by byte, and takes new ones away", async () => {
+  it("restores changed, deleted and replaced files exactly, and removes new ones", async () => {
     const bytes = randomBytes(5_000);
     write("a.txt", "one\r\ntwo\r\n");
     write("deep/b.bin", bytes);
@@ -96,14 +96,14 @@ describe("a checkpoint of a plain folder", () => {
     expect(statSync(file("tool.sh")).mode & 0o111).not.toBe(0);
     expect(done.removed).toEqual(["deep", "new/extra.txt"]);
     expect(done.changed).toContain("a.txt");
-    // The way back.
+    // Undo the restore.
     await store.locked(() => restore(store, root, { id: done.before, limits }));
     expect(read("a.txt")).toBe("ruined");
     expect(read("new/extra.txt")).toBe("made later");
     expect(read("deep")).toBe("now a file");
   });
 
-  it("brings back one file and leaves the others", async () => {
+  it("restores one file and keeps the others", async () => {
     write("a.txt", "a1");
     write("b.txt", "b1");
     const id = await keepId();
@@ -114,7 +114,7 @@ describe("a checkpoint of a plain folder", () => {
     expect(done.changed).toEqual(["a.txt"]);
   });
 
-  it("takes nothing new when nothing changed, and lists newest first", async () => {
+  it("takes no new snapshot when nothing changed, and lists newest first", async () => {
     write("a.txt", "1");
     const first = await keepId("first");
     expect(await keep("again")).toEqual({ ok: true, id: first, fresh: false });
@@ -128,7 +128,7 @@ describe("a checkpoint of a plain folder", () => {
     expect(await store.projects()).toMatchObject([{ hash: projectHash(root), workdir: root }]);
   });
 
-  it("shows what changed since", async () => {
+  it("shows the changes since a snapshot", async () => {
     write("a.txt", "old line\n");
     const id = await keepId();
     write("a.txt", "new line\n");
@@ -141,7 +141,7 @@ describe("a checkpoint of a plain folder", () => {
     expect(one.diff).not.toContain("old line");
   });
 
-  it("refuses ids and paths that are not its own", async () => {
+  it("refuses ids and paths of other projects", async () => {
     write("a.txt", "1");
     const id = await keepId();
     const other = join(temp.path, "other");
@@ -158,8 +158,8 @@ describe("a checkpoint of a plain folder", () => {
   });
 });
 
-describe("what a checkpoint leaves out", () => {
-  it("keeps no secrets, dependencies and large files, and does not touch them when it goes back", async () => {
+describe("files that a checkpoint leaves out", () => {
+  it("stores no secrets, dependencies and large files, and does not change them on restore", async () => {
     write("a.txt", "1");
     write(".env", "KEY=canary");
     write(".gitignore", "!.env\n!server.pem\nignored.txt\n");
@@ -177,7 +177,7 @@ describe("what a checkpoint leaves out", () => {
     expect(tree(root)).toEqual(before);
   });
 
-  it("takes in the ignored file that is about to change, but not a secret", async () => {
+  it("includes the ignored file that is about to change, but no secret", async () => {
     write(".gitignore", "local.txt\n");
     write("local.txt", "mine");
     write(".env", "KEY=canary");
@@ -189,7 +189,7 @@ describe("what a checkpoint leaves out", () => {
     expect(await store.run(["ls-tree", "-r", "--name-only", secret])).not.toContain(".env");
   });
 
-  it("forgets a file that grew too large without deleting it", async () => {
+  it("drops a file that became too large without deleting it", async () => {
     write("a.txt", "small");
     const id = await keepId();
     write("a.txt", "x".repeat(200_000));
@@ -202,7 +202,7 @@ describe("what a checkpoint leaves out", () => {
     expect(read("b.txt")).toBe("b");
   });
 
-  it("skips trees with too many files or too many bytes, and says so", async () => {
+  it("skips projects with too many files or bytes, and reports it", async () => {
     for (let n = 0; n < 12; n++) write(`f${n}`, "12345678");
     expect(await keep("x", { limits: { ...limits, maxFiles: 10 } })).toEqual({
       ok: false,
@@ -224,7 +224,7 @@ describe("a project that is a git repository", () => {
     git("commit", "-qm", "first");
   });
 
-  it("is never touched inside .git and comes back exactly, whatever its attributes and hooks say", async () => {
+  it("is restored exactly without changes to .git, regardless of its attributes and hooks", async () => {
     write(".git/hooks/post-checkout", "#!/bin/sh\ntouch ../hook-ran\n");
     chmodSync(file(".git/hooks/post-checkout"), 0o755);
     git("config", "filter.evil.clean", "touch evil-ran; cat");
@@ -239,7 +239,7 @@ describe("a project that is a git repository", () => {
     expect(git("status", "--short", "id.c")).toBe("");
   });
 
-  it("survives a repository inside the repository, also one without commits", async () => {
+  it("accepts nested repositories, also without commits", async () => {
     mkdirSync(file("inner"));
     execFileSync("git", ["init", "-q"], { cwd: file("inner"), env: { PATH, HOME: temp.path } });
     write("inner/x.txt", "inner");
@@ -251,8 +251,8 @@ describe("a project that is a git repository", () => {
   });
 });
 
-describe("keeping the store small", () => {
-  it("keeps the newest so many with their ids, and frees the others", async () => {
+describe("pruning", () => {
+  it("keeps the newest snapshots with their ids, and frees the others", async () => {
     const ids: string[] = [];
     for (let n = 0; n < 6; n++) {
       write("a.bin", randomBytes(40_000));
@@ -270,7 +270,7 @@ describe("keeping the store small", () => {
     expect(await store.snapshots(hash)).toHaveLength(4);
   });
 
-  it("drops what is too old and projects that are gone", async () => {
+  it("removes old snapshots and missing projects", async () => {
     write("a.txt", "1");
     await keepId();
     const first = root;
@@ -296,7 +296,7 @@ describe("keeping the store small", () => {
     expect(await store.projects()).toEqual([]);
   });
 
-  it("keeps to the budget, the newest snapshot of the last project always", async () => {
+  it("enforces the size limit, but keeps the newest snapshot of the last project", async () => {
     for (const name of ["p1", "p2"]) {
       root = join(temp.path, name);
       for (let n = 0; n < 4; n++) {
@@ -313,7 +313,7 @@ describe("keeping the store small", () => {
     await store.locked(() => restore(store, root, { id: left[0]?.id ?? "", limits }));
   });
 
-  it("puts stores of the older kind aside", async () => {
+  it("moves stores in the old layout aside", async () => {
     mkdirSync(join(store.dir, "0123456789abcdef"), { recursive: true });
     writeFileSync(join(store.dir, "0123456789abcdef", "HEAD"), "ref: refs/heads/main\n");
     write("a.txt", "1");

@@ -1,4 +1,4 @@
-// What a checkpoint leaves out, in the language of ignore files: what can be made again, what is huge, what is secret.
+// Patterns of files that checkpoints leave out: generated files, large files and secrets.
 
 const TEXT = `# Dependencies
 node_modules/
@@ -67,7 +67,7 @@ id_ed25519*
 *.mp3
 *.wav
 *.flac
-# Archives and images of disks
+# Archives and disk images
 *.zip
 *.tar
 *.tgz
@@ -81,10 +81,10 @@ id_ed25519*
 *.dmg
 `;
 
-/** As options of git ls-files: given there, no ignore file of the project can bring a secret back in. */
+/** Options of git ls-files; a project's ignore files cannot override them to include a secret. */
 export const EXCLUDES: readonly string[] = TEXT.split("\n")
   .filter((line) => line !== "" && !line.startsWith("#"))
   .map((pattern) => `--exclude=${pattern}`);
 
-/** Snapshots are exact: the project's attributes must not change line ends, encodings or keywords. */
+/** Disables conversion of line ends, encodings and keywords, so that snapshots are exact copies. */
 export const ATTRIBUTES = "* -text !eol -ident -filter !working-tree-encoding\n";

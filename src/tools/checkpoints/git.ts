@@ -1,10 +1,10 @@
-// Runs git on the checkpoint store: no configuration of the person or the machine, no hooks, a time limit.
+// Runs git on the checkpoint store with a time limit, without the user's configuration and without hooks.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
 export interface GitOptions {
   readonly gitDir: string;
-  /** PATH, and nothing that could change what git does. */
+  /** PATH for git. */
   readonly searchPath: string;
 }
 
@@ -16,17 +16,17 @@ export interface GitCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface GitAnswer {
+export interface GitResult {
   readonly code: number;
   readonly out: string;
   readonly errors: string;
 }
 
-/** Git is missing, failed, or took too long. The text says which. */
+/** Git is missing, failed, or took too long. */
 export class GitError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = "GitTrouble";
+    this.name = "GitError";
   }
 }
 
@@ -48,8 +48,8 @@ const SETTINGS = [
 ].flatMap((setting) => ["-c", setting]);
 
 function environment(options: GitOptions, call: GitCall): { [name: string]: string } {
-  const who = "Hermes";
-  const where = "hermes@localhost";
+  const name = "Hermes";
+  const email = "hermes@localhost";
   return {
     PATH: options.searchPath,
     HOME: options.gitDir,
@@ -60,16 +60,16 @@ function environment(options: GitOptions, call: GitCall): { [name: string]: stri
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
     GIT_LITERAL_PATHSPECS: "1",
-    GIT_AUTHOR_NAME: who,
-    GIT_AUTHOR_EMAIL: where,
-    GIT_COMMITTER_NAME: who,
-    GIT_COMMITTER_EMAIL: where,
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
     ...(call.workTree === undefined ? {} : { GIT_WORK_TREE: call.workTree }),
     ...(call.indexFile === undefined ? {} : { GIT_INDEX_FILE: call.indexFile }),
   };
 }
 
-function endGroup(pid: number | undefined): void {
+function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");
@@ -78,8 +78,8 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-/** The answer with whatever exit code it has; throws GitTrouble when there is none. */
-export function askGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<GitAnswer> {
+/** Runs git and returns its result with any exit code. Throws GitError when git did not run to its end. */
+export function tryGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<GitResult> {
   return new Promise((resolve, reject) => {
     if (call.signal?.aborted) return reject(new GitError("interrupted"));
     const cwd = call.workTree ?? options.gitDir;
@@ -95,7 +95,7 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
     let failure: string | undefined;
     const stop = (why: string) => {
       failure ??= why;
-      endGroup(child.pid);
+      killGroup(child.pid);
     };
     const timer = setTimeout(() => stop(`git ${args[0]} took longer than ${call.timeoutMs / 1000} s`), call.timeoutMs);
     const interrupt = () => stop("interrupted");
@@ -108,7 +108,7 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       if (errors.length < 10_000) errors += chunk;
     });
-    // Git may end without reading its input; its exit code tells.
+    // Git may end without reading its input; the exit code is what counts.
     child.stdin.on("error", () => undefined);
     child.stdin.end(call.input ?? "");
     const finish = () => {
@@ -117,7 +117,7 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
     };
     child.once("error", (error: NodeJS.ErrnoException) => {
       finish();
-      const missing = existsSync(cwd) ? "git is not installed" : `${cwd} is gone`;
+      const missing = existsSync(cwd) ? "git is not installed" : `${cwd} does not exist`;
       reject(new GitError(error.code === "ENOENT" ? missing : error.message));
     });
     child.once("close", (code) => {
@@ -128,9 +128,9 @@ export function askGit(options: GitOptions, args: readonly string[], call: GitCa
   });
 }
 
-/** What git printed; throws GitTrouble when it failed. */
+/** The output of git. Throws GitError when it failed. */
 export async function runGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<string> {
-  const answer = await askGit(options, args, call);
+  const answer = await tryGit(options, args, call);
   if (answer.code !== 0) throw new GitError(`git ${args[0]} failed: ${answer.errors || `code ${answer.code}`}`);
   return answer.out;
 }

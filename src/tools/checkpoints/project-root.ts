@@ -1,7 +1,8 @@
-// Which folder a checkpoint covers: the project that a path belongs to, and which folders are never covered.
+// Finds the project folder of a path, which a checkpoint covers, and excludes folders that are too large.
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { dirname, join } from "node:path";
+import { isPathInside } from "../../lib/path-inside.ts";
 
 const MARKERS = [
   ".git",
@@ -22,18 +23,13 @@ const MARKERS = [
   "mix.exs",
 ];
 
-export function contains(folder: string, path: string): boolean {
-  const inside = relative(folder, path);
-  return inside === "" || (inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside));
-}
-
 function nearestExisting(path: string): string {
   let folder = path;
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   return realpathSync(folder);
 }
 
-/** The nearest folder above that holds a project's mark; the folder itself when there is none below the home. */
+/** The nearest parent below the home that contains a project file such as package.json; without one the folder itself. */
 export function projectRoot(folder: string, userHome: string): string {
   const start = nearestExisting(folder);
   for (let at = start; at !== userHome && dirname(at) !== at; at = dirname(at)) {
@@ -43,11 +39,11 @@ export function projectRoot(folder: string, userHome: string): string {
 }
 
 /** Why a folder gets no checkpoints; undefined when it does. */
-export function rootProblem(root: string, places: { userHome: string; hermesHome: string }): string | undefined {
+export function rootProblem(root: string, homes: { userHome: string; hermesHome: string }): string | undefined {
   if (dirname(root) === root) return "the whole disk is never covered";
-  if (contains(root, places.userHome)) return "the home folder is never covered";
-  if (contains(root, places.hermesHome)) return "it holds the Hermes home";
-  if (["/tmp", "/var", "/etc", "/usr", "/opt", "/home"].includes(root)) return `${root} is shared by everything`;
+  if (isPathInside(homes.userHome, root)) return "the home folder is never covered";
+  if (isPathInside(homes.hermesHome, root)) return "it contains the Hermes home";
+  if (["/tmp", "/var", "/etc", "/usr", "/opt", "/home"].includes(root)) return `${root} is a system folder`;
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-// Keeping the store small: old snapshots, projects that are gone, and a budget of bytes for all.
+// Limits the size of the store: removes old snapshots and those of missing projects, and enforces the size limit.
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { ShadowStore, Snapshot } from "./shadow-store.ts";
 
 export interface PruneRules {
   readonly maxSnapshots: number;
-  /** 0 keeps them for ever. */
+  /** 0 means no limit. */
   readonly retentionDays: number;
   /** 0 means no limit. */
   readonly maxTotalBytes: number;
@@ -24,43 +24,43 @@ export interface Pruned {
 const MAX_ROUNDS = 12;
 
 /**
- * Cuts a project's history behind its newest `keep` snapshots. The cut is noted in git's list of history ends, so the
- * ids of those that stay do not change.
+ * Removes all but the newest `keep` snapshots of a project. The history is cut with git's `shallow` file, so that the
+ * ids of the others do not change.
  */
-async function cut(store: ShadowStore, snapshots: readonly Snapshot[], keep: number): Promise<number> {
+async function removeOlder(store: ShadowStore, snapshots: readonly Snapshot[], keep: number): Promise<number> {
   const last = snapshots[keep - 1];
   if (!last || snapshots.length <= keep) return 0;
   const file = join(store.path, "shallow");
   const ends = (await readFile(file, "utf8").catch(() => "")).split("\n").filter(Boolean);
-  const gone = new Set(snapshots.slice(keep).map((snapshot) => snapshot.id));
-  const kept = [...new Set([...ends.filter((id) => !gone.has(id)), last.id])];
+  const removed = new Set(snapshots.slice(keep).map((snapshot) => snapshot.id));
+  const kept = [...new Set([...ends.filter((id) => !removed.has(id)), last.id])];
   await atomicWrite(file, `${kept.join("\n")}\n`, 0o600);
   return snapshots.length - keep;
 }
 
-/** After every snapshot: cheap, frees no bytes yet. Call under the lock. */
+/** Called after every snapshot; the space is freed by the next `prune`. Call under the lock. */
 export async function keepNewest(store: ShadowStore, hash: string, keep: number): Promise<number> {
-  return cut(store, await store.snapshots(hash), keep);
+  return removeOlder(store, await store.snapshots(hash), keep);
 }
 
-async function collect(store: ShadowStore, signal?: AbortSignal): Promise<void> {
-  await store.run(["gc", "--quiet", "--prune=now"], { long: true, ...(signal ? { signal } : {}) });
+async function collectGarbage(store: ShadowStore, signal?: AbortSignal): Promise<void> {
+  await store.run(["gc", "--quiet", "--prune=now"], { long: true, signal });
 }
 
-interface Holding {
+interface ProjectSnapshots {
   readonly hash: string;
   readonly snapshots: Snapshot[];
 }
 
-async function holdings(store: ShadowStore): Promise<Holding[]> {
-  const all: Holding[] = [];
+async function listAll(store: ShadowStore): Promise<ProjectSnapshots[]> {
+  const all: ProjectSnapshots[] = [];
   for (const { hash } of await store.projects()) all.push({ hash, snapshots: await store.snapshots(hash) });
   return all;
 }
 
-/** Drops the oldest quarter of all snapshots; the newest of each project goes only when nothing else is left. */
+/** Removes the oldest quarter of all snapshots, or the oldest project when each has only one left. */
 async function dropOldest(store: ShadowStore): Promise<{ snapshots: number; projects: number }> {
-  const all = await holdings(store);
+  const all = await listAll(store);
   const spare = all
     .flatMap(({ hash, snapshots }) => snapshots.slice(1).map((snapshot) => ({ hash, at: snapshot.takenAt })))
     .sort((a, b) => a.at - b.at);
@@ -74,7 +74,7 @@ async function dropOldest(store: ShadowStore): Promise<{ snapshots: number; proj
   let dropped = 0;
   for (const { hash, snapshots } of all) {
     const count = drop.filter((entry) => entry.hash === hash).length;
-    dropped += await cut(store, snapshots, snapshots.length - count);
+    dropped += await removeOlder(store, snapshots, snapshots.length - count);
   }
   return { snapshots: dropped, projects: 0 };
 }
@@ -93,23 +93,23 @@ export async function prune(store: ShadowStore, rules: PruneRules, signal?: Abor
       await store.forget(hash);
       total.snapshots += snapshots.length;
       total.projects++;
-    } else total.snapshots += await cut(store, snapshots, Math.min(young, rules.maxSnapshots));
+    } else total.snapshots += await removeOlder(store, snapshots, Math.min(young, rules.maxSnapshots));
   }
-  await collect(store, signal);
+  await collectGarbage(store, signal);
   let bytes = await store.objectBytes();
   for (let round = 0; rules.maxTotalBytes > 0 && bytes > rules.maxTotalBytes && round < MAX_ROUNDS; round++) {
     const dropped = await dropOldest(store);
     if (dropped.snapshots === 0) break;
     total.snapshots += dropped.snapshots;
     total.projects += dropped.projects;
-    await collect(store, signal);
+    await collectGarbage(store, signal);
     bytes = await store.objectBytes();
   }
   await atomicWrite(join(store.dir, ".last_prune"), `${Math.floor(Date.now() / 1000)}\n`, 0o600);
   return { ...total, bytesBefore, bytesAfter: bytes };
 }
 
-/** True when the last clean-up is at least so many hours ago, or there was none. */
+/** True when the last clean-up was at least `hours` ago, or never. */
 export async function pruneIsDue(store: ShadowStore, hours: number): Promise<boolean> {
   const info = await stat(join(store.dir, ".last_prune")).catch(() => null);
   return info === null || Date.now() - info.mtimeMs >= hours * 3_600_000;

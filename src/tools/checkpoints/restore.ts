@@ -1,13 +1,14 @@
-// Looking at a snapshot and going back to it: the folder as it is now is always kept first.
+// Compares the project with a snapshot and restores it; the current state is always stored first.
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { UserError } from "../../core/failure.ts";
-import { contains, projectHash } from "./project-root.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
+import { projectHash } from "./project-root.ts";
 import type { ShadowStore } from "./shadow-store.ts";
 import { type SnapshotLimits, stage, take } from "./snapshot.ts";
 
 export interface Restored {
   readonly id: string;
-  /** The snapshot of what was there before: the way back. */
+  /** The snapshot taken before, for undoing this. */
   readonly before: string;
   readonly changed: readonly string[];
   readonly removed: readonly string[];
@@ -22,7 +23,7 @@ export interface Difference {
 
 const MAX_DIFF_CHARS = 200_000;
 
-/** The full id of one of the project's own snapshots. Throws UserError for anything else. */
+/** The full id of a snapshot of this project. Throws UserError for other ids. */
 export async function findSnapshot(store: ShadowStore, root: string, id: string): Promise<string> {
   const hint = "See: hermes checkpoints list";
   if (!/^[0-9a-f]{4,64}$/i.test(id))
@@ -32,29 +33,29 @@ export async function findSnapshot(store: ShadowStore, root: string, id: string)
     });
   const found = (await store.snapshots(projectHash(root))).filter((entry) => entry.id.startsWith(id.toLowerCase()));
   if (found.length > 1)
-    throw new UserError(`${id} fits ${found.length} checkpoints; give more digits`, { exitCode: 2 });
+    throw new UserError(`${id} matches ${found.length} checkpoints; give more digits`, { exitCode: 2 });
   if (!found[0]) throw new UserError(`${root} has no checkpoint ${id}`, { hint });
   return found[0].id;
 }
 
-/** The path inside the project, or a UserError. */
+/** The path relative to the project. Throws UserError for paths outside. */
 export function insideProject(root: string, path: string): string {
   const full = isAbsolute(path) ? path : resolve(root, path);
   const inside = relative(root, full);
-  if (path.includes("\0") || inside === "" || !contains(root, full) || inside.split("/").includes(".git"))
+  if (path.includes("\0") || inside === "" || !isPathInside(full, root) || inside.split("/").includes(".git"))
     throw new UserError(`${path} is not a file inside ${root}`, { exitCode: 2 });
   return inside;
 }
 
-/** What changed from the snapshot until now. Call under the store's lock. */
+/** The changes since the snapshot. Call under the lock of the store. */
 export async function difference(
   store: ShadowStore,
   root: string,
-  ask: { id: string; path?: string | undefined; limits: SnapshotLimits },
+  query: { id: string; path?: string | undefined; limits: SnapshotLimits },
 ): Promise<Difference> {
-  const id = await findSnapshot(store, root, ask.id);
-  const path = ask.path === undefined ? [] : [insideProject(root, ask.path)];
-  const problem = await stage(store, { root, reason: "", limits: ask.limits });
+  const id = await findSnapshot(store, root, query.id);
+  const path = query.path === undefined ? [] : [insideProject(root, query.path)];
+  const problem = await stage(store, { root, reason: "", limits: query.limits });
   if (problem !== undefined) throw new UserError(`${root} cannot be compared: ${problem}`);
   const where = { workTree: root, indexFile: store.indexFile(projectHash(root)) };
   const base = ["diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv"];
@@ -72,22 +73,22 @@ async function changes(store: ShadowStore, from: string, to: string): Promise<[s
 }
 
 /**
- * The whole folder as it was, or one path of it. Files made since are removed in the first case: they are in `before`.
- * Files that checkpoints leave out are not touched. Call under the store's lock.
+ * Restores the whole project or one path. Restoring the project removes newer files, which are in `before`.
+ * Files that checkpoints leave out are not changed. Call under the lock of the store.
  */
 export async function restore(
   store: ShadowStore,
   root: string,
-  ask: { id: string; path?: string | undefined; limits: SnapshotLimits },
+  query: { id: string; path?: string | undefined; limits: SnapshotLimits },
 ): Promise<Restored> {
-  const id = await findSnapshot(store, root, ask.id);
-  const path = ask.path === undefined ? undefined : insideProject(root, ask.path);
+  const id = await findSnapshot(store, root, query.id);
+  const path = query.path === undefined ? undefined : insideProject(root, query.path);
   if (path !== undefined && (await store.run(["ls-tree", "-z", id, "--", path])) === "")
     throw new UserError(`${path} is not in checkpoint ${id.slice(0, 8)}`, { hint: "See: hermes checkpoints diff" });
-  const reason = `before going back to ${id.slice(0, 8)}${path === undefined ? "" : ` (${path})`}`;
-  const include = path === undefined ? {} : { include: join(root, path) };
-  const before = await take(store, { root, reason, limits: ask.limits, ...include });
-  if (!before.ok) throw new UserError(`nothing was changed: the folder as it is now cannot be kept (${before.reason})`);
+  const reason = `before restoring ${id.slice(0, 8)}${path === undefined ? "" : ` (${path})`}`;
+  const include = path === undefined ? undefined : join(root, path);
+  const before = await take(store, { root, reason, limits: query.limits, include });
+  if (!before.ok) throw new UserError(`nothing was changed: the current state cannot be stored (${before.reason})`);
   const where = { workTree: root, indexFile: store.indexFile(projectHash(root)) };
   const all = await changes(store, before.id, id);
   if (path !== undefined) {
@@ -95,7 +96,7 @@ export async function restore(
     const changed = all.filter(([kind, name]) => kind !== "D" && (name === path || name.startsWith(`${path}/`)));
     return { id, before: before.id, changed: changed.map(([, name]) => name), removed: [] };
   }
-  // With -m git refuses to overwrite a file that the snapshot from just now does not hold.
+  // With -m git refuses to overwrite files that are not in the snapshot just taken.
   await store.run(["read-tree", "-m", "-u", id], where);
   const names = (wanted: boolean) => all.filter(([kind]) => (kind === "D") === wanted).map(([, name]) => name);
   return { id, before: before.id, changed: names(false), removed: names(true) };

@@ -1,11 +1,11 @@
-// The checkpoint store: one bare git repository for all projects, each with its own ref and index, far from their own .git.
+// The checkpoint store: one bare git repository for all projects, separate from their own, with a ref and an index for each.
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 import { ATTRIBUTES } from "./excludes.ts";
-import { askGit, type GitAnswer, type GitCall, type GitOptions, runGit } from "./git.ts";
+import { type GitCall, type GitOptions, type GitResult, runGit, tryGit } from "./git.ts";
 
 export interface StoreSettings {
   /** `<home>/checkpoints`. */
@@ -15,7 +15,7 @@ export interface StoreSettings {
   readonly timeoutMs: number;
 }
 
-/** A project in the store, as its metadata file has it. Times are seconds since 1970. */
+/** A project in the store, from its metadata file. Times are seconds since 1970. */
 export interface ProjectRecord {
   readonly hash: string;
   readonly workdir: string;
@@ -30,7 +30,7 @@ export interface Snapshot {
   readonly reason: string;
 }
 
-/** Longer than any work under the lock takes; an owner that died is noticed at once. */
+/** Longer than any work under the lock. Locks of ended processes are detected at once. */
 const LOCK_STALE_MS = 15 * 60_000;
 const STALE_LOCK_FILE_MS = 60_000;
 const LONG_MS = 120_000;
@@ -54,7 +54,7 @@ export class ShadowStore {
     return existsSync(join(this.path, "HEAD"));
   }
 
-  /** One writer at a time, over all processes: objects that are not yet named must not be cleaned away. */
+  /** One writer at a time across processes, so that pruning cannot remove objects that have no ref yet. */
   locked<T>(work: () => Promise<T>): Promise<T> {
     return withFileLock(this.path, work, { timeoutMs: this.#timeoutMs, staleMs: LOCK_STALE_MS });
   }
@@ -68,8 +68,8 @@ export class ShadowStore {
     return runGit(this.#git, args, this.#call(options));
   }
 
-  ask(args: readonly string[], options: CallOptions = {}): Promise<GitAnswer> {
-    return askGit(this.#git, args, this.#call(options));
+  try(args: readonly string[], options: CallOptions = {}): Promise<GitResult> {
+    return tryGit(this.#git, args, this.#call(options));
   }
 
   ref(hash: string): string {
@@ -84,11 +84,11 @@ export class ShadowStore {
     return join(this.path, "projects", `${hash}.json`);
   }
 
-  /** Makes the store when it is not there yet. Stores of the older kind, one per project, are put aside. */
+  /** Creates the store if needed. Stores in the old layout, one per project, are moved aside. */
   async ensure(): Promise<void> {
     if (!this.exists) {
       await mkdir(this.path, { recursive: true, mode: 0o700 });
-      await this.#putOldStoresAside();
+      await this.#moveOldStores();
       await this.run(["init", "--bare", "--quiet", "--initial-branch=hermes", this.path]);
     }
     for (const folder of ["indexes", "projects", "info"])
@@ -96,7 +96,7 @@ export class ShadowStore {
     await writeFile(join(this.path, "info", "attributes"), ATTRIBUTES);
   }
 
-  async #putOldStoresAside(): Promise<void> {
+  async #moveOldStores(): Promise<void> {
     const names = (await readdir(this.dir)).filter((name) => existsSync(join(this.dir, name, "HEAD")));
     const old = names.filter((name) => name !== "store" && !name.startsWith("legacy-"));
     if (old.length === 0) return;
@@ -105,7 +105,7 @@ export class ShadowStore {
     for (const name of old) await rename(join(this.dir, name), join(aside, name));
   }
 
-  /** What a git that was killed left behind would stop every later one. Called under the lock. */
+  /** Removes lock files of a killed git, which would block all later commands. Call under the lock. */
   async clearStaleLocks(hash: string): Promise<void> {
     for (const file of [`${this.indexFile(hash)}.lock`, join(this.path, `${this.ref(hash)}.lock`)]) {
       const info = await stat(file).catch(() => null);
@@ -113,9 +113,9 @@ export class ShadowStore {
     }
   }
 
-  /** The newest snapshot's id; null when there is none. */
+  /** The id of the newest snapshot; null when there is none. */
   async tip(hash: string): Promise<string | null> {
-    const { code, out } = await this.ask(["rev-parse", "--verify", "--quiet", `${this.ref(hash)}^{commit}`]);
+    const { code, out } = await this.try(["rev-parse", "--verify", "--quiet", `${this.ref(hash)}^{commit}`]);
     return code === 0 ? out.trim() : null;
   }
 
@@ -145,7 +145,7 @@ export class ShadowStore {
       if (typeof workdir !== "string") return null;
       return { hash, workdir, createdAt: Number(created_at) || 0, lastTouch: Number(last_touch) || 0 };
     } catch {
-      // Half written by a crash: the project counts as unknown until its next snapshot.
+      // Damaged by a crash: the project is unknown until its next snapshot.
       return null;
     }
   }
@@ -166,7 +166,7 @@ export class ShadowStore {
     await rm(this.#recordFile(hash), { force: true });
   }
 
-  /** Bytes of all objects, asked from git: quick. */
+  /** The size of all objects in bytes, as reported by git. */
   async objectBytes(): Promise<number> {
     if (!this.exists) return 0;
     const text = await this.run(["count-objects", "-v"]);
@@ -174,7 +174,7 @@ export class ShadowStore {
     return (field("size") + field("size-pack") + field("size-garbage")) * 1024;
   }
 
-  /** Stores of the older kind that were put aside. */
+  /** Stores in the old layout that were moved aside. */
   async legacy(): Promise<string[]> {
     const names = await readdir(this.dir).catch(() => []);
     return names.filter((name) => name.startsWith("legacy-")).map((name) => join(this.dir, name));

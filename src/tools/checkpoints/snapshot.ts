@@ -1,4 +1,4 @@
-// Taking a snapshot: every file of the project that is worth keeping, stored once, named by a commit.
+// Takes a snapshot: stores the files of a project as a commit.
 import { constants } from "node:fs";
 import { access, lstat } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -10,7 +10,7 @@ export interface SnapshotLimits {
   readonly maxFiles: number;
   /** Larger files are left out; 0 means no limit. */
   readonly maxFileBytes: number;
-  /** A tree that alone would fill the store is left out; 0 means no limit. */
+  /** No snapshot is taken of larger projects; 0 means no limit. */
   readonly maxTreeBytes: number;
 }
 
@@ -18,7 +18,7 @@ export interface TakeRequest {
   readonly root: string;
   readonly reason: string;
   readonly limits: SnapshotLimits;
-  /** Taken in although the project's ignore files leave it out: the file that is about to change. */
+  /** The file that is about to change: included even when the project's ignore files exclude it. */
   readonly include?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -26,7 +26,8 @@ export interface TakeRequest {
 export type Taken =
   | {
       readonly ok: true;
-      readonly id: string /** False when nothing changed since the last one. */;
+      readonly id: string;
+      /** False when nothing changed since the last snapshot. */
       readonly fresh: boolean;
     }
   | { readonly ok: false; readonly reason: string };
@@ -34,9 +35,9 @@ export type Taken =
 const BATCH = 256;
 const REASON_CHARS = 200;
 
-async function listed(store: ShadowStore, request: TakeRequest): Promise<string[]> {
-  const where = { workTree: request.root, indexFile: store.indexFile(projectHash(request.root)) };
-  const options = request.signal ? { ...where, signal: request.signal } : where;
+async function listFiles(store: ShadowStore, request: TakeRequest): Promise<string[]> {
+  const indexFile = store.indexFile(projectHash(request.root));
+  const options = { workTree: request.root, indexFile, signal: request.signal };
   const text = await store.run(
     ["ls-files", "-z", "--cached", "--others", ...EXCLUDES, "--exclude-per-directory=.gitignore"],
     options,
@@ -50,13 +51,13 @@ async function listed(store: ShadowStore, request: TakeRequest): Promise<string[
   return [...new Set(`${text}${more}`.split("\0"))].filter((path) => path !== "" && !path.endsWith("/"));
 }
 
-interface Sorted {
+interface SortedFiles {
   readonly wanted: string[];
   readonly tooLarge: string[];
   readonly bytes: number;
 }
 
-async function sort(request: TakeRequest, paths: readonly string[]): Promise<Sorted> {
+async function sortBySize(request: TakeRequest, paths: readonly string[]): Promise<SortedFiles> {
   const sorted = { wanted: [] as string[], tooLarge: [] as string[], bytes: 0 };
   const { maxFileBytes } = request.limits;
   for (let start = 0; start < paths.length; start += BATCH) {
@@ -74,51 +75,50 @@ async function sort(request: TakeRequest, paths: readonly string[]): Promise<Sor
   return sorted;
 }
 
-async function readable(root: string, paths: readonly string[]): Promise<string[]> {
+async function filterReadable(root: string, paths: readonly string[]): Promise<string[]> {
   const kept: string[] = [];
   for (const path of paths) {
     const info = await lstat(join(root, path)).catch(() => null);
-    const open = info?.isFile()
+    const isReadable = info?.isFile()
       ? await access(join(root, path), constants.R_OK).then(
           () => true,
           () => false,
         )
       : true;
-    if (open) kept.push(path);
+    if (isReadable) kept.push(path);
   }
   return kept;
 }
 
-/** Brings the project's index to what the folder holds now. A text when that cannot or should not be done. */
+/** Updates the index of the project to the current files. Returns the reason when that is not possible. */
 export async function stage(store: ShadowStore, request: TakeRequest): Promise<string | undefined> {
   const { root, limits, signal } = request;
   const hash = projectHash(root);
   await store.clearStaleLocks(hash);
-  const paths = await listed(store, request);
+  const paths = await listFiles(store, request);
   if (paths.length > limits.maxFiles) return `it has more than ${limits.maxFiles} files`;
-  const { wanted, tooLarge, bytes } = await sort(request, paths);
+  const { wanted, tooLarge, bytes } = await sortBySize(request, paths);
   if (limits.maxTreeBytes > 0 && bytes > limits.maxTreeBytes)
     return `its files (${Math.round(bytes / 1_048_576)} MB) do not fit into checkpoints.max_total_size_mb`;
-  const where = { workTree: root, indexFile: store.indexFile(hash), ...(signal ? { signal } : {}) };
+  const where = { workTree: root, indexFile: store.indexFile(hash), signal };
   const lines = (names: readonly string[]) => names.map((name) => `${name}\0`).join("");
   const update = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-  const first = await store.ask(update, { ...where, input: lines(wanted) });
-  // One file that may not be read must not cost the others their safety.
-  if (first.code !== 0) await store.run(update, { ...where, input: lines(await readable(root, wanted)) });
+  const first = await store.try(update, { ...where, input: lines(wanted) });
+  // A file without read permission must not prevent the snapshot of the others.
+  if (first.code !== 0) await store.run(update, { ...where, input: lines(await filterReadable(root, wanted)) });
   if (tooLarge.length > 0)
     await store.run(["update-index", "-z", "--force-remove", "--stdin"], { ...where, input: lines(tooLarge) });
   return undefined;
 }
 
-/** Call under the store's lock. Throws GitTrouble when git fails. */
+/** Call under the lock of the store. Throws GitError when git fails. */
 export async function take(store: ShadowStore, request: TakeRequest): Promise<Taken> {
   const { root, signal } = request;
   const hash = projectHash(root);
   await store.ensure();
   const problem = await stage(store, request);
   if (problem !== undefined) return { ok: false, reason: problem };
-  const stop = signal ? { signal } : {};
-  const tree = (await store.run(["write-tree"], { indexFile: store.indexFile(hash), ...stop })).trim();
+  const tree = (await store.run(["write-tree"], { indexFile: store.indexFile(hash), signal })).trim();
   const parent = await store.tip(hash);
   if (parent !== null && (await store.run(["rev-parse", `${parent}^{tree}`])).trim() === tree) {
     await store.touch(hash, root);
@@ -126,7 +126,7 @@ export async function take(store: ShadowStore, request: TakeRequest): Promise<Ta
   }
   const reason = request.reason.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS) || "checkpoint";
   const parents = parent === null ? [] : ["-p", parent];
-  const id = (await store.run(["commit-tree", tree, ...parents], { input: `${reason}\n`, ...stop })).trim();
+  const id = (await store.run(["commit-tree", tree, ...parents], { input: `${reason}\n`, signal })).trim();
   await store.touch(hash, root);
   await store.run(["update-ref", store.ref(hash), id, parent ?? ""]);
   return { ok: true, id, fresh: true };

@@ -23,7 +23,7 @@ const write = (name: string, text: string) => {
   writeFileSync(file(name), text);
 };
 
-describe("when checkpoints are taken", () => {
+describe("checkpoints", () => {
   let notices: string[];
   let parts: CheckpointParts;
   let opened: TurnCheckpoints[];
@@ -64,7 +64,7 @@ describe("when checkpoints are taken", () => {
     temp.remove();
   });
 
-  it("once per project and turn, before files change and before commands that destroy", async () => {
+  it("are taken once per project and turn, before files change and before destructive commands", async () => {
     const checkpoints = open(parts);
     const context = toolContext(root);
     await checkpoints.beforeChange(file("src/a.txt"), context);
@@ -79,13 +79,13 @@ describe("when checkpoints are taken", () => {
     expect(notices).toEqual([]);
   });
 
-  it("before a script, whatever it does", async () => {
+  it("are taken before every script", async () => {
     const checkpoints = open(parts);
     await checkpoints.beforeScript(toolContext(root));
     expect((await store.snapshots(projectHash(root)))[0]?.reason).toBe("before a script");
   });
 
-  it("before a script that nobody watches, also where they are off, and without a word when that fails", async () => {
+  it("are taken before scripts without a user present even when disabled, without reporting failures", async () => {
     const checkpoints = open({ ...parts, enabled: false });
     await checkpoints.beforeScript(toolContext(root, { human: { ...nobody, present: true } }));
     expect(store.exists).toBe(false);
@@ -96,7 +96,7 @@ describe("when checkpoints are taken", () => {
     expect(notices).toEqual([]);
   });
 
-  it("only where they are wanted", async () => {
+  it("are taken only where they are enabled", async () => {
     const checkpoints = open({ ...parts, enabled: false });
     const context = toolContext(root);
     await checkpoints.beforeChange(file("src/a.txt"), context);
@@ -106,7 +106,7 @@ describe("when checkpoints are taken", () => {
     expect(await count()).toBe(1);
   });
 
-  it("never stops the work: no git, a folder that is not covered, a damaged store", async () => {
+  it("do not stop the work without git, in an excluded folder or with a damaged store", async () => {
     const context = toolContext(root);
     const without = new ShadowStore({ dir: join(temp.path, "x"), searchPath: temp.path, timeoutMs: 5_000 });
     await open({ ...parts, store: without }).beforeChange(file("src/a.txt"), context);
@@ -120,7 +120,7 @@ describe("when checkpoints are taken", () => {
     expect(notices.pop()).toContain("No checkpoint of");
   });
 
-  it("goes on after a git that was killed left its lock", async () => {
+  it("work after a killed git left its lock", async () => {
     await store.locked(() => take(store, { root, reason: "test", limits }));
     const lock = `${store.indexFile(projectHash(root))}.lock`;
     writeFileSync(lock, "");
@@ -131,7 +131,7 @@ describe("when checkpoints are taken", () => {
     expect(notices).toEqual([]);
   });
 
-  it("keeps apart what several programs keep at the same time", async () => {
+  it("are taken correctly by several programs at the same time", async () => {
     const others = Array.from({ length: 4 }, (_, n) => join(temp.path, `p${n}`));
     for (const other of others) {
       mkdirSync(other);
@@ -142,7 +142,7 @@ describe("when checkpoints are taken", () => {
     expect((await store.projects()).map(({ workdir }) => workdir).sort()).toEqual(others);
   });
 
-  it("finds the project of a path and refuses folders that are too much", () => {
+  it("cover the project of a path, but not folders that are too large", () => {
     expect(projectRoot(file("src/not/yet/there"), "/nowhere")).toBe(root);
     const places = { userHome: "/home/me", hermesHome: "/home/me/.hermes" };
     for (const bad of ["/", "/home", "/home/me", "/home/me/.hermes", "/tmp"])

@@ -1,4 +1,4 @@
-// What a contained script can reach: its workspace and the tools, not the person's files, processes or network.
+// A contained script can reach its workspace and the tools, but not the user's files, processes or network.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -26,7 +26,7 @@ const run = async (code: string, language = "python", context: Partial<ToolConte
     .json;
 
 beforeEach(() => {
-  // Outside /tmp, which a container has for itself.
+  // Outside /tmp, which is private in the sandbox.
   root = mkdtempSync("/opt/hermes-script-test-");
   home = join(root, "home");
   hermes = join(home, ".hermes");
@@ -162,7 +162,7 @@ describe.skipIf(!usable.ok)("a contained script", () => {
     expect(json).toMatchObject({ status: "success", output: "['x'] False" });
   });
 
-  it("does not see a workspace that holds the home, and is told so", async () => {
+  it("does not see a workspace that contains the home, and gets a note", async () => {
     const json = await run("import os\nprint(os.listdir('.'))", "python", { cwd: home, workspace: home });
     expect(json).toMatchObject({
       status: "success",
@@ -171,7 +171,7 @@ describe.skipIf(!usable.ok)("a contained script", () => {
     expect(String(json.output)).not.toContain(".ssh");
   });
 
-  it("starts in the workspace when the shell stands elsewhere", async () => {
+  it("starts in the workspace when the shell is in another folder", async () => {
     const json = await run("import os\nprint(os.getcwd())", "python", { cwd: home });
     expect(json.output).toBe(project);
     expect((await run("import os\nprint(os.getcwd())", "python", { cwd: join(project, "data") })).output).toBe(
@@ -180,7 +180,7 @@ describe.skipIf(!usable.ok)("a contained script", () => {
   });
 });
 
-it("tells the gate when nothing holds the script", async () => {
+it("tells the gate when there is no sandbox", async () => {
   const { container: _, ...bare } = parts;
   parts = bare;
   expect(await run("print(1)")).toMatchObject({ status: "success", output: "1" });

@@ -1,14 +1,9 @@
-// Scripts run inside bubblewrap: the workspace, the language and nothing else that is the person's; no network.
+// Runs scripts in bubblewrap: they see the workspace and their interpreter, but no other files of the user and no network.
 import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Availability } from "../../core/tool.ts";
-import {
-  bubblewrap,
-  hiddenFolders,
-  isInside,
-  type SandboxPlace,
-  workspaceIsWritable,
-} from "../terminal/sandbox-mounts.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
+import { bubblewrap, hiddenFolders, type SandboxPlace, workspaceIsWritable } from "../terminal/sandbox-mounts.ts";
 import type { Scratch } from "./scratch.ts";
 
 export interface ContainedRun {
@@ -23,7 +18,7 @@ export interface Contained {
   /** The program and its arguments, to be followed by the command. */
   readonly wrapper: readonly string[];
   readonly cwd: string;
-  /** What the model must know about the place. */
+  /** A note for the model about the sandbox. */
   readonly note?: string | undefined;
 }
 
@@ -33,16 +28,16 @@ export interface ScriptContainer {
 }
 
 export interface ContainerOptions {
-  /** The person's home. */
+  /** The user's home. */
   readonly home: string;
-  /** More folders to hide: the home of Hermes. */
+  /** Additional folders to hide, such as the home of Hermes. */
   readonly hidden: readonly string[];
-  /** Folders inside hidden ones that stay readable: installed skills. */
+  /** Folders inside hidden ones that stay readable, such as installed skills. */
   readonly readable: readonly string[];
   readonly env: { readonly [name: string]: string };
 }
 
-/** Tool chains in a home, besides those that every sandboxed command sees. */
+/** Tool chains in the home, in addition to those that every sandboxed command sees. */
 const TOOL_CHAINS = [
   ".asdf/installs",
   ".asdf/shims",
@@ -54,9 +49,9 @@ const TOOL_CHAINS = [
 ];
 
 const HIDDEN_WORKSPACE =
-  "The folder of this conversation holds your home or the home of Hermes, so scripts do not see it: this one ran in an empty folder. Use read_file, write_file and terminal from the script, or start Hermes in a project folder.";
+  "The folder of this conversation contains your home or the home of Hermes, so scripts cannot see it; this one ran in an empty folder. Use read_file, write_file and terminal from the script, or start Hermes in a project folder.";
 
-function real(path: string): string {
+function resolveLinks(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -64,19 +59,19 @@ function real(path: string): string {
   }
 }
 
-/** The folders of an interpreter without the rest of the place in which it is installed. */
+/** The folders that an interpreter needs of its installation. */
 function interpreterFolders(path: string): string[] {
-  return [...new Set([path, real(path)])].flatMap((program) => {
+  return [...new Set([path, resolveLinks(path)])].flatMap((program) => {
     const folder = dirname(program);
     const prefix = dirname(folder);
-    // Version managers start the real program from their own folder.
+    // Shims of version managers start the program from the folder above.
     if (basename(folder) === "shims") return [prefix];
     if (basename(folder) !== "bin") return [program];
     return [folder, join(prefix, "lib"), join(prefix, "lib64"), join(prefix, "pyvenv.cfg")];
   });
 }
 
-function readableFor(options: ContainerOptions, run: ContainedRun, place: SandboxPlace): string[] {
+function readablePaths(options: ContainerOptions, run: ContainedRun, place: SandboxPlace): string[] {
   const active = [run.env.VIRTUAL_ENV, run.env.CONDA_PREFIX].filter((folder) => folder !== undefined && folder !== "");
   const wanted = [
     ...options.readable,
@@ -84,38 +79,40 @@ function readableFor(options: ContainerOptions, run: ContainedRun, place: Sandbo
     ...interpreterFolders(run.interpreter),
     ...active.flatMap((folder) => interpreterFolders(join(folder as string, "bin", "python"))),
   ];
-  const closed = [...hiddenFolders(place), "/tmp", "/run"];
-  return wanted.filter((path) => path !== options.home && closed.some((folder) => isInside(path, folder)));
+  const hidden = [...hiddenFolders(place), "/tmp", "/run"];
+  return wanted.filter((path) => path !== options.home && hidden.some((folder) => isPathInside(path, folder)));
 }
 
-/** Holds scripts of `execute_code` where bubblewrap works. */
+/** The sandbox of `execute_code`, where bubblewrap works. */
 export function scriptContainer(options: ContainerOptions): ScriptContainer {
-  let asked: Promise<Availability> | undefined;
+  let checked: Promise<Availability> | undefined;
   return {
     available: () => {
-      asked ??= import("../terminal/sandbox.ts").then(({ sandboxAvailable }) => sandboxAvailable(options.env));
-      return asked;
+      checked ??= import("../terminal/sandbox.ts").then(({ sandboxAvailable }) => sandboxAvailable(options.env));
+      return checked;
     },
     contain: (run) => {
       const temp = join(run.scratch.dir, "tmp");
       mkdirSync(temp, { mode: 0o700 });
       const place: SandboxPlace = {
-        workspace: real(run.workspace),
+        workspace: resolveLinks(run.workspace),
         home: options.home,
         hidden: options.hidden,
         temp,
         network: false,
         path: options.env.PATH ?? "",
       };
-      const open = workspaceIsWritable(place);
-      const inside = isInside(real(run.scratch.cwd), place.workspace) ? real(run.scratch.cwd) : place.workspace;
-      const cwd = open ? inside : temp;
-      const grants = { read: readableFor(options, run, place), write: [] };
-      const mounts = bubblewrap(place, grants, { cwd: open ? cwd : "/tmp", stateFolder: run.scratch.dir });
-      // Checkpoints do not hold the repository itself, so a script may not change it.
+      const usable = workspaceIsWritable(place);
+      const inside = isPathInside(resolveLinks(run.scratch.cwd), place.workspace)
+        ? resolveLinks(run.scratch.cwd)
+        : place.workspace;
+      const cwd = usable ? inside : temp;
+      const grants = { read: readablePaths(options, run, place), write: [] };
+      const mounts = bubblewrap(place, grants, { cwd: usable ? cwd : "/tmp", stateFolder: run.scratch.dir });
+      // Checkpoints do not include .git, so a script may not change it.
       const repository = join(place.workspace, ".git");
-      const wrapper = open ? [...mounts, "--ro-bind-try", repository, repository] : mounts;
-      return { wrapper, cwd, ...(open ? {} : { note: HIDDEN_WORKSPACE }) };
+      const wrapper = usable ? [...mounts, "--ro-bind-try", repository, repository] : mounts;
+      return { wrapper, cwd, note: usable ? undefined : HIDDEN_WORKSPACE };
     },
   };
 }

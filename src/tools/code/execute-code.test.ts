@@ -54,14 +54,14 @@ describe.each(LANGUAGES)("a script in %s", (language) => {
     language,
   });
 
-  it("prints, and says how it ended", async () => {
+  it("returns output and status", async () => {
     const { json, result } = await run(code("print('hello', 2 + 3)", "console.log('hello', 2 + 3)"));
     expect(json).toMatchObject({ status: "success", output: "hello 5", tool_calls_made: 0 });
     expect(json.error).toBeUndefined();
     expect(result.failed).toBeUndefined();
   });
 
-  it("calls tools by position and by name and gets parsed values back", async () => {
+  it("calls tools with positional and named arguments and gets parsed values", async () => {
     const { json } = await run(
       code(
         `from hermes_tools import read_file, search_files, terminal
@@ -81,7 +81,7 @@ console.log(JSON.stringify((await terminal({ command: "ls", background: true, pt
     expect(new Set(calls.map((call) => call.context.callId)).size).toBe(3);
   });
 
-  it("gives the aids", async () => {
+  it("has helper functions", async () => {
     const { json } = await run(
       code(
         `from hermes_tools import json_parse, shell_quote, retry
@@ -122,7 +122,7 @@ console.log(JSON.stringify(await tools.read_file("x")), "terminal" in tools);`,
     expect(json.tool_calls_made).toBe(1);
   });
 
-  it("stops counting at the limit of calls", async () => {
+  it("stops at the limit of calls", async () => {
     parts = { ...parts, settings: { ...parts.settings, maxToolCalls: 3 } };
     const { json } = await run(
       code(
@@ -135,7 +135,7 @@ console.log(JSON.stringify(await tools.read_file("x")), "terminal" in tools);`,
     expect(calls).toHaveLength(3);
   });
 
-  it("tells what went wrong, with the place in the script", async () => {
+  it("reports errors with their position in the script", async () => {
     const { json, result } = await run(
       code("print('before')\nraise ValueError('broken')", "console.log('before');\nthrow new Error('broken');"),
     );
@@ -186,7 +186,7 @@ console.log(JSON.stringify(await tools.read_file("x")), "terminal" in tools);`,
 });
 
 describe("execute_code", () => {
-  it("turns away empty code and offers only what the conversation has", async () => {
+  it("refuses empty code and offers only tools of the conversation", async () => {
     expect((await run({ code: "  \n" })).json.error).toContain("empty");
     expect(executeCodeTool(parts).description).toContain("terminal(command, timeout?, workdir?)");
     const fewer = executeCodeTool({ ...parts, toolNames: ["read_file", "memory"] });
@@ -194,7 +194,7 @@ describe("execute_code", () => {
     expect(fewer.description).not.toMatch(/terminal|memory/);
   });
 
-  it("writes JavaScript when there is no Python, and says so when Python was asked for", async () => {
+  it("uses JavaScript when there is no Python, and reports that when Python was requested", async () => {
     parts = { ...parts, env: { PATH: folder.path, HOME: folder.path } };
     const asked = await run({ code: "print(1)", language: "python" });
     expect(asked.json.error).toContain("JavaScript");
@@ -213,7 +213,7 @@ describe("execute_code", () => {
     expect(seen[0]).toMatchObject({ language: "javascript" });
   });
 
-  it("works in the project with its own Python, or apart from both in strict mode", async () => {
+  it("runs in the project with its Python, or separate from both in strict mode", async () => {
     writeFileSync(join(folder.path, "mine.py"), "value = 'from the project'");
     const bin = join(folder.path, ".venv", "bin");
     mkdirSync(bin, { recursive: true });
@@ -252,7 +252,7 @@ console.log(own, pack.name, require("pack").name, shell_quote("a b"));`,
     expect(json.output).toBe("lib pack pack 'a b'");
   });
 
-  it("keeps head and tail of much output, all of it in a file, and cuts the error stream", async () => {
+  it("keeps start and end of large output, all of it in a file, and cuts the error stream", async () => {
     const { json, result } = await run({
       code: "import sys\nfor n in range(200000): print('line', n)\nsys.stderr.write('e' * 100000 + 'END')\nsys.exit(3)",
     });
@@ -266,7 +266,7 @@ console.log(own, pack.name, require("pack").name, shell_quote("a b"));`,
     expect(statSync(result.spill?.path ?? "").mode & 0o777).toBe(0o600);
   });
 
-  it("masks secrets and colours in what a script prints", async () => {
+  it("removes secrets and colours from the output", async () => {
     parts = {
       ...parts,
       redactor: {
@@ -285,7 +285,7 @@ console.log(own, pack.name, require("pack").name, shell_quote("a b"));`,
     expect(json.output).toBe("red ***");
   });
 
-  it("stops at once when the person interrupts, also inside a tool call", async () => {
+  it("stops at once on interrupt, also inside a tool call", async () => {
     const controller = new AbortController();
     let inner: AbortSignal | undefined;
     parts = {
@@ -303,7 +303,7 @@ console.log(own, pack.name, require("pack").name, shell_quote("a b"));`,
     expect(inner?.aborted).toBe(true);
   }, 15_000);
 
-  it("does not count the time in which a person thinks", async () => {
+  it("does not count the time while the user is asked", async () => {
     parts = {
       ...parts,
       settings: { ...parts.settings, timeoutMs: 2_000 },
@@ -317,7 +317,7 @@ console.log(own, pack.name, require("pack").name, shell_quote("a b"));`,
     expect(json).toMatchObject({ status: "success", output: "{'ok': True}" });
   }, 15_000);
 
-  it("passes on that a script read somebody else's text", async () => {
+  it("marks the result as untrusted when the script read untrusted text", async () => {
     const tainted: boolean[] = [];
     parts = {
       ...parts,
@@ -331,7 +331,7 @@ console.log(own, pack.name, require("pack").name, shell_quote("a b"));`,
     expect(result.trust).toBe("untrusted");
   });
 
-  it("takes calls from threads one at a time", async () => {
+  it("serves calls from threads one at a time", async () => {
     let running = 0;
     let most = 0;
     parts = {

@@ -1,4 +1,4 @@
-// execute_code: a script in Python or JavaScript that calls tools, so that many small steps cost one turn.
+// The execute_code tool: runs a Python or JavaScript script that can call tools, so that many steps need one call.
 import { randomBytes } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,12 +16,13 @@ import {
   type ToolResult,
   toolError,
 } from "../../core/tool.ts";
+import { Deadline } from "../../lib/async/deadline.ts";
 import { stripAnsi } from "../terminal/ansi.ts";
 import { OutputCapture } from "../terminal/output-capture.ts";
 import type { Contained, ScriptContainer } from "./contain-script.ts";
 import { firstWorking, pythonCandidates } from "./interpreter.ts";
 import { javascriptModule, PRELOAD, RESOLVE } from "./javascript-module.ts";
-import { PausableClock } from "./pausable-clock.ts";
+import { pauseWhileAsking } from "./pause-while-asking.ts";
 import { pythonModule } from "./python-module.ts";
 import { runScript, type ScriptEnd } from "./run-script.ts";
 import { openScratch, type Scratch } from "./scratch.ts";
@@ -45,17 +46,17 @@ export interface CodeParts {
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly settings: CodeSettings;
-  /** Of the script's process; already free of secrets. */
+  /** The environment of scripts, without secrets. */
   readonly env: { readonly [name: string]: string };
-  /** Variables that were let through to this conversation since, asked before every script. */
+  /** Additional variables that loaded skills declare; read before every script. */
   declared?(conversationId: string): { readonly [name: string]: string };
-  /** The conversation's tools, settled: part of this tool's description. */
+  /** The tools of the conversation; they are part of this tool's description. */
   readonly toolNames: readonly string[];
-  /** Holds scripts; without it, or where it cannot work, the gate asks for every script. */
+  /** The sandbox of scripts; where there is none, the gate asks for every script. */
   readonly container?: ScriptContainer | undefined;
-  /** Before a script that may change files: takes a checkpoint where they are enabled. */
+  /** Called before a script that may change files; takes a checkpoint if needed. */
   beforeRun?(context: ToolContext): Promise<void>;
-  /** Runs a tool as the conversation would: checks, hooks, the gate. Never throws. */
+  /** Runs a tool like a call of the model, with checks, hooks and the gate. Never throws. */
   callTool(name: string, args: JsonObject, context: ToolContext): Promise<ToolResult>;
 }
 
@@ -68,16 +69,16 @@ async function askGate(
   parts: CodeParts,
   args: { code: string; language: Language; contained: boolean },
   context: ToolContext,
-): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string }> {
+): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string | undefined }> {
   const verdict = await parts.gate.check(
     { kind: "code", language: args.language, code: args.code, cwd: context.cwd, contained: args.contained },
     gateContext("execute_code", context),
   );
-  if (verdict.allowed) return verdict.outside === undefined ? {} : { outside: verdict.outside };
+  if (verdict.allowed) return { outside: verdict.outside };
   return { refusal: toolError(verdict.message, { status: verdict.status, rule: verdict.rule }) };
 }
 
-/** Writes the script and its module; the words to start it. */
+/** Writes the script and its module; returns the command that runs it. */
 async function prepare(
   code: string,
   interpreter: { language: Language; path: string; strict: boolean },
@@ -104,7 +105,7 @@ async function prepare(
   ];
 }
 
-function environmentFor(
+function buildEnvironment(
   parts: CodeParts,
   scratch: Scratch,
   contained: Contained | undefined,
@@ -123,7 +124,7 @@ function environmentFor(
   };
 }
 
-function captureFor(parts: CodeParts, context: ToolContext, kind: "stdout" | "stderr") {
+function openCapture(parts: CodeParts, context: ToolContext, kind: "stdout" | "stderr") {
   const cleaner = parts.redactor.stream();
   const name = `${context.callId.replaceAll(/[^\w-]/g, "_")}-${randomBytes(3).toString("hex")}-${kind}.txt`;
   const capture = new OutputCapture({
@@ -133,25 +134,25 @@ function captureFor(parts: CodeParts, context: ToolContext, kind: "stdout" | "st
   });
   const finish = async () => {
     const { text, spill } = await capture.finish();
-    return { text: (text + cleaner.end()).trimEnd(), ...(spill ? { spill } : {}) };
+    return { text: (text + cleaner.end()).trimEnd(), spill };
   };
   return { capture, finish };
 }
 
-/** The door for one run. What it reads may be somebody else's text: from then on the run counts as tainted. */
-function serve(
+/** Opens the tool server of one run. After a result with untrusted text the run is tainted. */
+function openToolServer(
   parts: CodeParts,
   scratch: Scratch,
   tools: readonly ScriptTool[],
   run: {
     context: ToolContext;
-    clock: PausableClock;
+    deadline: Deadline;
     signal: AbortSignal;
     taint: { seen: boolean; origin?: string | undefined };
   },
 ): Promise<ToolServer> {
   const { context, taint } = run;
-  const human = run.clock.untimed(context.human);
+  const human = pauseWhileAsking(context.human, run.deadline);
   return ToolServer.listen({
     socketPath: scratch.socketPath,
     token: scratch.token,
@@ -197,10 +198,10 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
           : errors === ""
             ? `the script ended with code ${code}`
             : errors;
-  const shown = status === "success" || errors === "" ? [outcome.output] : [outcome.output, "--- stderr ---", errors];
+  const texts = status === "success" || errors === "" ? [outcome.output] : [outcome.output, "--- stderr ---", errors];
   const json: JsonObject = {
     status,
-    output: shown.filter((text) => text !== "").join("\n"),
+    output: texts.filter((text) => text !== "").join("\n"),
     tool_calls_made: outcome.calls,
     duration_seconds: Math.round(outcome.seconds * 100) / 100,
     ...(problem === undefined ? {} : { error: problem }),
@@ -208,14 +209,14 @@ function report(parts: CodeParts, outcome: Outcome): ToolResult {
   };
   return {
     ...jsonResult(json, { failed: status !== "success" }),
-    ...(outcome.spill ? { spill: outcome.spill } : {}),
-    ...(outcome.untrusted ? { trust: "untrusted" as const } : {}),
-    ...(outcome.origin === undefined ? {} : { origin: outcome.origin }),
+    spill: outcome.spill,
+    trust: outcome.untrusted ? "untrusted" : undefined,
+    origin: outcome.origin,
   };
 }
 
-/** The script sees the folder of the conversation; in strict mode only its own. */
-function containIn(
+/** The script sees the workspace of the conversation, in strict mode only its own folder. */
+function containScript(
   parts: CodeParts,
   scratch: Scratch,
   interpreter: string,
@@ -232,25 +233,25 @@ async function execute(
 ): Promise<ToolResult> {
   const tools = scriptTools(parts.toolNames);
   const scratch = await openScratch(parts.settings.mode, context.cwd);
-  const over = new AbortController();
-  const clock = new PausableClock(parts.settings.timeoutMs);
+  const ended = new AbortController();
+  const deadline = new Deadline(parts.settings.timeoutMs);
   const taint: { seen: boolean; origin?: string | undefined } = { seen: false };
-  const signal = AbortSignal.any([context.signal, over.signal]);
+  const signal = AbortSignal.any([context.signal, ended.signal]);
   const started = performance.now();
   let server: ToolServer | undefined;
   try {
-    server = await serve(parts, scratch, tools, { context, clock, signal, taint });
+    server = await openToolServer(parts, scratch, tools, { context, deadline, signal, taint });
     const strict = parts.settings.mode === "strict";
     const interpreter = { language: args.language, path: args.interpreter, strict };
-    const stdout = captureFor(parts, context, "stdout");
-    const stderr = captureFor(parts, context, "stderr");
-    const contained = args.contained ? containIn(parts, scratch, args.interpreter, context) : undefined;
+    const stdout = openCapture(parts, context, "stdout");
+    const stderr = openCapture(parts, context, "stderr");
+    const contained = args.contained ? containScript(parts, scratch, args.interpreter, context) : undefined;
     const end = await runScript({
       command: await prepare(args.code, interpreter, scratch, tools),
       cwd: contained?.cwd ?? scratch.cwd,
-      ...(contained ? { wrapper: contained.wrapper } : {}),
-      env: environmentFor(parts, scratch, contained),
-      clock,
+      wrapper: contained?.wrapper,
+      env: buildEnvironment(parts, scratch, contained),
+      deadline,
       signal: context.signal,
       stdout: stdout.capture,
       stderr: stderr.capture,
@@ -267,11 +268,12 @@ async function execute(
       seconds,
       untrusted: taint.seen,
       note: contained?.note,
-      ...(taint.origin === undefined ? {} : { origin: taint.origin }),
-      ...(spill ? { spill } : {}),
+      origin: taint.origin,
+      spill,
     });
   } finally {
-    over.abort();
+    deadline.stop();
+    ended.abort();
     await server?.close();
     await rm(scratch.dir, { recursive: true, force: true });
   }
@@ -301,7 +303,7 @@ function describe(parts: CodeParts): string {
   );
   const limits = `${parts.settings.maxToolCalls} calls, ${parts.settings.timeoutMs / 1000} s`;
   const tools = calls.length === 0 ? "" : ` It can call tools: from hermes_tools import …; ${calls.join(", ")};`;
-  return `Run a Python or JavaScript script. Use it for loops, filtering, or three and more tool calls with logic between them; what it prints is what you see.${tools} also json_parse, shell_quote, retry. Results are parsed values; a failed call returns {"error"}. JavaScript: an ES module, await every call. No network but through tools; of the files it sees the working folder and the system. Limits: ${limits}.`;
+  return `Run a Python or JavaScript script. Use it for loops, filtering, or three and more tool calls with logic between them; what it prints is what you see.${tools} also json_parse, shell_quote, retry. Results are parsed values; a failed call returns {"error"}. JavaScript: an ES module, await every call. No network except through tools; it sees the files of the working folder and the system. Limits: ${limits}.`;
 }
 
 function available(): Availability {

@@ -1,4 +1,4 @@
-// What a JavaScript script imports as "hermes_tools", and the start file that makes it found.
+// The module "hermes_tools" for JavaScript scripts, and the preload file that resolves it.
 import type { ScriptTool } from "./script-tools.ts";
 
 /** CommonJS, because both `import` and `require` can load it. */
@@ -53,7 +53,7 @@ function named(names, given) {
   return Object.fromEntries(given.map((value, index) => [names[index] ?? String(index), value]));
 }
 
-/** JSON that may hold raw control characters, as command output often does. */
+/** Parses JSON that may contain raw control characters, as command output often does. */
 exports.json_parse = (text) => {
   try {
     return JSON.parse(text);
@@ -66,10 +66,10 @@ exports.json_parse = (text) => {
   }
 };
 
-/** The text as one safe word of a shell command. */
+/** Quotes the text as one word of a shell command. */
 exports.shell_quote = (text) => "'" + String(text).replaceAll("'", "'\\\\''") + "'";
 
-/** Calls the function until it does not throw; waits longer after each failure. The last error is thrown. */
+/** Calls the function until it does not throw, with growing delays. Throws the last error. */
 exports.retry = async (run, maxAttempts = 3, delay = 2) => {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -90,7 +90,7 @@ export function javascriptModule(tools: readonly ScriptTool[]): string {
   return BASE + functions.join("");
 }
 
-/** Loaded before the script: what the script imports is looked up from the working directory, hermes_tools from here. */
+/** Loaded before the script: resolves its imports from the working directory, and hermes_tools from this folder. */
 export const PRELOAD = `import { createRequire, register } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// The hermes_tools module that a Python script imports: one function per tool, and three small aids.
+// The module hermes_tools for Python scripts: one function per tool, and three helper functions.
 import type { ScriptTool } from "./script-tools.ts";
 
 const BASE = `"""Tools of the conversation, for this script. Every call returns what the tool answers, as Python values."""

@@ -1,25 +1,25 @@
-// Runs one script as a process group with a time limit; whatever way it ends, nothing of it is left running.
+// Runs a script in its own process group with a time limit, and kills all of its processes at the end.
 import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
+import type { Deadline } from "../../lib/async/deadline.ts";
 import { endGroup, spawnGroup, sweepGroup } from "../../lib/process/spawn-group.ts";
 import type { OutputCapture } from "../terminal/output-capture.ts";
-import type { PausableClock } from "./pausable-clock.ts";
 
-/** Output may trickle in after the end; this is how long we listen. */
+/** How long output is still read after the end. */
 const DRAIN_MS = 300;
 
 export interface ScriptRun {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
-  /** Put before the command: a container. */
+  /** Arguments before the command, for a sandbox. */
   readonly wrapper?: readonly string[] | undefined;
-  readonly clock: PausableClock;
+  readonly deadline: Deadline;
   readonly signal: AbortSignal;
   readonly stdout: OutputCapture;
   readonly stderr: OutputCapture;
-  /** A text that only this run's processes have in their environment. */
+  /** A text that only processes of this run have in their environment. */
   readonly mark: string;
 }
 
@@ -28,7 +28,7 @@ export interface ScriptEnd {
   readonly code: number;
 }
 
-function keep(stream: Readable | null, capture: OutputCapture): Promise<void> {
+function captureStream(stream: Readable | null, capture: OutputCapture): Promise<void> {
   if (!stream) return Promise.resolve();
   stream.on("data", (chunk: Buffer) => {
     const wait = capture.push(chunk);
@@ -39,18 +39,18 @@ function keep(stream: Readable | null, capture: OutputCapture): Promise<void> {
   return new Promise((resolve) => stream.once("end", resolve));
 }
 
-/** False when it does not carry the mark, is gone already, or is somebody else's. */
-function endMarked(pid: number, mark: string): boolean {
+/** Kills the process if its environment contains the mark and may be read. */
+function killMarked(pid: number, mark: string): void {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark) && process.kill(pid, "SIGKILL");
+    if (readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark)) process.kill(pid, "SIGKILL");
   } catch {
-    return false;
+    // The process has ended or belongs to another user.
   }
 }
 
-/** Processes that left the group still carry the mark in their environment. Where that cannot be read, the group was all. */
+/** Kills processes that left the group, by the mark in their environment. Works only where /proc exists. */
 function sweepMarked(mark: string): void {
-  for (const pid of listProcesses()) endMarked(pid, mark);
+  for (const pid of listProcesses()) killMarked(pid, mark);
 }
 
 function listProcesses(): number[] {
@@ -63,7 +63,7 @@ function listProcesses(): number[] {
   }
 }
 
-function exitOf(child: ChildProcess): Promise<number> {
+function exitCode(child: ChildProcess): Promise<number> {
   return new Promise((resolve) => {
     child.once("error", () => resolve(127));
     child.once("exit", (code) => resolve(code ?? 137));
@@ -77,7 +77,7 @@ export async function runScript(run: ScriptRun): Promise<ScriptEnd> {
     stdin: "ignore",
     args: run.command,
     separateErrors: true,
-    ...(run.wrapper ? { wrapper: run.wrapper } : {}),
+    wrapper: run.wrapper,
   });
   let ending: ScriptEnd["ending"] = "exit";
   const stop = (why: ScriptEnd["ending"]) => {
@@ -86,12 +86,14 @@ export async function runScript(run: ScriptRun): Promise<ScriptEnd> {
     void endGroup(child);
   };
   const interrupt = () => stop("interrupted");
-  run.clock.start(() => stop("timeout"));
+  const expire = () => stop("timeout");
+  run.deadline.signal.addEventListener("abort", expire, { once: true });
+  if (run.deadline.passed) expire();
   run.signal.addEventListener("abort", interrupt, { once: true });
   if (run.signal.aborted) interrupt();
-  const drained = Promise.all([keep(child.stdout, run.stdout), keep(child.stderr, run.stderr)]);
+  const drained = Promise.all([captureStream(child.stdout, run.stdout), captureStream(child.stderr, run.stderr)]);
   try {
-    const code = await exitOf(child);
+    const code = await exitCode(child);
     sweepGroup(child);
     sweepMarked(run.mark);
     let timer: NodeJS.Timeout | undefined;
@@ -99,7 +101,7 @@ export async function runScript(run: ScriptRun): Promise<ScriptEnd> {
     clearTimeout(timer);
     return { ending, code };
   } finally {
-    run.clock.stop();
+    run.deadline.stop();
     run.signal.removeEventListener("abort", interrupt);
     child.stdout?.destroy();
     child.stderr?.destroy();

@@ -1,4 +1,4 @@
-// One run's own folder, socket and secret word. What a killed program left behind is cleared away later.
+// The private folder, socket path and token of one run. Folders of killed programs are removed later.
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,9 +13,9 @@ export interface Scratch {
 }
 
 const PREFIX = "hermes-code-";
-/** Longer paths do not fit into a socket's address. */
+/** The path of a socket is limited, so longer temp paths are not used. */
 const MAX_TEMP_PATH = 60;
-/** No script runs for a day. */
+/** No script runs this long. */
 const ABANDONED_MS = 24 * 3_600_000;
 
 async function clearAbandoned(base: string): Promise<void> {
@@ -27,7 +27,7 @@ async function clearAbandoned(base: string): Promise<void> {
   }
 }
 
-/** Only its owner may enter. `projectCwd` is used unless the script must run apart from the project. */
+/** Creates a folder that only its owner can access. In strict mode the script runs in it, otherwise in `projectCwd`. */
 export async function openScratch(mode: "project" | "strict", projectCwd: string): Promise<Scratch> {
   const base = tmpdir().length > MAX_TEMP_PATH ? "/tmp" : tmpdir();
   await clearAbandoned(base).catch(() => undefined);

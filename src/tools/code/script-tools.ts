@@ -1,10 +1,10 @@
-// The tools that a script may call, and how their arguments are named when they are given by position.
+// The tools that a script may call, with the names of their positional arguments.
 
 export interface ScriptTool {
   readonly name: string;
-  /** In the order in which a script may give them. */
+  /** Names in the order of positional arguments. */
   readonly parameters: readonly string[];
-  /** How many of them a call must have. */
+  /** The number of required ones. */
   readonly required: number;
 }
 
@@ -20,7 +20,7 @@ export const SCRIPT_TOOLS: readonly ScriptTool[] = [
   tool("terminal", 1, "command", "timeout", "workdir"),
 ];
 
-/** What a script's terminal call cannot ask for: nothing it starts may outlive it. */
+/** Arguments that scripts may not use: nothing that a script starts may outlive it. */
 const NOT_FOR_SCRIPTS: { readonly [tool: string]: readonly string[] } = {
   terminal: ["background", "pty", "notify_on_complete", "watch_patterns"],
 };

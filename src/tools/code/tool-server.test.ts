@@ -25,8 +25,8 @@ beforeEach(() => {
 
 afterEach(() => folder.remove());
 
-describe("the door for tool calls", () => {
-  it("is closed to others: private folder, private socket, and a word that only the child knows", async () => {
+describe("the server for tool calls", () => {
+  it("has a private folder, a private socket, and a token that only the script knows", async () => {
     const socketPath = join(folder.path, "rpc.sock");
     let called = 0;
     const call = async () => {

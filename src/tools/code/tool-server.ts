@@ -1,4 +1,4 @@
-// The private door through which a script calls tools: a Unix socket that only its child can speak on, one call at a time.
+// The server for tool calls of a script: a Unix socket with a token that only the script has, one call at a time.
 import { timingSafeEqual } from "node:crypto";
 import { chmodSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -12,7 +12,7 @@ const NEWLINE = 10;
 
 export interface ToolServerOptions {
   readonly socketPath: string;
-  /** Every request must carry it. */
+  /** Required in every request. */
   readonly token: string;
   readonly allowed: readonly string[];
   readonly maxCalls: number;
@@ -32,7 +32,7 @@ function sameToken(given: unknown, token: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The request, or what is wrong with it. Null when the speaker is not our child. */
+/** The request, or a problem with it. Null when the token is wrong or missing. */
 function readRequest(line: Buffer, token: string): Request | string | null {
   let value: { token?: unknown; tool?: unknown; args?: unknown } | null;
   try {
@@ -51,7 +51,7 @@ export class ToolServer {
   readonly #options: ToolServerOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** The tail of the queue: calls of all connections run one after the other. */
+  /** The end of the queue: calls of all connections run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #calls = 0;
   #closed = false;
@@ -79,7 +79,7 @@ export class ToolServer {
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on("close", () => this.#sockets.delete(socket));
-    // A script that is killed while it waits resets the connection; its end is seen elsewhere.
+    // A killed script resets the connection; its end is handled by the caller.
     socket.on("error", () => socket.destroy());
     let pieces: Buffer[] = [];
     let size = 0;

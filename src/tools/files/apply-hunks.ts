@@ -1,4 +1,4 @@
-// Applies the hunks of one file, each near its hint, in order.
+// Applies the hunks of a patch to one file, in order, each near its hint.
 import { findPassage } from "./fuzzy-match.ts";
 import type { Hunk } from "./v4a.ts";
 
@@ -7,7 +7,7 @@ const HINT_AFTER = 2_000;
 
 export type HunkResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly error: string };
 
-/** The part of the text in which a hunk is looked for first. */
+/** The part of the text that is searched first; null when the hint is missing or not unique. */
 function hintWindow(text: string, hint: string): { start: number; end: number } | null {
   if (hint === "") return null;
   const at = text.indexOf(hint);
@@ -36,7 +36,7 @@ function applyHunk(text: string, hunk: Hunk, number: number): HunkResult {
   if (found.matches.length > 1)
     return {
       ok: false,
-      error: `hunk ${number}: its lines are there ${found.matches.length} times; give a unique @@ hint or more context`,
+      error: `hunk ${number}: its lines occur ${found.matches.length} times; give a unique @@ hint or more context`,
     };
   const match = found.matches[0] ?? { start: 0, end: 0 };
   const start = match.start + offset;
@@ -50,7 +50,7 @@ function applyHunk(text: string, hunk: Hunk, number: number): HunkResult {
   };
 }
 
-/** Deleting whole lines takes their line end with them. */
+/** Deleting whole lines also deletes their line end. */
 function removeLineEnd(text: string, end: number, hunk: Hunk): number {
   return hunk.newLines.length === 0 && text[end] === "\n" ? end + 1 : end;
 }

@@ -1,11 +1,11 @@
-// Lets the file tools run their own commands on a backend, apart from the person's shell there.
+// Runs commands of the file tools on a backend without affecting the state of its shell.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Backend } from "../terminal/backend.ts";
 import { OutputCapture } from "../terminal/output-capture.ts";
 import type { RemoteShell } from "./remote-files.ts";
 
-/** More than the largest file that is read in one piece, in base64. */
+/** More than the largest file that is read at once, in base64. */
 const MAX_CHARS = 40 * 1024 * 1024;
 
 export function backendShell(backend: Backend): RemoteShell {
@@ -18,7 +18,7 @@ export function backendShell(backend: Backend): RemoteShell {
       timeoutMs: options.timeoutMs,
       signal: options.signal ?? new AbortController().signal,
       output,
-      ...(options.stdin === undefined ? {} : { stdin: options.stdin }),
+      stdin: options.stdin,
     });
     return { exitCode, output: (await output.finish()).text };
   };

@@ -1,4 +1,4 @@
-// The files of the active backend: this machine's, or those behind a shell on another one.
+// Access to files, and its implementation for this machine.
 import type { Stats } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -11,22 +11,22 @@ export interface FileInfo {
   readonly mode: number;
 }
 
-/** Missing files are null or an empty list; other trouble is thrown with the system's message. */
+/** Missing files are null or an empty list; other errors are thrown. */
 export interface FileAccess {
   info(path: string): Promise<FileInfo | null>;
   read(path: string): Promise<Uint8Array>;
-  /** The first bytes, for a look at what a file is. */
+  /** The first bytes of a file. */
   head(path: string, bytes: number): Promise<Uint8Array>;
   /** Chunks in order; the consumer may stop early. */
   stream(path: string): AsyncIterable<Uint8Array>;
-  /** Creates folders, keeps the mode of a file that exists, replaces it in one step. */
+  /** Creates folders as needed and replaces an existing file atomically, keeping its mode. */
   write(path: string, data: Uint8Array): Promise<{ createdFolders: boolean }>;
   move(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   names(folder: string): Promise<string[]>;
 }
 
-function infoOf(stats: Stats): FileInfo {
+function toFileInfo(stats: Stats): FileInfo {
   const kind = stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
   return { kind, size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode & 0o777 };
 }
@@ -36,7 +36,7 @@ async function localInfo(path: string): Promise<FileInfo | null> {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw error;
   });
-  return stats ? infoOf(stats) : null;
+  return stats ? toFileInfo(stats) : null;
 }
 
 async function* localStream(path: string): AsyncIterable<Uint8Array> {

@@ -1,13 +1,13 @@
 // Which files the file tools of a conversation see: this machine's, those a sandbox allows, or those of a remote backend.
-import { relative } from "node:path";
 import type { ToolContext } from "../../core/tool.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { Backend } from "../terminal/backend.ts";
 import { type FileAccess, localFiles } from "./file-access.ts";
-import type { FilePlace, FileToolParts } from "./file-tools.ts";
+import type { FileLocation, FileToolParts } from "./file-tools.ts";
 
 /** Reads below `folder` use this machine: spilled tool output is stored here even when commands run elsewhere. */
 function withSpilled(files: FileAccess, folder: string): FileAccess {
-  const at = (path: string) => (relative(folder, path).startsWith("..") ? files : localFiles);
+  const at = (path: string) => (isPathInside(path, folder) ? localFiles : files);
   return {
     info: (path) => at(path).info(path),
     read: (path) => at(path).read(path),
@@ -27,15 +27,15 @@ export interface FileLocationOptions {
   backendFor(context: ToolContext): Promise<Backend>;
 }
 
-async function locate({ backendFor, spillDir }: FileLocationOptions, context: ToolContext): Promise<FilePlace> {
+async function locate({ backendFor, spillDir }: FileLocationOptions, context: ToolContext): Promise<FileLocation> {
   const backend = await backendFor(context);
   if (backend.limits) {
     const [{ guardedFiles, guardedSearch }, { askForPath }] = await Promise.all([
       import("./guarded-files.ts"),
       import("../terminal/ask-for-path.ts"),
     ]);
-    const files = guardedFiles(backend.limits, (options) =>
-      askForPath(options, context, { toolName: "files", purpose: "a file tool" }),
+    const files = guardedFiles(backend.limits, (request) =>
+      askForPath(request, context, { toolName: "files", purpose: "a file tool" }),
     );
     return { files: withSpilled(files, spillDir), search: guardedSearch(backend.limits) };
   }
@@ -53,8 +53,8 @@ async function locate({ backendFor, spillDir }: FileLocationOptions, context: To
   };
 }
 
-/** The returned function answers null where `files` of the tools can be used directly. */
-export function fileLocations(options: FileLocationOptions): NonNullable<FileToolParts["placeOf"]> {
+/** The returned function returns null when the tools can use this machine's files directly. */
+export function fileLocations(options: FileLocationOptions): NonNullable<FileToolParts["locate"]> {
   const { backend, sandbox } = options.terminal;
   const direct = backend === "local" && sandbox === "none";
   return (context) => (direct ? null : locate(options, context));

@@ -1,10 +1,10 @@
-// What a conversation has seen of the files: repeated reads are answered shortly, and a write over unseen changes warns.
+// Remembers which files a conversation has read: detects repeated reads and writes over changes it has not seen.
 import { rememberNewest } from "../../lib/remember-newest.ts";
 
 interface Seen {
   readonly mtimeMs: number;
   readonly size: number;
-  /** The whole file was read, not only a page of it. */
+  /** True when the whole file was read and not only a page. */
   readonly whole: boolean;
 }
 
@@ -14,7 +14,7 @@ interface Page {
   repeats: number;
 }
 
-/** Of all conversations together. */
+/** For all conversations together. */
 const MAX_ENTRIES = 1_000;
 
 export type ReadVerdict = "fresh" | "unchanged" | "blocked";
@@ -22,10 +22,10 @@ export type ReadVerdict = "fresh" | "unchanged" | "blocked";
 export class FileMemory {
   readonly #seen = new Map<string, Seen>();
   readonly #pages = new Map<string, Page>();
-  /** Who wrote last, over all conversations of this process. */
+  /** The conversation that wrote a file last. */
   readonly #writers = new Map<string, string>();
 
-  /** Has this page been read before and not changed since? The second repeat is refused. */
+  /** `unchanged` for the first repeated read of an unchanged page, `blocked` for further ones. */
   checkPage(conversationId: string, page: string, stamp: { mtimeMs: number; size: number }): ReadVerdict {
     const key = `${conversationId}\0${page}`;
     const before = this.#pages.get(key);
@@ -44,7 +44,7 @@ export class FileMemory {
     rememberNewest(this.#seen, key, { ...stamp, whole: whole || stillWhole }, MAX_ENTRIES);
   }
 
-  /** The reason to warn before this conversation overwrites the file, if there is one. */
+  /** Why overwriting the file may lose content that the conversation has not seen; undefined when it has seen all. */
   staleness(conversationId: string, path: string, now: { mtimeMs: number; size: number } | null): string | undefined {
     if (!now) return undefined;
     const seen = this.#seen.get(`${conversationId}\0${path}`);
@@ -63,7 +63,7 @@ export class FileMemory {
     rememberNewest(this.#seen, `${conversationId}\0${path}`, { ...stamp, whole: true }, MAX_ENTRIES);
   }
 
-  /** After a compaction the model no longer has what it read: pages may be read again. */
+  /** After a compaction the model no longer has the pages, so they may be read again. */
   forgetPages(conversationId: string): void {
     for (const key of this.#pages.keys()) if (key.startsWith(`${conversationId}\0`)) this.#pages.delete(key);
   }

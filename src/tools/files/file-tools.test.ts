@@ -37,7 +37,7 @@ describe("read_file", () => {
     expect(first.json).toMatchObject({
       total_lines: 30,
       truncated: true,
-      hint: "Lines 1–10 of 30; go on with offset 11",
+      hint: "Lines 1–10 of 30; continue with offset 11",
     });
     expect(String(first.json.content).split("\n")[0]).toBe("     1|line 1");
     const last = await read({ path: "a.txt", offset: 21 });
@@ -45,7 +45,7 @@ describe("read_file", () => {
     expect(last.json.truncated).toBe(false);
   });
 
-  it("answers a repeated read shortly, then refuses it, until the file changes", async () => {
+  it("answers a repeated read without content, then refuses it, until the file changes", async () => {
     writeFileSync(at("a.txt"), "one\n");
     await read({ path: "a.txt" });
     expect((await read({ path: "a.txt" })).json).toMatchObject({ status: "unchanged", content_returned: false });
@@ -54,7 +54,7 @@ describe("read_file", () => {
     expect((await read({ path: "a.txt" })).json).toMatchObject({ total_lines: 2 });
   });
 
-  it("names similar files, and explains folders, images and binaries", async () => {
+  it("suggests similar files, and explains folders, images and binaries", async () => {
     writeFileSync(at("config.yaml"), "a: 1\n");
     writeFileSync(at("photo.png"), "x");
     writeFileSync(at("data"), Buffer.from([1, 0, 2, 0]));
@@ -75,7 +75,7 @@ describe("read_file", () => {
     expect((await read({ path: "bom.txt" })).json.content).toBe("     1|hello");
   });
 
-  it("pages a file of 50 MB without holding it", async () => {
+  it("pages a file of 50 MB without loading it", async () => {
     writeFileSync(
       at("big.log"),
       Buffer.concat([Buffer.alloc(50_000_000, `${"x".repeat(99)}\n`), Buffer.from("the end\n")]),
@@ -86,7 +86,7 @@ describe("read_file", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
   });
 
-  it("taints what lies outside the workspace", async () => {
+  it("marks files outside the workspace as untrusted", async () => {
     const other = tempFolder();
     writeFileSync(join(other.path, "foreign.txt"), "hi\n");
     writeFileSync(at("own.txt"), "hi\n");
@@ -97,7 +97,7 @@ describe("read_file", () => {
 });
 
 describe("write_file", () => {
-  it("makes folders, keeps mode, line ends and byte-order mark, and checks the syntax", async () => {
+  it("creates folders, keeps mode, line ends and byte-order mark, and checks the syntax", async () => {
     expect((await write({ path: "new/deep/a.json", content: '{"a": 1}' })).json).toMatchObject({
       bytes_written: 8,
       dirs_created: true,
@@ -112,7 +112,7 @@ describe("write_file", () => {
     expect((await write({ path: "c.py", content: "def f(:\n" })).json).toMatchObject({ lint: { status: "error" } });
   });
 
-  it("warns before it overwrites what was not read, was read in part, or changed meanwhile", async () => {
+  it("warns when it overwrites a file that was not read, was read in part, or has changed", async () => {
     writeFileSync(at("a.txt"), "1\n2\n3\n");
     expect((await write({ path: "a.txt", content: "x\n" })).json._warning).toContain("was not read");
     expect((await write({ path: "a.txt", content: "y\n" })).json._warning).toBeUndefined();
@@ -139,7 +139,7 @@ describe("write_file", () => {
 });
 
 describe("patch", () => {
-  it("replaces, says when a passage is missing or not unique, and shows the diff", async () => {
+  it("replaces a passage, reports a missing or ambiguous one, and shows the diff", async () => {
     writeFileSync(at("a.js"), "const a = 1;\nconst b = 2;\nconst b2 = 2;\n");
     const done = await patch({ path: "a.js", old_string: "const a = 1;", new_string: "const a = 10;" });
     expect(done.json).toMatchObject({ success: true, files_modified: [at("a.js")] });
@@ -159,7 +159,7 @@ describe("patch", () => {
     expect(readFileSync(at("w.txt"), "utf8")).toBe("one\r\n2\r\n3\r\n");
   });
 
-  it("applies a patch over several files, or nothing of it", async () => {
+  it("applies a patch to all of its files or to none", async () => {
     writeFileSync(at("a.txt"), "alpha\nbeta\ngamma\n");
     writeFileSync(at("old.txt"), "bye\n");
     writeFileSync(at("m.txt"), "move me\n");
@@ -228,7 +228,7 @@ describe("search_files", () => {
   });
 });
 
-it("asks the gate before it reads or writes, and tells its reason", async () => {
+it("asks the gate before it reads or writes, and returns its reason", async () => {
   writeFileSync(at("secret.txt"), "s\n");
   const shut = {
     ...parts,

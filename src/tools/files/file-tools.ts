@@ -1,10 +1,11 @@
-// What the file tools share: the parts they are given, path resolution, and the question to the gate.
+// What the file tools share: dependencies, path resolution, and the check by the gate.
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Gate, Intent } from "../../core/gate.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { gateContext, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { FileAccess } from "./file-access.ts";
 import type { FileMemory } from "./file-memory.ts";
 import type { Searcher } from "./line-search.ts";
@@ -16,63 +17,56 @@ export interface FileLimits {
   readonly maxLineChars: number;
 }
 
-/** The files of one conversation, when they are not this machine's or not all open. */
-export interface FilePlace {
+/** The files of one conversation when they are on another machine or limited by a sandbox. */
+export interface FileLocation {
   readonly files: FileAccess;
   readonly search?: Searcher | undefined;
   readonly home?: string | undefined;
-  /** Where relative paths start. */
+  /** The folder for relative paths. */
   readonly cwd?: string | undefined;
-  /** They are elsewhere: no checkpoints are taken. */
+  /** True when they are on another machine, where no checkpoints are taken. */
   readonly remote?: boolean | undefined;
 }
 
 export interface FileToolParts {
   readonly files: FileAccess;
-  /** How search_files looks; ripgrep on this machine when absent. */
+  /** Used by search_files; ripgrep when absent. */
   readonly search?: Searcher | undefined;
-  /** Where the files of a conversation are; null for `files`. */
-  placeOf?(context: ToolContext): Promise<FilePlace> | null;
+  /** The location of a conversation's files; null for `files`. */
+  locate?(context: ToolContext): Promise<FileLocation> | null;
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly memory: FileMemory;
   readonly limits: FileLimits;
-  /** HOME for `~`; the backend's own when it is not this machine. */
+  /** HOME for `~`; that of the backend when it is another machine. */
   readonly home?: string | undefined;
-  /** Why the content of a file is never part of a search result; null when it may be. `home`: of the backend. */
+  /** Why the content of a file is left out of search results; null when it may be shown. `home`: of the backend. */
   protection?(
     path: string,
     about: { readonly guest: boolean; readonly home?: string | undefined },
   ): Promise<string | null>;
-  /** Where tools leave output that is too large for the window. */
+  /** The folder for output that is too large for the context window. */
   readonly spillDir?: string | undefined;
-  /** The workspace of files that are elsewhere. */
+  /** The workspace on another machine. */
   readonly cwd?: string | undefined;
   readonly remote?: boolean | undefined;
-  /** Before a file is changed: takes a checkpoint where they are enabled. */
+  /** Called before a file is changed; takes a checkpoint if needed. */
   beforeChange?(path: string, context: ToolContext): Promise<void>;
 }
 
-/** The parts and the context for the place where this conversation's files are. */
+/** The parts and the context for the location of this conversation's files. */
 export async function located<A>(
   parts: FileToolParts,
   args: A,
   context: ToolContext,
 ): Promise<[FileToolParts, A, ToolContext]> {
-  const place = parts.placeOf?.(context);
-  if (!place) return [parts, args, context];
-  const { files, search, home, cwd, remote } = await place;
+  const location = await parts.locate?.(context);
+  if (!location) return [parts, args, context];
+  const { files, search = parts.search, home = parts.home, cwd = parts.cwd, remote = parts.remote } = location;
   const { beforeChange, ...rest } = parts;
-  const here: FileToolParts = {
-    ...rest,
-    files,
-    ...(search ? { search } : {}),
-    ...(home ? { home } : {}),
-    ...(cwd ? { cwd } : {}),
-    ...(remote ? { remote } : {}),
-    ...(beforeChange && !remote ? { beforeChange } : {}),
-  };
-  return [here, args, cwd ? { ...context, cwd, workspace: cwd } : context];
+  const local: FileToolParts = { ...rest, files, search, home, cwd, remote };
+  if (beforeChange && !remote) local.beforeChange = beforeChange;
+  return [local, args, location.cwd ? { ...context, cwd: location.cwd, workspace: location.cwd } : context];
 }
 
 export function resolvePath(parts: FileToolParts, path: string, cwd: string): string {
@@ -82,27 +76,23 @@ export function resolvePath(parts: FileToolParts, path: string, cwd: string): st
   return resolve(cwd, path);
 }
 
-/** Text from outside the workspace was written by somebody else. Spilled output is judged with the call that made it. */
-export async function trustOf(
+/** Files outside the workspace are untrusted. Spilled output was already classified with the call that wrote it. */
+export async function contentTrust(
   parts: FileToolParts,
   path: string,
   context: ToolContext,
 ): Promise<Pick<ToolResult, "trust" | "origin">> {
-  const below = (root: string, place: string) => {
-    const inside = relative(root, place);
-    return inside === "" || (!/^\.\.(?:[\\/]|$)/.test(inside) && !isAbsolute(inside));
-  };
-  const real = (place: string) => realpath(place).catch(() => place);
+  const real = (at: string) => realpath(at).catch(() => at);
   const root = parts.cwd ?? context.workspace ?? context.cwd;
-  // A link inside the workspace may lead out of it.
+  // Links are resolved, because one inside the workspace may point out of it.
   const [realRoot, realPath] = parts.remote ? [root, path] : [await real(root), await real(path)];
-  if (below(realRoot, realPath)) return { trust: "own" };
-  if (parts.spillDir !== undefined && below(await real(parts.spillDir), realPath)) return { trust: "own" };
+  if (isPathInside(realPath, realRoot)) return { trust: "own" };
+  if (parts.spillDir !== undefined && isPathInside(realPath, await real(parts.spillDir))) return { trust: "own" };
   return { trust: "untrusted", origin: `${path}, which lies outside the workspace` };
 }
 
-/** The refusal to return, or undefined when the gate lets the call pass. */
-export async function refused(
+/** The refusal to return, or undefined when the gate allows the call. */
+export async function checkGate(
   parts: FileToolParts,
   intent: Intent,
   toolName: string,

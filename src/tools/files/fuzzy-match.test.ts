@@ -24,7 +24,7 @@ it.each([
   expect(found?.matches).toHaveLength(1);
 });
 
-it("moves new lines to the depth of the passage", () => {
+it("gives new lines the indentation of the passage", () => {
   const result = replaceIn(SOURCE, {
     oldText: 'const text = "Hello";\nconsole.log(text, name);',
     newText: 'const text = "Bye";\nconsole.log(text);',
@@ -40,7 +40,7 @@ it("does not invent a match", () => {
   expect(findPassage(SOURCE, "completely different words\nthat stand nowhere\nin this file")).toBeNull();
 });
 
-it("replaces exactly once what is there exactly once", () => {
+it("replaces a passage that occurs once exactly once", () => {
   fc.assert(
     fc.property(
       fc.string({ maxLength: 40 }),

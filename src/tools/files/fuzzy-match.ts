@@ -1,4 +1,4 @@
-// Finds the passage that an edit means, from exact to forgiving. The first strategy that matches wins.
+// Finds the passage for an edit with increasingly tolerant strategies; the first that matches is used.
 
 export interface Match {
   readonly start: number;
@@ -17,7 +17,7 @@ interface Line {
   readonly end: number;
 }
 
-function linesOf(text: string): Line[] {
+function splitLines(text: string): Line[] {
   const lines: Line[] = [];
   let start = 0;
   for (const piece of text.split("\n")) {
@@ -34,14 +34,14 @@ function exact(text: string, wanted: string): Match[] {
   return matches;
 }
 
-/** Every run of as many lines as are wanted whose lines are equal after `form`. */
-function byLines(text: string, wanted: string, form: (lines: readonly string[]) => readonly string[]): Match[] {
-  const hay = linesOf(text);
-  const needle = form(trimBlankEnds(wanted.split("\n")));
+/** Every range of lines that equals the wanted lines after `normalize`. */
+function byLines(text: string, wanted: string, normalize: (lines: readonly string[]) => readonly string[]): Match[] {
+  const hay = splitLines(text);
+  const needle = normalize(trimBlankEnds(wanted.split("\n")));
   if (needle.length === 0) return [];
   const matches: Match[] = [];
   for (let at = 0; at + needle.length <= hay.length; at++) {
-    const window = form(hay.slice(at, at + needle.length).map((line) => line.text));
+    const window = normalize(hay.slice(at, at + needle.length).map((line) => line.text));
     if (window.every((line, index) => line === needle[index])) {
       matches.push({ start: hay[at]?.start ?? 0, end: hay[at + needle.length - 1]?.end ?? 0 });
       at += needle.length - 1;
@@ -70,7 +70,7 @@ const UNESCAPES: readonly (readonly [RegExp, string])[] = [
   [/\\(["'`\\])/g, "$1"],
 ];
 
-function unescaped(text: string): string {
+function removeEscapes(text: string): string {
   let result = text;
   for (const [pattern, replacement] of UNESCAPES) result = result.replace(pattern, replacement);
   return result;
@@ -90,7 +90,7 @@ function plainTypography(text: string): string {
   return result;
 }
 
-/** Share of equal words, in 0 to 1: cheap, and good enough to rank candidates. */
+/** The share of common words, from 0 to 1. */
 export function similarity(a: string, b: string): number {
   if (a === b) return 1;
   const words = (text: string) => text.trim().split(/\W+/u).filter(Boolean);
@@ -110,9 +110,9 @@ export function similarity(a: string, b: string): number {
   return (2 * common) / (left.length + right.length);
 }
 
-/** First and last line agree; the middle is alike enough. Several candidates must be more alike. */
+/** Matches by first and last line and similar lines between. With several candidates the similarity must be higher. */
 function blockAnchor(text: string, wanted: string): Match[] {
-  const hay = linesOf(text);
+  const hay = splitLines(text);
   const needle = trimBlankEnds(wanted.split("\n"));
   if (needle.length < 3) return [];
   const first = needle[0]?.trim();
@@ -128,13 +128,13 @@ function blockAnchor(text: string, wanted: string): Match[] {
     const score = similarity(middle, needle.slice(1, -1).join("\n"));
     candidates.push({ match: { start: hay[at]?.start ?? 0, end: hay[end]?.end ?? 0 }, score });
   }
-  const least = candidates.length === 1 ? 0.5 : 0.7;
-  return candidates.filter(({ score }) => score >= least).map(({ match }) => match);
+  const minimum = candidates.length === 1 ? 0.5 : 0.7;
+  return candidates.filter(({ score }) => score >= minimum).map(({ match }) => match);
 }
 
-/** At least half of the lines are nearly equal. */
+/** Matches when at least half of the lines are nearly equal. */
 function contextAware(text: string, wanted: string): Match[] {
-  const hay = linesOf(text);
+  const hay = splitLines(text);
   const needle = trimBlankEnds(wanted.split("\n"));
   if (needle.length < 2) return [];
   const matches: Match[] = [];
@@ -158,7 +158,7 @@ const STRATEGIES: readonly { readonly name: string; find(text: string, wanted: s
   { name: "indentation_flexible", find: (text, wanted) => byLines(text, wanted, withoutCommonIndent) },
   {
     name: "escape_normalized",
-    find: (text, wanted) => (unescaped(wanted) === wanted ? [] : exact(text, unescaped(wanted))),
+    find: (text, wanted) => (removeEscapes(wanted) === wanted ? [] : exact(text, removeEscapes(wanted))),
   },
   {
     name: "trimmed_boundary",
@@ -172,10 +172,10 @@ const STRATEGIES: readonly { readonly name: string; find(text: string, wanted: s
   { name: "context_aware", find: contextAware },
 ];
 
-/** These match lines that differ in words: good for one edit that the model sees again, too bold for a patch of many. */
-const BOLD = new Set(["block_anchor", "context_aware"]);
+/** Strategies that accept different words: acceptable for one edit, whose diff the model sees, but not for patches. */
+const LOOSE = new Set(["block_anchor", "context_aware"]);
 
-/** Null when no strategy finds the passage. `careful` leaves out those that accept other words. */
+/** Null when no strategy finds the passage. `careful` skips those that accept different words. */
 export function findPassage(
   text: string,
   wanted: string,
@@ -183,14 +183,14 @@ export function findPassage(
 ): Found | null {
   if (wanted === "") return null;
   for (const strategy of STRATEGIES) {
-    if (options.careful && BOLD.has(strategy.name)) continue;
+    if (options.careful && LOOSE.has(strategy.name)) continue;
     const matches = strategy.find(text, wanted);
     if (matches.length > 0) return { strategy: strategy.name, matches };
   }
   return null;
 }
 
-/** The regions that look most like the passage, for the message when nothing matched. */
+/** The regions most similar to the passage, for the error message when nothing matched. */
 export function closestRegions(text: string, wanted: string, count = 3): { line: number; text: string }[] {
   const hay = text.split("\n");
   const needle = trimBlankEnds(wanted.split("\n"));

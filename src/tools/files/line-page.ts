@@ -1,4 +1,4 @@
-// A page of lines out of a byte stream, without holding the file: memory stays at the size of the page.
+// Reads a page of lines from a byte stream, keeping only the page in memory.
 import { StringDecoder } from "node:string_decoder";
 import type { Encoding } from "./text-file.ts";
 
@@ -29,8 +29,8 @@ class PageCollector {
     this.#options = options;
   }
 
-  /** Lines outside the page are counted, not kept. */
-  get #wanted(): boolean {
+  /** True for lines of the page; the others are only counted. */
+  get #inPage(): boolean {
     return this.#line >= this.#options.offset && this.#line < this.#options.offset + this.#options.limit;
   }
 
@@ -46,11 +46,11 @@ class PageCollector {
 
   #extend(piece: string): void {
     this.#length += piece.length;
-    if (this.#wanted && this.#current.length <= this.#options.maxLineChars) this.#current += piece;
+    if (this.#inPage && this.#current.length <= this.#options.maxLineChars) this.#current += piece;
   }
 
   #finish(): void {
-    if (this.#wanted) {
+    if (this.#inPage) {
       const whole = this.#current.endsWith("\r") ? this.#current.slice(0, -1) : this.#current;
       const cut = whole.length > this.#options.maxLineChars;
       if (cut) this.cutLines++;
@@ -63,7 +63,7 @@ class PageCollector {
     this.#length = 0;
   }
 
-  /** The last line may lack its line end. */
+  /** Call at the end of the stream; returns the number of lines. The last line may have no line end. */
   end(): number {
     if (this.#length > 0) this.#finish();
     return this.#line - 1;

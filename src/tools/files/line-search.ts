@@ -1,10 +1,10 @@
-// Looking for text or names in files: the question, the answer in lines, and ripgrep that gives it on this machine.
+// Searches files for text or by name: query and result types, and the implementation with ripgrep.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { importModule } from "../../lib/import-module.ts";
 
 const TIMEOUT_MS = 60_000;
-/** Lines counted beyond the page before the search is stopped: enough to say how much there is. */
+/** The search stops after this many lines beyond the page. */
 const MAX_COUNTED = 20_000;
 
 export type SearchQuery =
@@ -23,33 +23,33 @@ export interface SearchPage {
   readonly offset: number;
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Whether a line is a result of its own, not context around one. */
+  /** True for a match, false for a line of context. */
   counts(line: string): boolean;
-  /** Whether lines of this file may be shown; it is asked for each line. All may when absent. */
-  accepts?(file: string): Promise<boolean>;
+  /** Whether lines of this file may be shown; called for each line. Without it all may. */
+  readonly accepts?: ((file: string) => Promise<boolean>) | undefined;
 }
 
-/** The file that a line of an answer is about. */
-export function fileOf(line: string): string {
+/** The path at the start of a result line. */
+export function resultPath(line: string): string {
   const cut = line.indexOf("\0");
   return cut < 0 ? line : line.slice(0, cut);
 }
 
 export interface Lines {
   readonly lines: readonly string[];
-  /** Lines seen in all; `more` when the search was stopped early. */
+  /** All matching lines; a lower bound when `more`, because the search was stopped. */
   readonly total: number;
   readonly more: boolean;
   readonly error: string;
 }
 
 /**
- * Lines of an answer: a path for names and files_only, `path\0count` for count, `path\0line:text` for a match and
+ * Result lines: a path for names and files_only, `path\0count` for count, `path\0line:text` for a match and
  * `path\0line-text` for context.
  */
 export type Searcher = (query: SearchQuery, folder: string, page: SearchPage) => Promise<Lines>;
 
-/** Keeps the lines of one page and counts the others. */
+/** Collects the lines of one page and counts the others. */
 export class PageCollector {
   readonly lines: string[] = [];
   readonly #page: SearchPage;
@@ -59,7 +59,7 @@ export class PageCollector {
     this.#page = page;
   }
 
-  /** False when enough has been counted. */
+  /** False when the search should stop. */
   push(line: string): boolean {
     const { offset, limit } = this.#page;
     const counted = this.#page.counts(line);
@@ -102,7 +102,7 @@ export const ripgrepSearch: Searcher = async (query, folder, page) => {
   });
   const found = new PageCollector(page);
   for await (const line of createInterface({ input: child.stdout })) {
-    if (page.accepts && !(await page.accepts(fileOf(line)))) continue;
+    if (page.accepts && !(await page.accepts(resultPath(line)))) continue;
     if (found.push(line)) continue;
     child.kill();
     break;

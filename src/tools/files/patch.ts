@@ -1,11 +1,11 @@
-// patch: changes a passage of one file, or several files at once from a V4A patch, all or nothing.
+// The patch tool: replaces a passage of one file, or applies a V4A patch to several files, all or none.
 
 import type { Intent } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { applyHunks } from "./apply-hunks.ts";
-import { type FileToolParts, located, refused, resolvePath } from "./file-tools.ts";
+import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { replaceIn } from "./replace.ts";
 import { type PatchOperation, parsePatch } from "./v4a.ts";
 import { currentText, writeText } from "./write-file.ts";
@@ -19,7 +19,7 @@ interface PatchArgs {
   readonly patch?: string | undefined;
 }
 
-/** One step that is known to work: the new text, or null to remove. */
+/** A change that was checked: the new text, or null to remove the file. */
 interface Step {
   readonly path: string;
   readonly before: string | null;
@@ -27,12 +27,16 @@ interface Step {
   readonly movedFrom?: string | undefined;
 }
 
-/** A step that removes or empties a file is judged like `rm`. */
-function intentOf(step: Step, context: ToolContext): Intent {
+/** A step that removes or empties a file is checked like `rm`. */
+function buildIntent(step: Step, context: ToolContext): Intent {
   const removes = step.before !== null && step.before !== "" && (step.after ?? "").trim() === "";
-  const { workspace } = context;
-  const place = workspace ? { workspace } : {};
-  return { kind: "write", path: step.path, cwd: context.cwd, ...(removes ? { removes } : {}), ...place };
+  return {
+    kind: "write",
+    path: step.path,
+    cwd: context.cwd,
+    removes: removes || undefined,
+    workspace: context.workspace,
+  };
 }
 
 async function unifiedDiff(steps: readonly Step[]): Promise<string> {
@@ -53,7 +57,7 @@ async function unifiedDiff(steps: readonly Step[]): Promise<string> {
     .join("\n");
 }
 
-/** Writes every step; when one fails, what was done is put back. */
+/** Writes every step; when one fails, the earlier ones are undone. */
 async function commit(
   parts: FileToolParts,
   steps: readonly Step[],
@@ -103,10 +107,10 @@ async function replace(parts: FileToolParts, args: PatchArgs, context: ToolConte
   if (!args.path || args.old_string === undefined || args.new_string === undefined)
     return toolError("mode replace needs path, old_string and new_string");
   const path = resolvePath(parts, args.path, context.cwd);
-  const refusal = await refused(parts, { kind: "write", path, cwd: context.cwd }, "patch", context);
+  const refusal = await checkGate(parts, { kind: "write", path, cwd: context.cwd }, "patch", context);
   if (refusal) return refusal;
   const file = await currentText(parts, path);
-  if (!file) return toolError(`no such file: ${path}`, { hint: "Use write_file to make it" });
+  if (!file) return toolError(`no such file: ${path}`, { hint: "Use write_file to create it" });
   const result = replaceIn(file.text, {
     oldText: args.old_string,
     newText: args.new_string,
@@ -120,8 +124,9 @@ async function replace(parts: FileToolParts, args: PatchArgs, context: ToolConte
     return toolError(result.error, { path, ...(near ? { did_you_mean: near } : {}) });
   }
   const step = { path, before: file.text, after: result.text };
-  const intent = intentOf(step, context);
-  const emptied = "removes" in intent ? await refused(parts, intent, "patch", context) : undefined;
+  const intent = buildIntent(step, context);
+  const emptied =
+    intent.kind === "write" && intent.removes ? await checkGate(parts, intent, "patch", context) : undefined;
   return emptied ?? finish(parts, [step], context);
 }
 
@@ -155,7 +160,7 @@ async function planMove(
   ];
 }
 
-/** The steps of one operation, or what is wrong with it. Nothing is written here. */
+/** The steps of one operation, or why it cannot be applied. Writes nothing. */
 async function plan(parts: FileToolParts, operation: PatchOperation, cwd: string): Promise<Step[] | string> {
   if (operation.kind === "update") return planUpdate(parts, operation, cwd);
   const path = resolvePath(parts, operation.path, cwd);
@@ -180,9 +185,9 @@ async function patchMany(parts: FileToolParts, text: string, context: ToolContex
   if (problems.length > 0) return toolError(`nothing was changed: ${problems.join("; ")}`);
   const paths = steps.map((step) => step.path);
   if (new Set(paths).size !== paths.length)
-    return toolError("nothing was changed: a file stands in the patch twice; put its hunks into one section");
+    return toolError("nothing was changed: a file occurs twice in the patch; put its hunks into one section");
   for (const step of steps) {
-    const refusal = await refused(parts, intentOf(step, context), "patch", context);
+    const refusal = await checkGate(parts, buildIntent(step, context), "patch", context);
     if (refusal) return refusal;
   }
   return finish(parts, steps, context);
@@ -200,8 +205,8 @@ export function patchTool(parts: FileToolParts): Tool {
         Type.Union([Type.Literal("replace"), Type.Literal("patch")], { description: "replace (default) or patch" }),
       ),
       path: Type.Optional(Type.String({ description: "replace: the file" })),
-      old_string: Type.Optional(Type.String({ description: "replace: the passage as it stands" })),
-      new_string: Type.Optional(Type.String({ description: "replace: what shall stand there" })),
+      old_string: Type.Optional(Type.String({ description: "replace: the current passage" })),
+      new_string: Type.Optional(Type.String({ description: "replace: the new passage" })),
       replace_all: Type.Optional(Type.Boolean({ description: "replace: every occurrence" })),
       patch: Type.Optional(Type.String({ description: "patch: the V4A text" })),
     }),
@@ -210,10 +215,10 @@ export function patchTool(parts: FileToolParts): Tool {
     mutates: true,
     preview: (args) => args.path ?? "several files",
     run: async (args, context) => {
-      const [here, , place] = await located(parts, args, context);
+      const [local, , here] = await located(parts, args, context);
       if (args.mode === "patch" || (args.patch && !args.old_string))
-        return args.patch ? patchMany(here, args.patch, place) : toolError("mode patch needs patch");
-      return replace(here, args, place);
+        return args.patch ? patchMany(local, args.patch, here) : toolError("mode patch needs patch");
+      return replace(local, args, here);
     },
   });
 }

@@ -1,4 +1,4 @@
-// read_file: a page of a text file with line numbers.
+// The read_file tool: returns a page of a text file with line numbers.
 import { basename, dirname, join } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
 import { isEnvFile } from "../../core/redactor.ts";
@@ -6,7 +6,7 @@ import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import { editDistance } from "../../lib/nearest.ts";
 import type { FileInfo } from "./file-access.ts";
-import { type FileToolParts, located, refused, resolvePath, trustOf } from "./file-tools.ts";
+import { checkGate, contentTrust, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { readPage } from "./line-page.ts";
 import { decodeText, isImagePath, looksBinary } from "./text-file.ts";
 
@@ -36,8 +36,8 @@ async function notFound(parts: FileToolParts, path: string): Promise<ToolResult>
   );
 }
 
-/** A reason not to read this file as text, or undefined. */
-async function unreadable(parts: FileToolParts, path: string, info: FileInfo): Promise<ToolResult | undefined> {
+/** Why the file cannot be read as text; undefined when it can. */
+async function readProblem(parts: FileToolParts, path: string, info: FileInfo): Promise<ToolResult | undefined> {
   if (info.kind === "directory")
     return toolError(`${path} is a folder`, {
       hint: "List it with search_files, target files",
@@ -55,7 +55,7 @@ async function unreadable(parts: FileToolParts, path: string, info: FileInfo): P
   return undefined;
 }
 
-function repeatAnswer(verdict: "unchanged" | "blocked", path: string): ToolResult {
+function repeatedRead(verdict: "unchanged" | "blocked", path: string): ToolResult {
   if (verdict === "blocked")
     return toolError("this page was read already and has not changed; use what you have", { path, already_read: true });
   return jsonResult({
@@ -67,14 +67,14 @@ function repeatAnswer(verdict: "unchanged" | "blocked", path: string): ToolResul
   });
 }
 
-async function page(
+async function formatPage(
   parts: FileToolParts,
   path: string,
   info: FileInfo,
   options: { offset: number; limit: number },
 ): Promise<JsonObject | ToolResult> {
   const head = await parts.files.head(path, HEAD_BYTES);
-  // A multi-byte character cut at the end of the sample must not make the file look like Latin-1.
+  // Cut at a line end, because half a multi-byte character would make the file look like Latin-1.
   const sample = info.size > HEAD_BYTES ? head.subarray(0, head.lastIndexOf(0x0a) + 1 || head.length) : head;
   const { form } = decodeText(sample);
   const found = await readPage(parts.files.stream(path), {
@@ -97,7 +97,7 @@ async function page(
     file_size: info.size,
     truncated,
     ...(truncated
-      ? { hint: `Lines ${options.offset}–${last} of ${found.totalLines}; go on with offset ${last + 1}` }
+      ? { hint: `Lines ${options.offset}–${last} of ${found.totalLines}; continue with offset ${last + 1}` }
       : {}),
     ...(found.lines.length === 0 && found.totalLines > 0
       ? { hint: `The file has only ${found.totalLines} lines` }
@@ -115,20 +115,20 @@ async function run(
   context: ToolContext,
 ): Promise<ToolResult> {
   const path = resolvePath(parts, args.path, context.cwd);
-  const refusal = await refused(parts, { kind: "read", path, cwd: context.cwd }, "read_file", context);
+  const refusal = await checkGate(parts, { kind: "read", path, cwd: context.cwd }, "read_file", context);
   if (refusal) return refusal;
   const info = await parts.files.info(path);
   if (!info) return notFound(parts, path);
-  const problem = await unreadable(parts, path, info);
+  const problem = await readProblem(parts, path, info);
   if (problem) return problem;
   const options = { offset: args.offset ?? 1, limit: Math.min(args.limit ?? DEFAULT_LINES, parts.limits.maxLines) };
   const verdict = parts.memory.checkPage(context.conversationId, `${path}\0${options.offset}\0${options.limit}`, info);
-  if (verdict !== "fresh") return repeatAnswer(verdict, path);
-  const result = await page(parts, path, info, options);
+  if (verdict !== "fresh") return repeatedRead(verdict, path);
+  const result = await formatPage(parts, path, info, options);
   if ("failed" in result && result.failed) return result as ToolResult;
   const whole = options.offset === 1 && (result as JsonObject).truncated === false;
   parts.memory.sawFile(context.conversationId, path, info, whole);
-  return { ...jsonResult(result as JsonObject), ...(await trustOf(parts, path, context)) };
+  return { ...jsonResult(result as JsonObject), ...(await contentTrust(parts, path, context)) };
 }
 
 export function readFileTool(parts: FileToolParts): Tool {

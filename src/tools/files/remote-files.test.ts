@@ -21,7 +21,7 @@ let files: FileAccess;
 let parts: FileToolParts;
 const at = (...names: string[]) => join(folder.path, ...names);
 
-/** The shortest way to a shell: no wire, the same scripts. */
+/** A channel that runs the remote scripts in a local shell. */
 function nextDoor(home: string): RemoteChannel {
   return {
     name: "docker",
@@ -41,9 +41,9 @@ beforeEach(async () => {
   const shell = backendShell(backend);
   files = remoteFiles(shell);
   parts = {
-    // Used only if the place of the conversation were ignored.
+    // Only used if the location of the conversation's files were ignored.
     files: { ...localFiles, read: () => Promise.reject(new Error("local files were used")) },
-    placeOf: async () => ({ files, search: remoteSearch(shell), cwd: backend.cwd, home: backend.home, remote: true }),
+    locate: async () => ({ files, search: remoteSearch(shell), cwd: backend.cwd, home: backend.home, remote: true }),
     gate: openGate,
     redactor: plainRedactor,
     memory: new FileMemory(),
@@ -56,8 +56,8 @@ afterEach(async () => {
   folder.remove();
 });
 
-describe("files behind a shell", () => {
-  it("say the same as local ones", async () => {
+describe("remote files", () => {
+  it("return the same as local ones", async () => {
     mkdirSync(at("it's a folder"));
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256));
     writeFileSync(at("it's a folder", "bin 'x'"), bytes);
@@ -75,7 +75,7 @@ describe("files behind a shell", () => {
     await expect(files.read(at("missing"))).rejects.toThrow(/no such file/);
   });
 
-  it("are streamed in pieces", async () => {
+  it("are streamed in chunks", async () => {
     const bytes = Buffer.alloc(9 * 1024 * 1024, "0123456789\n");
     writeFileSync(at("large"), bytes);
     const pieces: Uint8Array[] = [];
@@ -86,7 +86,7 @@ describe("files behind a shell", () => {
     await expect(files.read(at("huge"))).rejects.toThrow(/larger than 20 MB/);
   });
 
-  it("are written whole, with their mode, through links, and folders are made", async () => {
+  it("are replaced atomically, keep their mode, follow links, and folders are created", async () => {
     const data = Buffer.from([0, 255, 10, 13, 39, 92]);
     expect(await files.write(at("new", "deep", "file"), data)).toEqual({ createdFolders: true });
     expect(readFileSync(at("new", "deep", "file"))).toEqual(data);
@@ -104,7 +104,7 @@ describe("files behind a shell", () => {
     await expect(files.write("/proc/no/file", data)).rejects.toThrow();
   });
 
-  it("serve the file tools, from the directory in which the shell stands", async () => {
+  it("are used by the file tools, relative to the folder of the shell", async () => {
     const context = toolContext("/somewhere/else");
     mkdirSync(at("src"));
     await backend.run({
@@ -123,16 +123,16 @@ describe("files behind a shell", () => {
     expect((await call(readFileTool(parts), { path: "ap.ts" })).json.similar_files).toEqual([at("src", "app.ts")]);
   });
 
-  it("are searched there, with the answers of a local search", async () => {
+  it("are searched remotely with the same results as locally", async () => {
     mkdirSync(at("a", ".git"), { recursive: true });
     writeFileSync(at("a", "one.ts"), "first\nneedle 1\nlast\n");
     writeFileSync(at("a", "two.md"), "needle 22: a-b:c\nneedle x\n");
     writeFileSync(at("a", ".git", "needle"), "needle 3\n");
     const both = async (args: object) => {
       const context = toolContext(at("a"));
-      const { placeOf: _, ...rest } = parts;
+      const { locate: _, ...rest } = parts;
       const there = await callTool(
-        searchFilesTool({ ...parts, placeOf: async () => ({ ...(await place()) }) }),
+        searchFilesTool({ ...parts, locate: async () => ({ ...(await place()) }) }),
         args,
         context,
       );
@@ -166,7 +166,7 @@ describe("files behind a shell", () => {
 });
 
 describe("files in a sandbox", () => {
-  it("need the person's word for what the sandbox keeps closed, links included", async () => {
+  it("need the user's permission for paths that the sandbox denies, also through links", async () => {
     const open = new Set([at("in")]);
     const limits = {
       canRead: (path: string) => !path.startsWith(at("secret")),
@@ -184,12 +184,12 @@ describe("files in a sandbox", () => {
       });
     await guarded("deny").write(at("in", "a"), Buffer.from("x"));
     await expect(guarded("deny").write(at("in", "link", "b"), Buffer.from("x"))).rejects.toThrow(/sandbox_writable/);
-    await expect(guarded("deny").read(at("secret", "key"))).rejects.toThrow(/closed/);
+    await expect(guarded("deny").read(at("secret", "key"))).rejects.toThrow(/denies access/);
     expect(await guarded("deny").names(at("secret"))).toEqual([]);
     writeFileSync(at("out", "seen"), "k");
     const tool = searchFilesTool({
       ...parts,
-      placeOf: async () => ({ files: localFiles, search: guardedSearch(limits) }),
+      locate: async () => ({ files: localFiles, search: guardedSearch(limits) }),
     });
     const found = await callTool(tool, { pattern: "^k$" }, toolContext(folder.path));
     expect(found.json).toMatchObject({ total_count: 1, matches: [{ path: "out/seen" }] });

@@ -1,14 +1,15 @@
-// Files behind a shell on another machine or in a container: each operation is one command there.
+// Files of another machine or a container: each operation is one remote command.
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 import type { FileAccess, FileInfo } from "./file-access.ts";
-import { fileOf, type Lines, PageCollector, type Searcher, type SearchQuery } from "./line-search.ts";
+import { type Lines, PageCollector, resultPath, type Searcher, type SearchQuery } from "./line-search.ts";
 
 const MAX_READ_BYTES = 20 * 1024 * 1024;
-const PIECE_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const MISSING = 44;
 const TOO_LARGE = 45;
 
-/** Runs a bash command there, apart from the person's shell; gives all it printed. */
+/** Runs a bash command remotely without affecting the state of the shell; returns its whole output. */
 export type RemoteShell = (
   command: string,
   options: {
@@ -18,10 +19,6 @@ export type RemoteShell = (
   },
 ) => Promise<{ readonly exitCode: number; readonly output: string }>;
 
-function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 class RemoteFiles implements FileAccess {
   readonly #shell: RemoteShell;
 
@@ -29,28 +26,28 @@ class RemoteFiles implements FileAccess {
     this.#shell = shell;
   }
 
-  /** `$p` is the path in the command. Null when the path is missing. */
-  async #ask(path: string, command: string, stdin?: string): Promise<string | null> {
-    const { exitCode, output } = await this.#shell(`p=${quote(path)}\n${command}`, {
+  /** Runs a command in which `$p` is the path. Null when the path does not exist. */
+  async #run(path: string, command: string, stdin?: string): Promise<string | null> {
+    const { exitCode, output } = await this.#shell(`p=${shellQuote(path)}\n${command}`, {
       timeoutMs: TIMEOUT_MS,
-      ...(stdin === undefined ? {} : { stdin }),
+      stdin,
     });
     if (exitCode === 0) return output;
     if (exitCode === MISSING) return null;
     if (exitCode === TOO_LARGE)
-      throw new Error(`${path} is larger than ${MAX_READ_BYTES / 1024 / 1024} MB; look at it with the terminal`);
+      throw new Error(`${path} is larger than ${MAX_READ_BYTES / 1024 / 1024} MB; use the terminal to inspect it`);
     throw new Error(output.trim().split("\n").at(-1) || `the command for ${path} ended with ${exitCode}`);
   }
 
-  async #must(path: string, command: string, stdin?: string): Promise<string> {
-    const output = await this.#ask(path, command, stdin);
+  async #runExisting(path: string, command: string, stdin?: string): Promise<string> {
+    const output = await this.#run(path, command, stdin);
     if (output === null) throw new Error(`no such file: ${path}`);
     return output;
   }
 
   async info(path: string): Promise<FileInfo | null> {
     // GNU and BusyBox first, then the BSD form.
-    const output = await this.#ask(
+    const output = await this.#run(
       path,
       `[ -e "$p" ] || exit ${MISSING}; stat -L -c 'hex %f %s %.9Y' -- "$p" 2>/dev/null || stat -L -f 'oct %p %z %m' -- "$p"`,
     );
@@ -63,7 +60,7 @@ class RemoteFiles implements FileAccess {
   }
 
   async read(path: string): Promise<Uint8Array> {
-    const output = await this.#must(
+    const output = await this.#runExisting(
       path,
       `[ -e "$p" ] || exit ${MISSING}; [ "$(wc -c < "$p")" -le ${MAX_READ_BYTES} ] || exit ${TOO_LARGE}; base64 < "$p"`,
     );
@@ -72,19 +69,22 @@ class RemoteFiles implements FileAccess {
 
   async head(path: string, bytes: number): Promise<Uint8Array> {
     return Buffer.from(
-      await this.#must(path, `[ -e "$p" ] || exit ${MISSING}; head -c ${bytes} "$p" | base64`),
+      await this.#runExisting(path, `[ -e "$p" ] || exit ${MISSING}; head -c ${bytes} "$p" | base64`),
       "base64",
     );
   }
 
   async *stream(path: string): AsyncIterable<Uint8Array> {
-    for (let at = 1; ; at += PIECE_BYTES) {
-      const piece = Buffer.from(
-        await this.#must(path, `[ -e "$p" ] || exit ${MISSING}; tail -c +${at} "$p" | head -c ${PIECE_BYTES} | base64`),
+    for (let at = 1; ; at += CHUNK_BYTES) {
+      const chunk = Buffer.from(
+        await this.#runExisting(
+          path,
+          `[ -e "$p" ] || exit ${MISSING}; tail -c +${at} "$p" | head -c ${CHUNK_BYTES} | base64`,
+        ),
         "base64",
       );
-      if (piece.length > 0) yield piece;
-      if (piece.length < PIECE_BYTES) return;
+      if (chunk.length > 0) yield chunk;
+      if (chunk.length < CHUNK_BYTES) return;
     }
   }
 
@@ -97,20 +97,20 @@ class RemoteFiles implements FileAccess {
       'if base64 -d > "$t" && chmod "$m" "$t" && mv -f "$t" "$p"; then exit 0; fi',
       'rm -f "$t"; exit 1',
     ].join("\n");
-    const output = await this.#must(path, command, Buffer.from(data).toString("base64"));
+    const output = await this.#runExisting(path, command, Buffer.from(data).toString("base64"));
     return { createdFolders: output.trim() === "made" };
   }
 
   async move(from: string, to: string): Promise<void> {
-    await this.#must(from, `t=${quote(to)}; mkdir -p "$(dirname "$t")" && mv -f "$p" "$t"`);
+    await this.#runExisting(from, `t=${shellQuote(to)}; mkdir -p "$(dirname "$t")" && mv -f "$p" "$t"`);
   }
 
   async remove(path: string): Promise<void> {
-    await this.#must(path, 'if [ -d "$p" ] && [ ! -L "$p" ]; then rm -r "$p"; else rm "$p"; fi');
+    await this.#runExisting(path, 'if [ -d "$p" ] && [ ! -L "$p" ]; then rm -r "$p"; else rm "$p"; fi');
   }
 
   async names(folder: string): Promise<string[]> {
-    const output = await this.#ask(folder, `[ -d "$p" ] || exit ${MISSING}; ls -1Ap "$p"`);
+    const output = await this.#run(folder, `[ -d "$p" ] || exit ${MISSING}; ls -1Ap "$p"`);
     return (output ?? "").split("\n").filter(Boolean);
   }
 }
@@ -121,7 +121,7 @@ export function remoteFiles(shell: RemoteShell): FileAccess {
 
 function searchCommand(query: SearchQuery): string {
   if (query.kind === "names") {
-    const glob = quote(query.glob.includes("/") ? query.glob : `*/${query.glob}`);
+    const glob = shellQuote(query.glob.includes("/") ? query.glob : `*/${query.glob}`);
     const test = `find . -name .git -prune -o -type f -ipath ${glob}`;
     return `${test} -printf '%T@ %P\\n' 2>/dev/null | sort -rn | cut -d' ' -f2- | grep . || ${test} -print | sed 's|^\\./||'`;
   }
@@ -131,25 +131,25 @@ function searchCommand(query: SearchQuery): string {
     query.mode === "files_only" ? "" : "-Z",
     mode,
     query.mode === "content" && query.context > 0 ? `-C ${query.context}` : "",
-    query.fileGlob ? `--include=${quote(query.fileGlob)}` : "",
+    query.fileGlob ? `--include=${shellQuote(query.fileGlob)}` : "",
   ];
-  // Perl's dialect is the nearest to what models write; where grep lacks it, the extended one must do.
-  return `k=-P; printf x | grep -qP x 2>/dev/null || k=-E\ngrep $k ${flags.filter(Boolean).join(" ")} -e ${quote(query.pattern)} -- ${quote(query.where)}`;
+  // Perl syntax is closest to what models write; extended syntax is used where grep does not support it.
+  return `k=-P; printf x | grep -qP x 2>/dev/null || k=-E\ngrep $k ${flags.filter(Boolean).join(" ")} -e ${shellQuote(query.pattern)} -- ${shellQuote(query.where)}`;
 }
 
-/** grep and find there; the lines are those of ripgrep here. */
+/** Searches with grep and find, which return lines in the same format as ripgrep. */
 export function remoteSearch(shell: RemoteShell): Searcher {
   return async (query, folder, page): Promise<Lines> => {
-    const { exitCode, output } = await shell(`cd -- ${quote(folder)} || exit 2\n${searchCommand(query)}`, {
+    const { exitCode, output } = await shell(`cd -- ${shellQuote(folder)} || exit 2\n${searchCommand(query)}`, {
       timeoutMs: TIMEOUT_MS,
       signal: page.signal,
     });
     const found = new PageCollector(page);
-    // Between groups of context grep prints a line of its own; files without a match are counted as 0.
+    // grep prints `--` between groups of context, and counts of 0 for files without a match.
     const lines = output.split("\n").filter((line) => line !== "" && line !== "--" && !line.endsWith("\0" + "0"));
     if (exitCode > 1) return { lines: [], total: 0, more: false, error: output.trim() || `exit code ${exitCode}` };
     for (const line of lines) {
-      if (page.accepts && !(await page.accepts(fileOf(line)))) continue;
+      if (page.accepts && !(await page.accepts(resultPath(line)))) continue;
       if (!found.push(line)) break;
     }
     return { lines: found.lines, total: found.total, more: found.full, error: "" };

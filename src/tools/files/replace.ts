@@ -1,9 +1,13 @@
-// One replacement in a text: finds the passage, fits the new text to its indentation, refuses what would do damage.
+// Replaces a passage of a text: finds it, adapts the indentation of the new text, and rejects ambiguous requests.
 import { closestRegions, type Found, findPassage, type Match } from "./fuzzy-match.ts";
 
 export type Replacement =
   | { readonly ok: true; readonly text: string; readonly strategy: string; readonly count: number }
-  | { readonly ok: false; readonly error: string; readonly suggestions?: readonly { line: number; text: string }[] };
+  | {
+      readonly ok: false;
+      readonly error: string;
+      readonly suggestions?: readonly { line: number; text: string }[] | undefined;
+    };
 
 export interface ReplaceOptions {
   readonly oldText: string;
@@ -11,23 +15,23 @@ export interface ReplaceOptions {
   readonly all: boolean;
 }
 
-/** Backslash quotes that the model added and the file does not have: a sign of one escaping too many. */
-function escapeDrift(text: string, options: ReplaceOptions): boolean {
+/** True when both texts contain escaped quotes that the file does not have: the model escaped once too often. */
+function hasExtraEscapes(text: string, options: ReplaceOptions): boolean {
   return ["\\'", '\\"', "\\`"].some(
     (quote) => options.newText.includes(quote) && options.oldText.includes(quote) && !text.includes(quote),
   );
 }
 
-function indentOf(text: string): string {
+function firstIndent(text: string): string {
   return /^[ \t]*/.exec(text.split("\n").find((line) => line.trim() !== "") ?? "")?.[0] ?? "";
 }
 
-/** A forgiving match may stand deeper than the model wrote: the new lines move along. */
-function reindented(found: Found, passage: string, options: ReplaceOptions): string {
+/** Gives the new lines the indentation of the passage, which may differ from that in the request. */
+function reindent(found: Found, passage: string, options: ReplaceOptions): string {
   if (found.strategy === "exact" || found.strategy === "escape_normalized" || found.strategy === "trimmed_boundary")
     return options.newText;
-  const from = indentOf(options.oldText);
-  const to = indentOf(passage);
+  const from = firstIndent(options.oldText);
+  const to = firstIndent(passage);
   if (from === to) return options.newText;
   return options.newText
     .split("\n")
@@ -50,20 +54,24 @@ function apply(text: string, matches: readonly Match[], replacement: (passage: s
 }
 
 export function replaceIn(text: string, options: ReplaceOptions): Replacement {
-  if (options.oldText === "") return { ok: false, error: "old_string is empty; use write_file to make a file" };
+  if (options.oldText === "") return { ok: false, error: "old_string is empty; use write_file to create a file" };
   if (options.oldText === options.newText) return { ok: false, error: "old_string and new_string are the same" };
   const found = findPassage(text, options.oldText);
   if (!found) {
     const suggestions = closestRegions(text, options.oldText);
-    return { ok: false, error: "old_string was not found", ...(suggestions.length > 0 ? { suggestions } : {}) };
+    return {
+      ok: false,
+      error: "old_string was not found",
+      suggestions: suggestions.length > 0 ? suggestions : undefined,
+    };
   }
   if (found.matches.length > 1 && !options.all) {
     return {
       ok: false,
-      error: `old_string is there ${found.matches.length} times; add lines around it to make it unique, or set replace_all`,
+      error: `old_string occurs ${found.matches.length} times; add lines around it to make it unique, or set replace_all`,
     };
   }
-  if (found.strategy !== "exact" && escapeDrift(text, options)) {
+  if (found.strategy !== "exact" && hasExtraEscapes(text, options)) {
     return {
       ok: false,
       error: "the new text has backslash-quotes that the file does not have; send it without the extra escaping",
@@ -71,7 +79,7 @@ export function replaceIn(text: string, options: ReplaceOptions): Replacement {
   }
   return {
     ok: true,
-    text: apply(text, found.matches, (passage) => reindented(found, passage, options)),
+    text: apply(text, found.matches, (passage) => reindent(found, passage, options)),
     strategy: found.strategy,
     count: found.matches.length,
   };

@@ -1,10 +1,10 @@
-// search_files: text in files or names of files, by ripgrep from the package or by grep and find elsewhere.
+// The search_files tool: searches file contents or names, with ripgrep here and grep and find on other machines.
 import { isAbsolute, join, relative } from "node:path";
 import type { JsonObject } from "../../core/message.ts";
 import { isEnvFile } from "../../core/redactor.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
-import { type FileToolParts, located, refused, resolvePath, trustOf } from "./file-tools.ts";
+import { checkGate, contentTrust, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { type Lines, ripgrepSearch } from "./line-search.ts";
 
 const MAX_MATCH_CHARS = 500;
@@ -34,21 +34,21 @@ function truncation(found: Lines, page: { offset: number; limit: number }): Json
   };
 }
 
-/** Leaves files with secrets out of the answer, and counts them. */
+/** Decides which files are left out because they contain secrets, and counts them. */
 class ProtectedFiles {
   readonly #verdicts = new Map<string, Promise<boolean>>();
   skipped = 0;
   readonly accepts: (file: string) => Promise<boolean>;
 
   constructor(parts: FileToolParts, folder: string, context: ToolContext) {
-    const about = { guest: context.human.guest ?? false, ...(parts.home ? { home: parts.home } : {}) };
-    const judge = async (file: string): Promise<boolean> => {
+    const about = { guest: context.human.guest ?? false, home: parts.home };
+    const check = async (file: string): Promise<boolean> => {
       const reason = await parts.protection?.(isAbsolute(file) ? file : join(folder, file), about);
       if (reason) this.skipped++;
       return !reason;
     };
     this.accepts = (file) => {
-      const known = this.#verdicts.get(file) ?? judge(file);
+      const known = this.#verdicts.get(file) ?? check(file);
       this.#verdicts.set(file, known);
       return known;
     };
@@ -73,20 +73,20 @@ async function searchNames(
   const page = { offset: args.offset ?? 0, limit: args.limit ?? 50 };
   const glob = /[*?[{]/.test(args.pattern) ? args.pattern : `*${args.pattern}*`;
   const search = parts.search ?? ripgrepSearch;
-  const closed = new ProtectedFiles(parts, root, context);
+  const hidden = new ProtectedFiles(parts, root, context);
   const found = await search({ kind: "names", glob }, root, {
     ...page,
     signal: context.signal,
     counts: () => true,
-    // Names of protected files are no secret, except to guests.
-    ...(context.human.guest ? { accepts: closed.accepts } : {}),
+    // Names of protected files are hidden from guests only.
+    accepts: context.human.guest ? hidden.accepts : undefined,
   });
   if (found.error && found.total === 0) return toolError(found.error);
   const files = found.lines.map((line) => shortPath(join(root, line), context.cwd));
   return {
     total_count: found.total,
     files: files.map((file) => parts.redactor.redact(file)),
-    ...closed.note,
+    ...hidden.note,
     ...truncation(found, page),
   };
 }
@@ -100,7 +100,7 @@ function parseMatch(line: string): { file: string; line: number; text: string; c
     : { file: line.slice(0, cut), line: Number(rest[1]), text: rest[3] ?? "", context: rest[2] === "-" };
 }
 
-function contentAnswer(
+function formatContent(
   parts: FileToolParts,
   args: SearchArgs,
   found: Lines,
@@ -140,7 +140,7 @@ async function searchContent(
   const cwd = info?.kind === "directory" ? root : join(root, "..");
   const where = info?.kind === "directory" ? "." : root;
   const search = parts.search ?? ripgrepSearch;
-  const closed = new ProtectedFiles(parts, cwd, context);
+  const hidden = new ProtectedFiles(parts, cwd, context);
   const found = await search(
     {
       kind: "content",
@@ -148,10 +148,10 @@ async function searchContent(
       where,
       mode: args.output_mode ?? "content",
       context: args.context ?? 0,
-      ...(args.file_glob ? { fileGlob: args.file_glob } : {}),
+      fileGlob: args.file_glob || undefined,
     },
     cwd,
-    { ...page, signal: context.signal, counts, ...(where === "." ? { accepts: closed.accepts } : {}) },
+    { ...page, signal: context.signal, counts, accepts: where === "." ? hidden.accepts : undefined },
   );
   if (found.error && found.total === 0)
     return toolError(`the search failed: ${found.error.slice(0, 1_000)}`, {
@@ -161,8 +161,8 @@ async function searchContent(
   return {
     total_count: found.total,
     ...(found.more ? { total_is_minimum: true } : {}),
-    ...contentAnswer(parts, args, found, show),
-    ...closed.note,
+    ...formatContent(parts, args, found, show),
+    ...hidden.note,
     ...truncation(found, page),
   };
 }
@@ -170,7 +170,7 @@ async function searchContent(
 async function run(parts: FileToolParts, args: SearchArgs, context: ToolContext): Promise<ToolResult> {
   if (args.pattern === "") return toolError("the pattern is empty");
   const root = resolvePath(parts, args.path ?? ".", context.cwd);
-  const refusal = await refused(parts, { kind: "read", path: root, cwd: context.cwd }, "search_files", context);
+  const refusal = await checkGate(parts, { kind: "read", path: root, cwd: context.cwd }, "search_files", context);
   if (refusal) return refusal;
   if (!(await parts.files.info(root)))
     return toolError(`no such path: ${root}`, { entries_here: (await parts.files.names(context.cwd)).slice(0, 30) });
@@ -179,7 +179,7 @@ async function run(parts: FileToolParts, args: SearchArgs, context: ToolContext)
     ? await searchNames(parts, args, root, context)
     : await searchContent(parts, args, root, context);
   if ("failed" in answer && answer.failed) return answer as ToolResult;
-  return { ...jsonResult(answer as JsonObject), ...(await trustOf(parts, root, context)) };
+  return { ...jsonResult(answer as JsonObject), ...(await contentTrust(parts, root, context)) };
 }
 
 export function searchFilesTool(parts: FileToolParts): Tool {

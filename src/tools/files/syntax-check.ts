@@ -1,6 +1,7 @@
-// A quick look whether a file that was just written still parses. Only errors that the old content did not have are told.
+// Checks the syntax of a file after writing it. Errors that the old content already had are not reported.
 import { spawn } from "node:child_process";
 import { extname } from "node:path";
+import { errorMessage } from "../../lib/error-message.ts";
 
 export interface SyntaxReport {
   readonly status: "ok" | "error" | "skipped";
@@ -16,7 +17,7 @@ function checkJson(text: string): string | null {
     JSON.parse(text);
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   }
 }
 
@@ -27,7 +28,7 @@ async function checkYaml(text: string): Promise<string | null> {
   return error ? (error.message.split("\n")[0] ?? error.message) : null;
 }
 
-/** Feeds the text to a checker's standard input: nothing of the person's file is executed. */
+/** Passes the text to a checker on standard input; the text is parsed and not executed. */
 function checkWith(command: string, args: readonly string[], text: string): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], timeout: TIMEOUT_MS });

@@ -1,11 +1,11 @@
-// A text file as bytes know it: encoding, byte-order mark and line ends are found on reading and kept on writing.
+// Decodes and encodes text files: encoding, byte-order mark and line ends are detected on reading and kept on writing.
 
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1";
 
 export interface TextForm {
   readonly encoding: Encoding;
   readonly bom: boolean;
-  /** The line end that most lines have. */
+  /** The line end of most lines. */
   readonly eol: "\n" | "\r\n";
 }
 
@@ -53,7 +53,7 @@ export function encodeText(text: string, form: TextForm): Uint8Array {
   if (form.encoding === "utf-8") return Buffer.from(marked, "utf8");
   if (form.encoding === "utf-16le") return Buffer.from(marked, "utf16le");
   if (form.encoding === "utf-16be") return Buffer.from(marked, "utf16le").swap16();
-  // Text that the old encoding cannot hold makes the file UTF-8; losing characters would be worse.
+  // Text that Latin-1 cannot encode is written as UTF-8 instead of losing characters.
   return [...marked].every((char) => (char.codePointAt(0) ?? 0) <= 0xff)
     ? Buffer.from(marked, "latin1")
     : Buffer.from(marked, "utf8");
@@ -66,17 +66,17 @@ const BINARY_EXTENSIONS = new Set(
 );
 const IMAGE_EXTENSIONS = new Set("png jpg jpeg gif webp bmp tiff tif ico heic".split(" "));
 
-function extensionOf(path: string): string {
+function fileExtension(path: string): string {
   return /\.([A-Za-z0-9]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
 }
 
 export function isImagePath(path: string): boolean {
-  return IMAGE_EXTENSIONS.has(extensionOf(path));
+  return IMAGE_EXTENSIONS.has(fileExtension(path));
 }
 
-/** By extension, or by a first piece that holds NUL bytes or is mostly unprintable. */
+/** Decides by extension, NUL bytes, or more than 30 % control characters in `head`. */
 export function looksBinary(path: string, head: Uint8Array): boolean {
-  if (BINARY_EXTENSIONS.has(extensionOf(path))) return true;
+  if (BINARY_EXTENSIONS.has(fileExtension(path))) return true;
   const utf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   if (utf16) return false;
   if (head.includes(0)) return true;

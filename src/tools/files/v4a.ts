@@ -1,7 +1,7 @@
-// The V4A patch format: several files in one text, each updated, added, deleted or moved.
+// Parses the V4A patch format: one text that updates, adds, deletes or moves several files.
 
 export interface Hunk {
-  /** Text after `@@`, to find the place. */
+  /** Text after `@@`, which helps to find the position. */
   readonly hint: string;
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
@@ -32,7 +32,7 @@ interface Section {
   readonly line: number;
 }
 
-function sections(text: string): Section[] | string {
+function splitSections(text: string): Section[] | string {
   const found: Section[] = [];
   for (const [index, line] of text.replaceAll("\r\n", "\n").split("\n").entries()) {
     if (/^\*\*\* (Begin|End) Patch\s*$/.test(line) || /^\*\*\* End of File\s*$/.test(line)) continue;
@@ -45,7 +45,7 @@ function sections(text: string): Section[] | string {
   return found;
 }
 
-function hunksOf(section: Section): Hunk[] | string {
+function parseHunks(section: Section): Hunk[] | string {
   const hunks: { hint: string; oldLines: string[]; newLines: string[] }[] = [];
   for (const [index, line] of section.body.entries()) {
     if (MOVE_TO.test(line)) continue;
@@ -77,7 +77,7 @@ function hunksOf(section: Section): Hunk[] | string {
   return hunks.filter((hunk) => hunk.oldLines.length > 0 || hunk.newLines.length > 0);
 }
 
-/** The empty line between two sections is not context. */
+/** Removes blank lines at the end, which separate sections and are not context. */
 function dropTrailingBlank(hunk: { oldLines: string[]; newLines: string[] }): void {
   while (
     hunk.oldLines.length > 0 &&
@@ -96,7 +96,7 @@ function addedContent(section: Section): string | null {
   return lines.length === 0 ? "" : `${lines.map((line) => line.slice(1)).join("\n")}\n`;
 }
 
-function operationOf(section: Section): PatchOperation | string {
+function parseOperation(section: Section): PatchOperation | string {
   if (section.verb === "Delete") return { kind: "delete", path: section.path };
   if (section.verb === "Move") {
     const [from, to] = section.path.split(" -> ").map((part) => part.trim());
@@ -110,20 +110,20 @@ function operationOf(section: Section): PatchOperation | string {
       ? `${section.path}: every line of an added file starts with +`
       : { kind: "add", path: section.path, content };
   }
-  const hunks = hunksOf(section);
+  const hunks = parseHunks(section);
   if (typeof hunks === "string") return hunks;
   const moveTo = section.body.map((line) => MOVE_TO.exec(line)?.[1]?.trim()).find(Boolean);
   if (hunks.length === 0 && !moveTo) return `${section.path}: the update has no hunk`;
-  return { kind: "update", path: section.path, hunks, ...(moveTo ? { moveTo } : {}) };
+  return { kind: "update", path: section.path, hunks, moveTo };
 }
 
 export function parsePatch(text: string): ParsedPatch {
-  const found = sections(text);
+  const found = splitSections(text);
   if (typeof found === "string") return { ok: false, error: found };
   if (found.length === 0) return { ok: false, error: "the patch names no file" };
   const operations: PatchOperation[] = [];
   for (const section of found) {
-    const operation = operationOf(section);
+    const operation = parseOperation(section);
     if (typeof operation === "string") return { ok: false, error: operation };
     operations.push(operation);
   }

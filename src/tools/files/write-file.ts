@@ -1,26 +1,26 @@
-// write_file: replaces a file, or makes one with its folders.
+// The write_file tool: replaces or creates a file, with its folders.
 
 import type { JsonObject } from "../../core/message.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, jsonResult, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
-import { type FileToolParts, located, refused, resolvePath } from "./file-tools.ts";
+import { checkGate, type FileToolParts, located, resolvePath } from "./file-tools.ts";
 import { checkSyntax } from "./syntax-check.ts";
 import { decodeText, encodeText, PLAIN, type TextFile } from "./text-file.ts";
 
-/** Text that a tool printed about a file, not the file's own: writing it would destroy the file. */
-function isToolChatter(content: string): boolean {
+/** True for a result of a file tool, which the model must not write over the file. */
+function isToolResult(content: string): boolean {
   return (
     /^\s*\{"(status":"unchanged"|error":)/.test(content) || content.includes('"dedup":true,"content_returned":false')
   );
 }
 
-/** What the file holds now, when it is text. */
+/** The current content of the file; null when it does not exist. */
 export async function currentText(parts: FileToolParts, path: string): Promise<TextFile | null> {
   const info = await parts.files.info(path);
   return info?.kind === "file" ? decodeText(await parts.files.read(path)) : null;
 }
 
-/** Writes in the old file's encoding and line ends, remembers it as seen, and checks the syntax. */
+/** Writes with the encoding and line ends of the existing file, remembers the file as read, and checks its syntax. */
 export async function writeText(
   parts: FileToolParts,
   path: string,
@@ -35,7 +35,7 @@ export async function writeText(
   const info = await parts.files.info(path);
   if (info) parts.memory.wrote(context.conversationId, path, info);
   const lint = await checkSyntax(path, text, before?.text ?? null);
-  return { bytes: data.byteLength, createdFolders, lint: { ...lint }, ...(warning ? { warning } : {}) };
+  return { bytes: data.byteLength, createdFolders, lint: { ...lint }, warning };
 }
 
 async function run(
@@ -44,9 +44,9 @@ async function run(
   context: ToolContext,
 ): Promise<ToolResult> {
   const path = resolvePath(parts, args.path, context.cwd);
-  if (isToolChatter(args.content))
+  if (isToolResult(args.content))
     return toolError("this is a tool's message, not file content; nothing was written", { path });
-  const refusal = await refused(parts, { kind: "write", path, cwd: context.cwd }, "write_file", context);
+  const refusal = await checkGate(parts, { kind: "write", path, cwd: context.cwd }, "write_file", context);
   if (refusal) return refusal;
   if ((await parts.files.info(path))?.kind === "directory") return toolError(`${path} is a folder`);
   const written = await writeText(parts, path, args.content, context);

@@ -2,12 +2,14 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { errorMessage } from "../../lib/error-message.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 
 const LIMIT_MS = 300_000;
 const MAX_BYTES = 25 * 1024 * 1024;
 const REASON_CHARS = 300;
 
-export type Listening =
+export type Transcriber =
   | {
       readonly kind: "service";
       readonly label: string;
@@ -19,7 +21,7 @@ export type Listening =
   /** A shell command with {input_path}, {output_dir}, {model} and {language}; it prints the text or writes a .txt file. */
   | { readonly kind: "command"; readonly command: string; readonly model: string; readonly language: string };
 
-/** Runs a program to its end; the caller decides about its environment. */
+/** Runs a program to its end, in an environment that the caller chooses. */
 export type RunProgram = (
   argv: readonly string[],
   timeoutMs: number,
@@ -32,13 +34,13 @@ export type RunProgram = (
 
 export type Transcript = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
-function failed(reason: string): Transcript {
+function failure(reason: string): Transcript {
   return { ok: false, reason: reason.slice(0, REASON_CHARS) };
 }
 
-async function byService(path: string, by: Extract<Listening, { kind: "service" }>): Promise<Transcript> {
+async function callService(path: string, by: Extract<Transcriber, { kind: "service" }>): Promise<Transcript> {
   const bytes = await readFile(path);
-  if (bytes.length > MAX_BYTES) return failed("the recording is larger than 25 MB");
+  if (bytes.length > MAX_BYTES) return failure("the recording is larger than 25 MB");
   const form = new FormData();
   form.set("file", new Blob([new Uint8Array(bytes)]), basename(path));
   form.set("model", by.model);
@@ -51,18 +53,14 @@ async function byService(path: string, by: Extract<Listening, { kind: "service" 
     signal: AbortSignal.timeout(LIMIT_MS),
   });
   const body = await response.text();
-  if (!response.ok) return failed(`${by.label} answered ${response.status}: ${body}`);
+  if (!response.ok) return failure(`${by.label} answered ${response.status}: ${body}`);
   const { text } = JSON.parse(body) as { readonly text?: unknown };
-  return typeof text === "string" ? { ok: true, text: text.trim() } : failed(`${by.label} gave no text`);
+  return typeof text === "string" ? { ok: true, text: text.trim() } : failure(`${by.label} returned no text`);
 }
 
-function quoted(value: string): string {
-  return `'${value.replaceAll("'", `'\\''`)}'`;
-}
-
-async function byCommand(
+async function runCommand(
   path: string,
-  by: Extract<Listening, { kind: "command" }>,
+  by: Extract<Transcriber, { kind: "command" }>,
   run: RunProgram,
 ): Promise<Transcript> {
   const folder = await mkdtemp(join(tmpdir(), "hermes-listen-"));
@@ -74,11 +72,11 @@ async function byCommand(
       language: by.language || "en",
     };
     const command = by.command.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
-      name in values ? quoted(values[name] ?? "") : whole,
+      name in values ? shellQuote(values[name] ?? "") : whole,
     );
     const { code, timedOut, stdout, stderr } = await run(["/bin/sh", "-c", command], LIMIT_MS);
-    if (timedOut) return failed("the program took too long");
-    if (code !== 0) return failed(`the program ended with code ${code}: ${stderr.trim() || stdout.trim()}`);
+    if (timedOut) return failure("the program took too long");
+    if (code !== 0) return failure(`the program ended with code ${code}: ${stderr.trim() || stdout.trim()}`);
     const written = (await readdir(folder)).find((name) => name.endsWith(".txt"));
     const text = written ? await readFile(join(folder, written), "utf8") : stdout;
     return { ok: true, text: text.trim() };
@@ -87,11 +85,11 @@ async function byCommand(
   }
 }
 
-/** What was said in the recording. Trouble is data. */
-export async function transcribe(path: string, by: Listening, run: RunProgram): Promise<Transcript> {
+/** The text of the recording. Failures are returned, not thrown. */
+export async function transcribe(path: string, by: Transcriber, run: RunProgram): Promise<Transcript> {
   try {
-    return by.kind === "service" ? await byService(path, by) : await byCommand(path, by, run);
+    return by.kind === "service" ? await callService(path, by) : await runCommand(path, by, run);
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error));
+    return failure(errorMessage(error));
   }
 }

@@ -1,18 +1,18 @@
-// Offers the person the one permission that a sandbox kept back.
+// Asks the user for access to a path that the sandbox denied.
 import type { ToolContext } from "../../core/tool.ts";
 import type { PathRequest } from "./backend.ts";
 
 export async function askForPath(
-  options: PathRequest,
+  request: PathRequest,
   context: ToolContext,
   what: { readonly toolName: string; readonly purpose: string },
 ): Promise<"once" | "session" | "deny"> {
   if (!context.human.present) return "deny";
   const answer = await context.human.approve(
     {
-      action: `${options.access} ${options.path}\nfor: ${what.purpose}`,
-      reason: "the sandbox stopped this path; when you allow it, the work goes on with it",
-      intent: `sandbox ${options.access} ${options.path}`,
+      action: `${request.access} ${request.path}\nfor: ${what.purpose}`,
+      reason: "the sandbox denied access to this path; if you allow it, the work continues",
+      intent: `sandbox ${request.access} ${request.path}`,
       choices: ["once", "session", "deny"],
       toolName: what.toolName,
     },

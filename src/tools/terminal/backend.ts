@@ -1,4 +1,4 @@
-// Where commands run: this machine, another one over ssh, or a container. One interface for all.
+// The interface of everything that runs commands: this machine, ssh, containers.
 import type { Availability } from "../../core/tool.ts";
 import type { OutputCapture } from "./output-capture.ts";
 
@@ -9,27 +9,27 @@ export interface ExecRequest {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly stdin?: string | undefined;
-  /** Receives everything the command prints; bounded in memory, complete on disk. */
+  /** Receives the output of the command. */
   readonly output: OutputCapture;
   onOutput?(text: string): void;
-  /** Neither begins with the state of the last command nor leaves one: for the file tools' own commands. */
+  /** Neither restores nor saves variables and working directory; used by the file tools. */
   readonly stateless?: boolean | undefined;
-  /** Asked when a sandbox stops a path; without it the path stays closed. */
-  permit?(options: PathRequest): Promise<"once" | "session" | "deny">;
+  /** Called when a sandbox denies a path; without it the path stays denied. */
+  permit?(request: PathRequest): Promise<"once" | "session" | "deny">;
 }
 
-/** The one permission that a command lacked. */
+/** A permission that a command lacked. */
 export interface PathRequest {
   readonly access: "read" | "write";
   readonly path: string;
 }
 
-/** What a sandbox around this machine's files leaves open. */
+/** The files of this machine that a sandbox allows. */
 export interface SandboxLimits {
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
-  /** Opens a path for the rest of the conversation. */
-  allow(options: PathRequest): void;
+  /** Allows a path for the rest of the conversation. */
+  allow(request: PathRequest): void;
 }
 
 export interface ExecResult {
@@ -39,7 +39,7 @@ export interface ExecResult {
   readonly interrupted: boolean;
   /** The working directory afterwards. */
   readonly cwd: string;
-  /** What the model should know about the place where it ran: a path that a sandbox kept closed. */
+  /** For the model: a path that the sandbox denied. */
   readonly note?: string | undefined;
 }
 
@@ -51,30 +51,30 @@ export interface SpawnRequest {
   onExit(exitCode: number): void;
 }
 
-/** A process that outlives the call that started it, but never the program. */
+/** A background process. It ends with the program at the latest. */
 export interface RunningProcess {
   readonly pid: number | null;
   write(data: string): boolean;
   closeStdin(): void;
-  /** Ends the whole process group: politely, then by force. Resolves when it is gone. */
+  /** Ends the process group: TERM, then KILL. Resolves when it has ended. */
   kill(): Promise<void>;
 }
 
 export interface Backend {
   readonly name: string;
-  /** True when its files are not this machine's: file tools then work through `run`. */
+  /** True when its files are on another machine; the file tools then use `run`. */
   readonly remote?: boolean | undefined;
-  /** HOME where the commands run; this machine's own when absent. */
+  /** HOME of the commands; that of this process when absent. */
   readonly home?: string | undefined;
-  /** A command or a background process of it is running. */
+  /** True while a command or background process runs. */
   readonly busy?: boolean | undefined;
-  /** Set where commands are shut in: the file tools keep to the same limits. */
+  /** Set when commands run in a sandbox; the file tools obey the same limits. */
   readonly limits?: SandboxLimits | undefined;
   available(): Promise<Availability>;
   /** The directory in which the next command starts. */
   readonly cwd: string;
   run(request: ExecRequest): Promise<ExecResult>;
   spawn(request: SpawnRequest): Promise<RunningProcess>;
-  /** Ends what still runs and gives back what the backend holds. Idempotent. */
+  /** Ends running commands and releases connections, containers and folders. Idempotent. */
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ let folder: ReturnType<typeof tempFolder>;
 let bin: string;
 let log: string;
 
-/** Stands in for the engine's program: writes down its arguments, and runs what it is asked to exec right here. */
+/** A fake docker: logs its arguments, and runs commands of `exec` on this machine. */
 function fakeEngine(name: string, options: { answers?: boolean; info?: string; starts?: boolean } = {}): void {
   const { answers = true, info = "{}", starts = true } = options;
   const script = `#!/bin/bash
@@ -59,7 +59,7 @@ async function started(options: Partial<ContainerOptions> = {}): Promise<string>
 }
 
 describe("containers", () => {
-  it("start hardened", async () => {
+  it("are started without privileges", async () => {
     fakeEngine("docker");
     const line = await started();
     expect(line).toMatch(/--name=hermes-[0-9a-f]{8} /);
@@ -83,7 +83,7 @@ describe("containers", () => {
     expect(line).not.toContain("docker.sock");
   });
 
-  it("keep no files unless told to; then in folders of the home", async () => {
+  it("keep files only when configured, in folders of the home", async () => {
     fakeEngine("docker");
     expect(await started()).toContain(
       "--tmpfs=/workspace:rw,exec,size=10g --tmpfs=/home:rw,exec,size=1g --tmpfs=/root",
@@ -97,7 +97,7 @@ describe("containers", () => {
     expect(calls().slice(-2)[0]).toMatch(/^stop --time=60 hermes-/);
   });
 
-  it("take what the person set: mounts, network, user, quota, more arguments", async () => {
+  it("use the configured mounts, network, user, quota and additional arguments", async () => {
     fakeEngine("docker", {
       info: '{"Driver":"overlay2","DriverStatus":[["Backing Filesystem","xfs"]]}',
     });
@@ -125,7 +125,7 @@ describe("containers", () => {
     expect(runLine()).toContain(`--label=hermes-agent.owner=${process.pid}`);
   });
 
-  it("get variables on the line to them, never in arguments", async () => {
+  it("receive variables on standard input, never in arguments", async () => {
     fakeEngine("docker");
     const backend = new RemoteBackend({ channel: registrar(), cwd: "", variables: { API_TOKEN: "open sesame" } });
     const output = new OutputCapture({ limit: 1_000, spillPath: join(folder.path, "spill") });
@@ -137,7 +137,7 @@ describe("containers", () => {
     expect(readFileSync(log, "utf8")).not.toContain("sesame");
   });
 
-  it("use docker, else podman, or the program that was named; and say why they cannot be used", async () => {
+  it("use docker, else podman, or the configured program, and report why none can be used", async () => {
     const env = { PATH: bin };
     expect(findEngine(env)).toBeUndefined();
     expect(await registrar({ env }).available()).toMatchObject({ reason: "neither docker nor podman is installed" });
@@ -159,7 +159,7 @@ describe("containers", () => {
   });
 });
 
-it("shares one container between conversations, until the last one leaves", async () => {
+it("shares one container between conversations until the last one closes it", async () => {
   fakeEngine("docker");
   const shared = new SharedChannel(registrar());
   const [first, second] = [shared.handle(), shared.handle()];

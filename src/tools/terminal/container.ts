@@ -1,27 +1,28 @@
-// A container of its own for the commands of a conversation, started hardened by docker or podman.
+// Runs commands in a hardened container of docker or podman.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
+import { isExecutable } from "../../lib/which.ts";
 import type { RemoteChannel } from "./remote-command.ts";
 
 const START_MS = 120_000;
 const STOP_SECONDS = 60;
-const ASK_MS = 10_000;
+const CLIENT_MS = 10_000;
 const LABEL = "hermes-agent.owner";
 const MAC_PATHS = ["/Applications/Docker.app/Contents/Resources/bin/docker", "/opt/homebrew/bin/podman"];
 
 export interface ContainerOptions {
   readonly image: string;
-  /** The environment of the engine's client. */
+  /** The environment of the docker or podman client. */
   readonly env: { readonly [name: string]: string };
-  /** HERMES_DOCKER_BINARY: instead of looking for one. */
+  /** HERMES_DOCKER_BINARY: used instead of searching PATH. */
   readonly binary?: string | undefined;
-  /** Where the files of the sandbox are kept between sessions; absent: they go with the container. */
+  /** Folder for /root and /workspace that outlives the container; without it they are removed with the container. */
   readonly keepIn?: string | undefined;
-  /** Mounted at /workspace, when that was asked for. */
+  /** Folder to mount at /workspace. */
   readonly workspace?: string | undefined;
   readonly volumes?: readonly string[] | undefined;
   /** Read-only files: host path and path in the container. */
@@ -34,24 +35,15 @@ export interface ContainerOptions {
   readonly network?: boolean | undefined;
 }
 
-function executable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The engine's program: the one that was named, or the first that is found. */
+/** The path of docker or podman: the named binary, or the first on PATH. */
 export function findEngine(env: { readonly [name: string]: string }, binary?: string): string | undefined {
   const folders = (env.PATH ?? "").split(delimiter).filter(isAbsolute);
   const named = binary ? [isAbsolute(binary) ? binary : "", ...folders.map((folder) => join(folder, binary))] : [];
   const found = ["docker", "podman"].flatMap((name) => folders.map((folder) => join(folder, name)));
-  return [...named, ...(binary ? [] : [...found, ...MAC_PATHS])].find((path) => path !== "" && executable(path));
+  return [...named, ...(binary ? [] : [...found, ...MAC_PATHS])].find((path) => path !== "" && isExecutable(path));
 }
 
-/** What an agent's commands need is little; everything else is taken away. */
+/** Drops every capability and privilege that ordinary commands do not need. */
 function hardening(options: ContainerOptions): string[] {
   const added = ["DAC_OVERRIDE", "CHOWN", "FOWNER", ...(options.user ? [] : ["SETUID", "SETGID"])];
   return [
@@ -94,13 +86,13 @@ interface EngineInfo {
   readonly DriverStatus?: readonly (readonly string[])[] | null | undefined;
 }
 
-/** A quota is possible on this one combination only; elsewhere the engine would refuse to start. */
+/** Size limits need overlay2 on xfs; with other storage the engine would not start the container. */
 function quota(info: EngineInfo | undefined, diskMb: number): string[] {
   const onXfs = info?.DriverStatus?.some(([key, value]) => key === "Backing Filesystem" && value === "xfs");
   return info?.Driver === "overlay2" && onXfs ? [`--storage-opt=size=${diskMb}m`] : [];
 }
 
-function alive(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -108,7 +100,7 @@ function alive(pid: number): boolean {
   }
 }
 
-interface Answer {
+interface ClientResult {
   readonly code: number;
   readonly out: string;
   readonly error: string;
@@ -137,7 +129,7 @@ export class ContainerChannel implements RemoteChannel {
     return this.#options.env;
   }
 
-  #ask(args: readonly string[], timeout = ASK_MS): Promise<Answer> {
+  #run(args: readonly string[], timeout = CLIENT_MS): Promise<ClientResult> {
     return new Promise((resolve) => {
       execFile(
         this.#engine ?? "docker",
@@ -153,18 +145,18 @@ export class ContainerChannel implements RemoteChannel {
 
   async available(): Promise<Availability> {
     if (!this.#engine) {
-      const wanted = this.#options.binary;
+      const { binary } = this.#options;
       return {
         ok: false,
-        reason: wanted ? `HERMES_DOCKER_BINARY is not a program: ${wanted}` : "neither docker nor podman is installed",
+        reason: binary ? `HERMES_DOCKER_BINARY is not a program: ${binary}` : "neither docker nor podman is installed",
       };
     }
-    const { code, error } = await this.#ask(["version", "--format", "{{.Server.Version}}"]);
+    const { code, error } = await this.#run(["version", "--format", "{{.Server.Version}}"]);
     return code === 0 ? { ok: true } : { ok: false, reason: `${this.name} does not answer: ${error.slice(-300)}` };
   }
 
   async #info(): Promise<EngineInfo | undefined> {
-    const { code, out } = await this.#ask(["info", "--format", "{{json .}}"]);
+    const { code, out } = await this.#run(["info", "--format", "{{json .}}"]);
     if (code !== 0) return undefined;
     try {
       return JSON.parse(out) as EngineInfo;
@@ -173,9 +165,9 @@ export class ContainerChannel implements RemoteChannel {
     }
   }
 
-  /** Containers whose program was killed: nobody else would ever remove them. */
+  /** Removes containers of Hermes processes that were killed. */
   async #sweep(): Promise<void> {
-    const { out } = await this.#ask([
+    const { out } = await this.#run([
       "ps",
       "--all",
       `--filter=label=${LABEL}`,
@@ -184,8 +176,8 @@ export class ContainerChannel implements RemoteChannel {
     const orphans = out
       .split("\n")
       .map((line) => line.trim().split(" "))
-      .filter(([id, owner]) => id && owner && /^\d+$/.test(owner) && !alive(Number(owner)));
-    if (orphans.length > 0) await this.#ask(["rm", "--force", ...orphans.map(([id]) => id ?? "")], START_MS);
+      .filter(([id, owner]) => id && owner && /^\d+$/.test(owner) && !isRunning(Number(owner)));
+    if (orphans.length > 0) await this.#run(["rm", "--force", ...orphans.map(([id]) => id ?? "")], START_MS);
   }
 
   async open(): Promise<void> {
@@ -209,7 +201,7 @@ export class ContainerChannel implements RemoteChannel {
       "infinity",
     ];
     this.#running = true;
-    const { code, error } = await this.#ask(args, START_MS);
+    const { code, error } = await this.#run(args, START_MS);
     if (code === 0) return;
     await this.close();
     throw new UserError(`the container did not start: ${error.slice(-500)}`, {
@@ -224,9 +216,9 @@ export class ContainerChannel implements RemoteChannel {
   async close(): Promise<void> {
     if (!this.#running) return;
     this.#running = false;
-    // What is to be kept lies in mounted folders, so that programs get time to write; otherwise nothing is worth a wait.
+    // Programs get time to write to persistent folders; without those the container is killed at once.
     if (this.#options.keepIn)
-      await this.#ask(["stop", `--time=${STOP_SECONDS}`, this.#container], (STOP_SECONDS + 10) * 1000);
-    await this.#ask(["rm", "--force", "--volumes", this.#container], STOP_SECONDS * 1000);
+      await this.#run(["stop", `--time=${STOP_SECONDS}`, this.#container], (STOP_SECONDS + 10) * 1000);
+    await this.#run(["rm", "--force", "--volumes", this.#container], STOP_SECONDS * 1000);
   }
 }

@@ -1,4 +1,4 @@
-// Exit codes that are answers rather than failures, in words.
+// Describes exit codes, in particular those that do not mean failure, such as 1 from grep.
 
 const MEANINGS: readonly { readonly command: RegExp; readonly codes: { readonly [code: number]: string } }[] = [
   { command: /^(grep|egrep|fgrep|rg|ag|zgrep)$/, codes: { 1: "no match" } },
@@ -26,7 +26,7 @@ const GENERAL: { readonly [code: number]: string } = {
   143: "terminated",
 };
 
-/** The word that decides the exit code: the last command of a pipeline or list, without assignments and `sudo`. */
+/** The program that determines the exit code: that of the last command in a pipeline or list. */
 function lastCommand(command: string): string {
   const last =
     command

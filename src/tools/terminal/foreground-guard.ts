@@ -1,4 +1,4 @@
-// Commands that would never come back are better started in the background; this says so before they run.
+// Detects commands that would not end in the foreground, such as servers, before they run.
 
 const DETACHERS = /(^|[;&|(]\s*)(nohup|disown|setsid)\b/;
 const SERVERS: readonly RegExp[] = [
@@ -10,12 +10,12 @@ const SERVERS: readonly RegExp[] = [
 ];
 const ASKS_FOR_HELP = /\s(--help|-h|--version|-V)(\s|$)/;
 
-/** Quoted text is not shell syntax. */
+/** Replaces quoted text, which is not shell syntax. */
 function withoutQuotes(command: string): string {
   return command.replaceAll(/'[^']*'|"(?:\\.|[^"\\])*"/g, "''").replaceAll(/\\./g, "");
 }
 
-/** An `&` that starts a background job: not `&&`, not a redirect such as `2>&1` or `&>`. */
+/** True for an `&` that starts a background job, but not for `&&` and redirects such as `2>&1` or `&>`. */
 function hasBackgroundJob(command: string): boolean {
   return /(?<![&>|<])&(?![&>\d])/.test(command);
 }

@@ -1,4 +1,4 @@
-// Commands on this machine: a fresh bash for each, in its own process group, with the state of the last one.
+// Runs commands on this machine: each in a new bash and process group, with the variables and folder of the last one.
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Availability } from "../../core/tool.ts";
@@ -7,19 +7,19 @@ import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } f
 import { loginEnvironment } from "./login-environment.ts";
 import { ShellState } from "./shell-state.ts";
 
-/** Output may trickle in from a grandchild after the command ended; this is how long we listen. */
+/** How long output of processes that outlive the command is still read. */
 const DRAIN_MS = 300;
 
 export interface LocalOptions {
   readonly cwd: string;
-  /** Already free of secrets. */
+  /** Contains no secrets. */
   readonly env: { readonly [name: string]: string };
-  /** Asked before every command: variables that were let through since. */
+  /** Additional variables; called before every command because skills may declare more. */
   declared?(): { readonly [name: string]: string };
   readonly initFiles?: readonly string[] | undefined;
   readonly useBashrc?: boolean | undefined;
-  /** Put before bash: a sandbox. Asked for every command, because permissions may be added. */
-  wrapper?(place: { readonly cwd: string; readonly stateFolder: string }): readonly string[];
+  /** Arguments before bash, for a sandbox; called for every command because permissions may be added. */
+  wrapper?(folders: { readonly cwd: string; readonly stateFolder: string }): readonly string[];
 }
 
 function isFolder(path: string): boolean {
@@ -37,14 +37,14 @@ export class LocalBackend implements Backend {
   readonly #options: LocalOptions;
   readonly #state: ShellState;
   #environment: Promise<{ [name: string]: string }> | undefined;
-  readonly #live = new Set<() => Promise<void>>();
+  readonly #running = new Set<() => Promise<void>>();
 
   constructor(options: LocalOptions) {
     this.#options = options;
     this.#state = new ShellState(options.cwd, options.env);
   }
 
-  /** A folder that exists: when the current one was removed, commands start in the first one again. */
+  /** An existing folder: the current one, the initial one if it was removed, or the nearest existing parent. */
   get cwd(): string {
     return [this.#state.cwd, this.#options.cwd].find(isFolder) ?? nearestExisting(this.#options.cwd);
   }
@@ -54,7 +54,7 @@ export class LocalBackend implements Backend {
   }
 
   get busy(): boolean {
-    return this.#live.size > 0;
+    return this.#running.size > 0;
   }
 
   async available(): Promise<Availability> {
@@ -80,16 +80,16 @@ export class LocalBackend implements Backend {
       ? { script: request.command, next: undefined }
       : this.#state.wrap(request.command, cwd);
     const stdin = request.stdin === undefined ? "ignore" : "pipe";
-    const child = spawnGroup(script, { cwd, env, stdin, ...this.#wrapper(cwd) });
+    const child = spawnGroup(script, { cwd, env, stdin, wrapper: this.#wrapper(cwd) });
     const stop = () => endGroup(child);
-    this.#live.add(stop);
+    this.#running.add(stop);
     let reason: "timeout" | "interrupt" | undefined;
-    const end = (why: "timeout" | "interrupt") => {
+    const stopFor = (why: "timeout" | "interrupt") => {
       reason ??= why;
       void stop();
     };
-    const timer = setTimeout(() => end("timeout"), request.timeoutMs);
-    const onAbort = () => end("interrupt");
+    const timer = setTimeout(() => stopFor("timeout"), request.timeoutMs);
+    const onAbort = () => stopFor("interrupt");
     if (request.signal.aborted) onAbort();
     request.signal.addEventListener("abort", onAbort, { once: true });
     if (request.stdin !== undefined) {
@@ -118,10 +118,10 @@ export class LocalBackend implements Backend {
     });
     clearTimeout(timer);
     request.signal.removeEventListener("abort", onAbort);
-    this.#live.delete(stop);
+    this.#running.delete(stop);
     const before = this.#state.cwd;
     if (!reason) this.#state.adopt(next);
-    // The folder of one command is not that of the next, unless the command itself went elsewhere.
+    // `cwd` of a request holds for that command only, unless the command changed the folder itself.
     if (request.cwd !== undefined && this.#state.cwd === request.cwd) this.#state.cwd = before;
     return {
       exitCode: reason === "timeout" ? 124 : reason === "interrupt" ? 130 : code,
@@ -139,27 +139,25 @@ export class LocalBackend implements Backend {
       ...request,
       onOutput: (text) => request.onOutput(text),
       onExit: (code) => {
-        if (kill) this.#live.delete(kill);
+        if (kill) this.#running.delete(kill);
         kill = undefined;
         request.onExit(code);
       },
     };
-    const start = request.pty ? this.#spawnPty(watched, cwd) : this.#spawnPipe(watched, cwd);
-    const started = await start;
+    const started = await (request.pty ? this.#spawnPty(watched, cwd) : this.#spawnPipe(watched, cwd));
     kill = () => started.kill();
-    this.#live.add(kill);
+    this.#running.add(kill);
     return started;
   }
 
-  #wrapper(cwd: string): { wrapper?: readonly string[] | undefined } {
-    const { wrapper } = this.#options;
-    return wrapper ? { wrapper: wrapper({ cwd, stateFolder: this.#state.folder }) } : {};
+  #wrapper(cwd: string): readonly string[] | undefined {
+    return this.#options.wrapper?.({ cwd, stateFolder: this.#state.folder });
   }
 
   async #spawnPipe(request: SpawnRequest, cwd: string): Promise<RunningProcess> {
     const env = { ...(await this.#env()), PYTHONUNBUFFERED: "1" };
     const script = this.#state.wrapDetached(request.command, cwd);
-    const child = spawnGroup(script, { cwd, env, stdin: "pipe", ...this.#wrapper(cwd) });
+    const child = spawnGroup(script, { cwd, env, stdin: "pipe", wrapper: this.#wrapper(cwd) });
     child.stdin?.on("error", () => undefined);
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk: Buffer) => request.onOutput(chunk.toString()));
@@ -183,15 +181,15 @@ export class LocalBackend implements Backend {
   async #spawnPty(request: SpawnRequest, cwd: string): Promise<RunningProcess> {
     const pty = await import("@lydell/node-pty");
     const env = await this.#env();
-    const { wrapper } = this.#wrapper(cwd);
+    const wrapper = this.#wrapper(cwd);
     const lifeline = wrapper ? "" : pollingLifeline();
     const script = `${lifeline} ${this.#state.wrapDetached(request.command, cwd)}`;
     const [file = "bash", ...args] = [...(wrapper ?? []), "bash", "-c", script];
     const terminal = pty.spawn(file, args, { name: "xterm-256color", cols: 120, rows: 30, cwd, env });
-    let gone = false;
-    const exited = new Promise<void>((resolve) => {
+    let exited = false;
+    const ended = new Promise<void>((resolve) => {
       terminal.onExit(({ exitCode }) => {
-        gone = true;
+        exited = true;
         signalGroup(terminal.pid, "SIGKILL");
         request.onExit(exitCode);
         resolve();
@@ -201,22 +199,22 @@ export class LocalBackend implements Backend {
     return {
       pid: terminal.pid,
       write: (data) => {
-        if (!gone) terminal.write(data);
-        return !gone;
+        if (!exited) terminal.write(data);
+        return !exited;
       },
-      closeStdin: () => (gone ? undefined : terminal.write("\u0004")),
+      closeStdin: () => (exited ? undefined : terminal.write("\u0004")),
       kill: async () => {
-        if (!gone) signalGroup(terminal.pid, "SIGHUP");
-        const timer = setTimeout(() => (gone ? undefined : signalGroup(terminal.pid, "SIGKILL")), 1_000);
-        await exited;
+        if (!exited) signalGroup(terminal.pid, "SIGHUP");
+        const timer = setTimeout(() => (exited ? undefined : signalGroup(terminal.pid, "SIGKILL")), 1_000);
+        await ended;
         clearTimeout(timer);
       },
     };
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#live].map((stop) => stop()));
-    this.#live.clear();
+    await Promise.all([...this.#running].map((stop) => stop()));
+    this.#running.clear();
     await this.#state.close();
   }
 }

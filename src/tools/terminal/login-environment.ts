@@ -1,4 +1,4 @@
-// The environment a person's own shell would have: asked once from a login shell, so PATH and friends are right.
+// Reads the environment of the user's login shell, for variables such as PATH that start-up files set.
 import { spawn } from "node:child_process";
 
 const TIMEOUT_MS = 5_000;
@@ -6,7 +6,7 @@ const MARK = "__hermes_environment__";
 
 export interface LoginOptions {
   readonly env: { readonly [name: string]: string };
-  /** More files to source, after the person's own. */
+  /** Files to source after the user's own start-up files. */
   readonly initFiles: readonly string[];
   readonly useBashrc: boolean;
 }
@@ -22,7 +22,7 @@ function parseEnvironment(output: string): { [name: string]: string } | null {
   return found;
 }
 
-/** Falls back to the given environment when the shell is slow, broken or absent. */
+/** Returns the given environment when the shell is missing, fails or takes too long. */
 export async function loginEnvironment(options: LoginOptions): Promise<{ [name: string]: string }> {
   const sources = [
     ...(options.useBashrc ? ["$HOME/.profile", "$HOME/.bash_profile", "$HOME/.bashrc"] : []),

@@ -5,6 +5,7 @@ import { isAbsolute, join, relative } from "node:path";
 import type { Config } from "../../core/config/config.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type { Backend } from "./backend.ts";
 import type { RemoteChannel } from "./remote-command.ts";
 import type { RemoteFiles } from "./remote-file-sync.ts";
@@ -84,7 +85,7 @@ function skillFiles(home: Home, request: BackendRequest, folder: string): Remote
   return {
     variables: request.declared(),
     files: (request.credentials?.() ?? [])
-      .filter((path) => existsSync(path) && isInside(realpathSync(path), root))
+      .filter((path) => existsSync(path) && isPathInside(realpathSync(path), root))
       .map((path) => ({ from: realpathSync(path), to: join(folder, relative(home.path, path)) })),
   };
 }
@@ -114,13 +115,8 @@ function credentialFiles(home: Home, terminal: TerminalConfig): { from: string; 
   return names
     .map((name) => join(root, name))
     .filter((path) => existsSync(path))
-    .filter((path) => isInside(path, root) && isInside(realpathSync(path), root))
+    .filter((path) => isPathInside(path, root) && isPathInside(realpathSync(path), root))
     .map((from) => ({ from: realpathSync(from), to: join("/root/.hermes", relative(root, from)) }));
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return !isAbsolute(way) && !way.startsWith("..");
 }
 
 /** One container for all conversations, or one per folder when `docker_mount_cwd_to_workspace` is set. */

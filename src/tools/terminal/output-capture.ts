@@ -1,4 +1,4 @@
-// What a command prints: head and tail in memory, everything in a file once it is more than a page. 1 GB costs a few megabytes.
+// Captures the output of a command: start and end in memory, all of it in a file once it exceeds the limit.
 import { createWriteStream, mkdirSync, type WriteStream } from "node:fs";
 import { dirname } from "node:path";
 import { StringDecoder } from "node:string_decoder";
@@ -26,21 +26,21 @@ export class OutputCapture {
   #failed = false;
   #release: (() => void) | undefined;
 
-  /** `transform` sees every piece before it is kept or written: redaction happens here, not afterwards. */
+  /** `transform` is applied to every piece before it is stored, so that secrets are never written to disk. */
   constructor(options: { limit: number; spillPath: string; transform?: (text: string) => string }) {
     this.#limit = options.limit;
     this.#spillPath = options.spillPath;
     this.#transform = options.transform ?? ((text) => text);
   }
 
-  /** A promise when the writer should wait: the file cannot keep up. */
+  /** Returns a promise when the caller should wait because the file is behind. */
   push(chunk: Uint8Array): Promise<void> | undefined {
-    return this.#keep(
+    return this.#store(
       this.#transform(this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))),
     );
   }
 
-  #keep(text: string): Promise<void> | undefined {
+  #store(text: string): Promise<void> | undefined {
     if (text === "") return undefined;
     const before = this.#chars;
     this.#chars += text.length;
@@ -89,9 +89,9 @@ export class OutputCapture {
     });
   }
 
-  /** Flushes. The text is what a model should read: all of it, or head, a line about the middle, and tail. */
+  /** Flushes the file. `text` is all output, or its start and end with a line about what was left out. */
   async finish(): Promise<{ text: string; spill?: Spill | undefined }> {
-    this.#keep(this.#transform(this.#decoder.end()));
+    this.#store(this.#transform(this.#decoder.end()));
     this.#release?.();
     if (this.#chars <= this.#limit) return { text: this.#head + this.#tail };
     const tailLimit = this.#limit - Math.floor(this.#limit * HEAD_SHARE);
@@ -103,7 +103,7 @@ export class OutputCapture {
     const where = spill ? `; the whole output (${spill.lines} lines) is in ${spill.path}: page it with read_file` : "";
     return {
       text: `${this.#head}\n… [${omitted} characters left out${where}] …\n${tail}`,
-      ...(spill ? { spill } : {}),
+      spill,
     };
   }
 }

@@ -1,14 +1,14 @@
-// Private temporary folders, named after this process, so that those of a killed program can be told and removed.
+// Private temporary folders with the process id in their name, so that those of killed programs can be removed.
 import { mkdtempSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const NAME = /^hermes-(?:shell|sandbox|ssh)-(\d+)-/;
-/** The same folder may be seen by programs whose process ids mean nothing here; what is used is younger. */
+/** Programs in other containers may share the folder, and their process ids mean nothing here; only old folders are removed. */
 const ORPHAN_AGE_MS = 86_400_000;
 
-function alive(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -16,11 +16,11 @@ function alive(pid: number): boolean {
   }
 }
 
-/** Removes what programs that no longer run left more than a day ago. */
+/** Removes folders older than a day whose program no longer runs. */
 export async function sweepOrphans(base: string, now = Date.now()): Promise<void> {
   for (const name of await readdir(base).catch(() => [])) {
     const pid = NAME.exec(name)?.[1];
-    if (pid === undefined || alive(Number(pid))) continue;
+    if (pid === undefined || isRunning(Number(pid))) continue;
     const path = join(base, name);
     const info = await stat(path).catch(() => null);
     const ours = info?.uid === (process.getuid?.() ?? info?.uid);
@@ -29,7 +29,7 @@ export async function sweepOrphans(base: string, now = Date.now()): Promise<void
   }
 }
 
-/** A new folder that only its owner can enter. */
+/** Creates a folder that only its owner can access. */
 export function ownTempFolder(kind: "shell" | "sandbox" | "ssh", base = tmpdir()): string {
   const folder = mkdtempSync(join(base, `hermes-${kind}-${process.pid}-`));
   void sweepOrphans(base);

@@ -1,9 +1,9 @@
-// Background processes of this program: listed, watched, reaped. None outlives the program.
+// The background processes of this program, with their output. They end with the program at the latest.
 import { randomBytes } from "node:crypto";
 import type { Backend, RunningProcess } from "./backend.ts";
 
 const MAX_BUFFER = 200_000;
-/** Input is judged together with what came before it; of more than this the oldest is forgotten. */
+/** The gate checks input together with earlier input; the oldest is dropped beyond this length. */
 const MAX_INPUT = 200_000;
 const MAX_TRACKED = 64;
 const FINISHED_TTL_MS = 1_800_000;
@@ -29,7 +29,7 @@ export class TrackedProcess {
   readonly pty: boolean;
   /** The name of the backend on which it runs. */
   readonly backend: string;
-  /** Everything that was written to it. */
+  /** Everything written to its standard input. */
   input = "";
   readonly startedAt = Date.now();
   output = "";
@@ -38,14 +38,14 @@ export class TrackedProcess {
   endedAt: number | null = null;
   killed = false;
   running: RunningProcess | undefined;
-  /** The agent has seen the end through poll, wait or log: it need not be told again. */
+  /** The agent has seen the end in a result of poll, wait or log, and needs no notice. */
   endSeen = false;
   readonly #waiters = new Set<() => void>();
 
-  constructor(start: ProcessStart, place: { readonly cwd: string; readonly name: string }) {
+  constructor(start: ProcessStart, backend: { readonly cwd: string; readonly name: string }) {
     this.command = start.command;
-    this.cwd = place.cwd;
-    this.backend = place.name;
+    this.cwd = backend.cwd;
+    this.backend = backend.name;
     this.pty = start.pty;
     this.conversationId = start.conversationId;
   }
@@ -55,7 +55,7 @@ export class TrackedProcess {
     return this.killed ? "killed" : "exited";
   }
 
-  /** False when it takes no input any more. */
+  /** False when it no longer accepts input. */
   write(data: string): boolean {
     if (!this.running?.write(data)) return false;
     this.input = (this.input + data).slice(-MAX_INPUT);
@@ -79,7 +79,7 @@ export class TrackedProcess {
     this.#waiters.clear();
   }
 
-  /** True when it has ended before the time was up. */
+  /** True when it ended within the time. */
   async wait(ms: number, signal: AbortSignal): Promise<boolean> {
     if (this.exitCode !== null) return true;
     return new Promise((resolve) => {
@@ -96,12 +96,12 @@ export class TrackedProcess {
   }
 }
 
-/** Matches of watched patterns, one message in 15 s for each process; three busy windows in a row end the watching. */
+/** Finds watched patterns: at most one match every 15 s. Turns itself off after matches were dropped three times in a row. */
 class Watcher {
   readonly #patterns: readonly string[];
   #last = 0;
-  #strikes = 0;
-  #missed = false;
+  #overruns = 0;
+  #dropped = false;
   off = false;
 
   constructor(patterns: readonly string[]) {
@@ -113,13 +113,13 @@ class Watcher {
     const lines = text.split("\n").filter((line) => this.#patterns.some((pattern) => line.includes(pattern)));
     if (lines.length === 0) return [];
     if (now - this.#last < 15_000) {
-      this.#missed = true;
+      this.#dropped = true;
       return [];
     }
-    this.#strikes = this.#missed ? this.#strikes + 1 : 0;
-    this.#missed = false;
+    this.#overruns = this.#dropped ? this.#overruns + 1 : 0;
+    this.#dropped = false;
     this.#last = now;
-    if (this.#strikes >= 3) this.off = true;
+    if (this.#overruns >= 3) this.off = true;
     return lines.slice(0, 20);
   }
 }
@@ -127,10 +127,10 @@ class Watcher {
 export class ProcessRegistry {
   readonly #processes = new Map<string, TrackedProcess>();
   readonly #clean: (text: string) => string;
-  /** Told when a process that asked for it has ended or printed what was watched for. */
+  /** Called when a process ended or printed a watched pattern, if that was requested at its start. */
   onEvent: ((event: ProcessEvent) => void) | undefined;
 
-  /** `clean` strips control sequences and secrets from every piece of output before it is kept. */
+  /** `clean` removes control sequences and secrets from output before it is stored. */
   constructor(clean: (text: string) => string) {
     this.#clean = clean;
   }
@@ -141,7 +141,7 @@ export class ProcessRegistry {
     const watcher = new Watcher(start.watchPatterns);
     process.running = await backend.spawn({
       command: start.command,
-      ...(start.cwd ? { cwd: start.cwd } : {}),
+      cwd: start.cwd || undefined,
       pty: start.pty,
       onOutput: (raw) => {
         const text = this.#clean(raw);
@@ -174,7 +174,7 @@ export class ProcessRegistry {
     return this.#processes.get(id);
   }
 
-  /** A conversation sees its own processes only. */
+  /** The processes of one conversation, or all of them. */
   list(conversationId?: string): TrackedProcess[] {
     return [...this.#processes.values()].filter(
       (process) => conversationId === undefined || process.conversationId === conversationId,

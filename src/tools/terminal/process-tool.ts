@@ -1,4 +1,4 @@
-// process: looks after what terminal started in the background.
+// The process tool: lists and controls the background processes that the terminal tool started.
 
 import type { Gate } from "../../core/gate.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -63,7 +63,7 @@ async function wait(
   };
 }
 
-/** What a shell or an interpreter reads, it runs: the gate judges it as it judges a command. */
+/** A shell or interpreter runs what it reads, so the gate checks input like a command. */
 async function write(gate: Gate, process: TrackedProcess, data: string, context: ToolContext): Promise<ToolResult> {
   const { sessionId, human, tainted, signal, workspace } = context;
   const { command, input: before, pty, cwd, backend } = process;
@@ -76,7 +76,7 @@ async function write(gate: Gate, process: TrackedProcess, data: string, context:
       pty,
       cwd,
       backend,
-      ...(workspace && backend === "local" ? { workspace } : {}),
+      workspace: backend === "local" ? workspace : undefined,
     },
     { sessionId, toolName: "process", human, tainted, signal },
   );
@@ -85,7 +85,7 @@ async function write(gate: Gate, process: TrackedProcess, data: string, context:
   return jsonResult({ status: "ok", bytes_written: Buffer.byteLength(data) });
 }
 
-/** The context keeps its getters: taint may change while the tool waits. */
+/** Keeps the getters of the context: taint may change while the tool waits. */
 function withOptions(context: ToolContext, options: ProcessOptions): ToolContext & ProcessOptions {
   return Object.assign(Object.create(context), options);
 }

@@ -1,33 +1,33 @@
-// One command behind a door: a client process here that carries input, output and the stop signal of a command there.
+// One remote command: a local client process that transfers its input, its output and the signal to stop.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { ExecRequest } from "./backend.ts";
 import { FrameFilter } from "./remote-frames.ts";
 import { type RemoteCommand, remoteScript } from "./remote-script.ts";
 
-/** How long the other side may take to stop a command before we give up the line to it. */
+/** How long the remote side may take to stop a command before the client is killed. */
 const STOP_MS = 3_000;
-const INPUT_PIECE = 48 * 1024;
+const INPUT_CHUNK = 48 * 1024;
 
-/** A way to a shell elsewhere. */
+/** A connection to a remote shell. */
 export interface RemoteChannel {
   readonly name: string;
-  /** Where it leads, for messages. */
+  /** Name of the remote machine, for messages. */
   readonly place: string;
   available(): ReturnType<import("./backend.ts").Backend["available"]>;
-  /** Connects, or starts a container. Fails with a message for the person. */
+  /** Connects, or starts a container. Throws UserError. */
   open(): Promise<void>;
-  /** The program and arguments on this machine that run a bash script there, with standard input and output connected. */
+  /** The local program and its arguments that run a bash script remotely, with standard input and output connected. */
   argv(script: string): readonly string[];
   readonly clientEnv: { readonly [name: string]: string };
   close(): Promise<void>;
 }
 
 export interface RemoteEnd {
-  /** Undefined when the line broke before the command ended. */
+  /** Undefined when the connection was lost before the command ended. */
   readonly exitCode: number | undefined;
   readonly cwd: string;
-  /** What the client itself complained about. */
+  /** The standard error of the client. */
   readonly clientError: string;
 }
 
@@ -79,7 +79,7 @@ export class RunningCommand {
         stdout.pause();
         void wait.then(() => stdout.resume());
       }
-      // A grandchild may keep the line open for ever; the mark says that the command itself has ended.
+      // Background processes of the command may keep the output open; the end mark tells that the command has ended.
       if (this.#end) settleEnd();
     });
     child.once("error", (error) => {
@@ -100,22 +100,22 @@ export class RunningCommand {
     const { stdin } = this.#child;
     if (!stdin?.writable || this.#end) return false;
     const bytes = Buffer.from(data);
-    for (let at = 0; at < bytes.length; at += INPUT_PIECE)
-      stdin.write(`w${bytes.subarray(at, at + INPUT_PIECE).toString("base64")}\n`);
+    for (let at = 0; at < bytes.length; at += INPUT_CHUNK)
+      stdin.write(`w${bytes.subarray(at, at + INPUT_CHUNK).toString("base64")}\n`);
     return true;
   }
 
   closeInput(): void {
-    this.#tell("c");
+    this.#send("c");
   }
 
-  #tell(line: string): void {
+  #send(line: string): void {
     if (this.#child.stdin?.writable) this.#child.stdin.write(`${line}\n`);
   }
 
-  /** Stops the whole group on the other side; resolves when it is gone, or when the line is given up. */
+  /** Stops the remote process group. Resolves when it has ended or the client was killed. */
   async stop(): Promise<void> {
-    this.#tell("k");
+    this.#send("k");
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_MS);
     await this.ended;
     clearTimeout(timer);

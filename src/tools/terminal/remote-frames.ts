@@ -1,8 +1,8 @@
-// Finds our own marks in what a remote command prints, across any cut of the stream, and takes them out.
+// Finds and removes our marks in the output of a remote command, also when chunks split them.
 
 const EDGE = 0x1e;
 
-/** `begin`: our script has the shell. `pid`: the command started, in this process group. `end`: exit code and, when it is known, the working directory. */
+/** `begin`: our script runs. `pid`: the command started with this process group. `end`: exit code and, if known, the folder. */
 export type Frame =
   | { readonly kind: "begin" }
   | { readonly kind: "pid"; readonly pid: number }
@@ -16,12 +16,12 @@ function parse(text: string): Frame | undefined {
   return undefined;
 }
 
-/** `␞token:body␞`. The token is random for each command, so that no output can pretend to be a mark. */
+/** A mark is `␞token:body␞`. The token is random for each command, so that output cannot imitate marks. */
 export class FrameFilter {
   readonly #start: Buffer;
   readonly #onFrame: (frame: Frame) => void;
   #held: Buffer = Buffer.alloc(0);
-  /** What comes before the first mark is a greeting of the login shell, not the command's. */
+  /** False until the first mark: output before it comes from the login shell. */
   #begun = false;
 
   constructor(token: string, onFrame: (frame: Frame) => void) {
@@ -29,7 +29,7 @@ export class FrameFilter {
     this.#onFrame = onFrame;
   }
 
-  /** What of the chunk is the command's own output; the rest is held until it is clear what it is. */
+  /** Returns the command's output in the chunk. A possible start of a mark is held until the next chunk. */
   push(chunk: Buffer): Buffer {
     let data = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
     const plain: Buffer[] = [];
@@ -51,7 +51,7 @@ export class FrameFilter {
     return plain.length === 1 ? (plain[0] as Buffer) : Buffer.concat(plain);
   }
 
-  /** How many of the last bytes could be the beginning of a mark. */
+  /** The number of bytes at the end that could be the start of a mark. */
   #possibleStart(data: Buffer): number {
     if (data.indexOf(this.#start) === 0) return data.length;
     const at = data.lastIndexOf(EDGE);
@@ -59,7 +59,7 @@ export class FrameFilter {
     return this.#start.subarray(0, data.length - at).equals(data.subarray(at)) ? data.length - at : 0;
   }
 
-  /** What was held when the stream ended without completing a mark. */
+  /** Call when the stream has ended. Returns the bytes that were held. */
   end(): Buffer {
     const rest = this.#begun ? this.#held : Buffer.alloc(0);
     this.#held = Buffer.alloc(0);

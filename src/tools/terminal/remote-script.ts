@@ -1,21 +1,21 @@
-// The script around a command on another machine: its own process group, a watcher on our line to it, marks for start and end.
-import { shellQuote } from "./shell-state.ts";
+// The script that runs a command remotely: in its own process group, with marks at start and end, stopped when we disconnect.
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 
 export interface RemoteCommand {
   readonly command: string;
   readonly cwd: string;
   /** Random for each command. */
   readonly token: string;
-  /** A private folder on the other side. */
+  /** A private folder on the remote machine. */
   readonly folder: string;
-  /** Where input comes from: nowhere, or `w<base64>` and `c` lines on our line. */
+  /** True when the command reads input, which arrives as `w<base64>` and `c` lines. */
   readonly input: boolean;
   /** `keep` restores and saves variables and directory, `use` only restores them, `none` does neither. */
   readonly state: "keep" | "use" | "none";
   readonly pty?: boolean | undefined;
 }
 
-/** Every exported variable but those of the shell itself, as a script that sets them again. */
+/** Prints the exported variables, without those of the shell itself, as a script that sets them. */
 export const EXPORTS = "(export -n SHLVL PWD OLDPWD _; export -p)";
 
 function body(options: RemoteCommand): string {
@@ -33,8 +33,8 @@ function body(options: RemoteCommand): string {
 }
 
 /**
- * Commands arrive on standard input, one a line: `w<base64>` is input for the command, `c` ends that input, `k` stops
- * the group. The end of the line means that our program is gone, and stops it too.
+ * Standard input carries one instruction per line: `w<base64>` is input for the command, `c` closes its input, `k`
+ * stops the process group. The end of standard input means that this program has ended, and stops the group too.
  */
 export function remoteScript(options: RemoteCommand): string {
   const lines = [
@@ -42,7 +42,7 @@ export function remoteScript(options: RemoteCommand): string {
     `__h_t=${options.token}; __h_d=${shellQuote(options.folder)}; umask 077; [ -d "$__h_d" ] || mkdir "$__h_d" || exit 126`,
     "umask 022; exec 9<&0 </dev/null 2>&1",
     options.input
-      ? // The command reads from a nameless pipe: opening /dev/stdin again would wait for ever on a named one.
+      ? // The command reads from an anonymous pipe: opening /dev/stdin again would block on a named one.
         'mkfifo -m 600 "$__h_d/in.$$" && exec 8<>"$__h_d/in.$$" 6<"$__h_d/in.$$" 7< <(exec cat <&6 8>&- 9<&-) 6<&-; rm -f "$__h_d/in.$$"'
       : "exec 7</dev/null 8>/dev/null",
     `set -m\n{ set +m\n${body(options)}\n} <&7 7<&- 8>&- 9<&- &\n__h_p=$!; set +m; exec 7<&-`,

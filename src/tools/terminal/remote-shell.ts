@@ -1,22 +1,22 @@
-// Commands behind a door (ssh, a container): one bash for each, in its own process group there, with the state of the last one.
+// Runs commands over ssh or in a container: each in a new bash and process group, with the state of the last one.
 import { randomBytes } from "node:crypto";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 import type { Backend, ExecRequest, ExecResult, RunningProcess, SpawnRequest } from "./backend.ts";
 import { type RemoteChannel, type RemoteEnd, RunningCommand } from "./remote-command.ts";
 import { RemoteFileSync, type RemoteFiles } from "./remote-file-sync.ts";
 import { EXPORTS } from "./remote-script.ts";
-import { shellQuote } from "./shell-state.ts";
 
 const START_MS = 30_000;
 
 export interface RemoteOptions {
   readonly channel: RemoteChannel;
-  /** Where to begin; empty for the home there. */
+  /** The initial folder; empty for the remote home. */
   readonly cwd: string;
-  /** Variables handed over on purpose. They travel on the line, never in arguments. */
+  /** Variables for the commands. Sent on standard input, never in arguments, which other users could see. */
   readonly variables: { readonly [name: string]: string };
-  /** What loaded skills need there; asked before every command. */
+  /** Variables and files of loaded skills; read before every command. */
   skillFiles?(): RemoteFiles;
 }
 
@@ -24,8 +24,8 @@ export class RemoteBackend implements Backend {
   readonly remote = true;
   readonly #options: RemoteOptions;
   readonly #folder = `/tmp/hermes-${randomBytes(12).toString("hex")}`;
-  readonly #live = new Set<RunningCommand>();
-  readonly #carrier: RemoteFileSync;
+  readonly #running = new Set<RunningCommand>();
+  readonly #sync: RemoteFileSync;
   #starting: Promise<void> | undefined;
   #cwd: string;
   #home = "/";
@@ -33,7 +33,7 @@ export class RemoteBackend implements Backend {
   constructor(options: RemoteOptions) {
     this.#options = options;
     this.#cwd = options.cwd;
-    this.#carrier = new RemoteFileSync(() => options.skillFiles?.() ?? { variables: {}, files: [] });
+    this.#sync = new RemoteFileSync(() => options.skillFiles?.() ?? { variables: {}, files: [] });
   }
 
   get name(): string {
@@ -45,7 +45,7 @@ export class RemoteBackend implements Backend {
   }
 
   get busy(): boolean {
-    return this.#live.size > 0;
+    return this.#running.size > 0;
   }
 
   get home(): string {
@@ -56,7 +56,7 @@ export class RemoteBackend implements Backend {
     return this.#options.channel.available();
   }
 
-  /** Connects and learns where it is. A failure is told, and the next call tries again. */
+  /** Connects and reads the remote folder and home. After a failure the next call tries again. */
   start(): Promise<void> {
     this.#starting ??= this.#start().catch((error) => {
       this.#starting = undefined;
@@ -103,14 +103,14 @@ export class RemoteBackend implements Backend {
     onOutput: ConstructorParameters<typeof RunningCommand>[2],
   ): RunningCommand {
     const running = new RunningCommand(this.#options.channel, { ...options, folder: this.#folder }, onOutput);
-    this.#live.add(running);
-    void running.ended.then(() => this.#live.delete(running));
+    this.#running.add(running);
+    void running.ended.then(() => this.#running.delete(running));
     return running;
   }
 
-  /** A line for the output when something could not be brought; the command runs all the same. */
-  async #bring(): Promise<string> {
-    const missing = await this.#carrier.bring(async (command, input) => {
+  /** Copies variables and files of skills. Returns a line for the output when something failed; the command runs anyway. */
+  async #copySkillFiles(): Promise<string> {
+    const missing = await this.#sync.copy(async (command, input) => {
       const running = this.#launch({ command, cwd: "", input: true, state: "none" }, () => undefined);
       running.write(input);
       running.closeInput();
@@ -121,12 +121,12 @@ export class RemoteBackend implements Backend {
     });
     return missing.length === 0
       ? ""
-      : `[not brought to ${this.#options.channel.place}, it is too large or something is in its place there: ${missing.join(", ")}]\n`;
+      : `[not copied to ${this.#options.channel.place}, because it is too large or a file of that name exists there: ${missing.join(", ")}]\n`;
   }
 
   async run(request: ExecRequest): Promise<ExecResult> {
     await this.start();
-    const note = request.stateless ? "" : await this.#bring();
+    const note = request.stateless ? "" : await this.#copySkillFiles();
     if (note !== "") request.output.push(Buffer.from(note));
     const running = this.#launch(
       {
@@ -157,7 +157,7 @@ export class RemoteBackend implements Backend {
     clearTimeout(timer);
     request.signal.removeEventListener("abort", onAbort);
     if (end.cwd.startsWith("/") && !reason && end.cwd !== request.cwd) this.#cwd = end.cwd;
-    if (end.exitCode === undefined && !reason) request.output.push(Buffer.from(this.#broken(end)));
+    if (end.exitCode === undefined && !reason) request.output.push(Buffer.from(this.#connectionLost(end)));
     return {
       exitCode: reason === "timeout" ? 124 : reason === "interrupt" ? 130 : (end.exitCode ?? 255),
       timedOut: reason === "timeout",
@@ -166,13 +166,13 @@ export class RemoteBackend implements Backend {
     };
   }
 
-  #broken(end: RemoteEnd): string {
-    return `\n[the line to ${this.#options.channel.place} broke: ${end.clientError || "no reason given"}]\n`;
+  #connectionLost(end: RemoteEnd): string {
+    return `\n[the connection to ${this.#options.channel.place} was lost: ${end.clientError || "no reason given"}]\n`;
   }
 
   async spawn(request: SpawnRequest): Promise<RunningProcess> {
     await this.start();
-    const note = await this.#bring();
+    const note = await this.#copySkillFiles();
     if (note !== "") request.onOutput(note);
     const running = this.#launch(
       {
@@ -188,7 +188,7 @@ export class RemoteBackend implements Backend {
       },
     );
     void running.ended.then((end) => {
-      if (end.exitCode === undefined) request.onOutput(this.#broken(end));
+      if (end.exitCode === undefined) request.onOutput(this.#connectionLost(end));
       request.onExit(end.exitCode ?? 255);
     });
     return {
@@ -200,11 +200,11 @@ export class RemoteBackend implements Backend {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#live].map((running) => running.stop()));
+    await Promise.all([...this.#running].map((running) => running.stop()));
     if (this.#starting) {
       const running = this.#launch(
         {
-          command: [`rm -rf ${this.#folder}`, this.#carrier.leaving()].join("; ").replace(/; $/, ""),
+          command: [`rm -rf ${this.#folder}`, this.#sync.removeCommand()].join("; ").replace(/; $/, ""),
           cwd: "",
           input: false,
           state: "none",

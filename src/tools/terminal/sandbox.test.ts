@@ -15,7 +15,7 @@ const usable = await sandboxAvailable(env);
 if (!usable.ok) process.stderr.write(`skipped: sandbox tests, because ${usable.reason}\n`);
 
 let workspace: ReturnType<typeof tempFolder>;
-/** Outside /tmp, which a sandbox has for itself. */
+/** Outside /tmp, which is private in a sandbox. */
 let outside: string;
 let home: string;
 let backend: SandboxedBackend;
@@ -79,14 +79,14 @@ describe.skipIf(!usable.ok)("the bubblewrap sandbox", () => {
     rmSync(outside, { recursive: true, force: true });
   });
 
-  it("writes in the workspace and in a temp folder of its own; keeps state from one command to the next", async () => {
+  it("writes to the workspace and a private temp folder, and keeps state between commands", async () => {
     expect(await terminal("echo hi > note && export A=1 && cd / && mktemp")).toMatchObject({ exit_code: 0 });
     expect(readFileSync(join(workspace.path, "note"), "utf8")).toBe("hi\n");
     expect(await terminal('echo "$A $PWD"; ls /tmp | grep -c tmp')).toMatchObject({ output: "1 /\n1" });
     expect(await terminal("exit 7")).toMatchObject({ exit_code: 7 });
   });
 
-  it("keeps the system read-only and, without a person, names the setting", async () => {
+  it("keeps the system read-only and names the setting when no user can be asked", async () => {
     const json = await terminal(`echo x > ${outside}/made`);
     expect(json.exit_code).not.toBe(0);
     expect(json.sandbox).toContain(`${outside} is read-only in the sandbox`);
@@ -94,7 +94,7 @@ describe.skipIf(!usable.ok)("the bubblewrap sandbox", () => {
     expect(existsSync(join(outside, "made"))).toBe(false);
   });
 
-  it("hides the home, but for tool chains", async () => {
+  it("hides the home except for tool chains", async () => {
     const json = await terminal(`ls -A ${home}; cat ${home}/.ssh/id`);
     expect(json.output).toContain(".local");
     expect(json.output).not.toContain("private key");
@@ -104,7 +104,7 @@ describe.skipIf(!usable.ok)("the bubblewrap sandbox", () => {
     expect(asked.at(-1)?.intent).toBe(`sandbox read ${home}/.ssh/id`);
   });
 
-  it("offers the one path, runs again, and remembers it for the session only when told so", async () => {
+  it("asks for the denied path, runs again, and remembers it for the session only when told to", async () => {
     writeFileSync(join(outside, "a"), "old");
     writeFileSync(join(outside, "b"), "old");
     expect(await terminal(`echo new > ${outside}/a`, person("once"))).toMatchObject({ exit_code: 0 });
@@ -138,7 +138,7 @@ describe.skipIf(!usable.ok)("the bubblewrap sandbox", () => {
     server.close();
   });
 
-  it("opens configured folders, and sees no processes of the machine", async () => {
+  it("allows configured folders, and hides other processes", async () => {
     await backend.close();
     backend = open({ writable: [outside] });
     expect(await terminal(`echo x > ${outside}/made; ls -d /proc/[0-9]* | wc -l`)).toMatchObject({ exit_code: 0 });
@@ -146,14 +146,14 @@ describe.skipIf(!usable.ok)("the bubblewrap sandbox", () => {
     expect((await terminal(`kill -0 ${process.pid}`)).exit_code).not.toBe(0);
   });
 
-  it("does not open a workspace that holds the home", async () => {
+  it("does not make a workspace writable that contains the home", async () => {
     await backend.close();
     backend = open({ cwd: outside });
     expect((await terminal("echo x > made")).exit_code).not.toBe(0);
     expect(existsSync(join(outside, "made"))).toBe(false);
   });
 
-  it("covers background processes and pseudo-terminals, and ends them whole", async () => {
+  it("contains background processes and pseudo-terminals, and ends their whole group", async () => {
     for (const pty of [false, true]) {
       let output = "";
       let code: number | undefined;
@@ -171,7 +171,7 @@ describe.skipIf(!usable.ok)("the bubblewrap sandbox", () => {
   });
 });
 
-it("says when bubblewrap is missing", async () => {
+it("reports that bubblewrap is missing", async () => {
   expect(await sandboxAvailable({ PATH: "/nowhere" })).toMatchObject({
     ok: false,
     reason: expect.stringContaining("not installed"),

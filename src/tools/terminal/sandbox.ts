@@ -1,8 +1,9 @@
-// Commands on this machine inside bubblewrap: the system read-only, the workspace writable, one permission at a time beyond.
+// Runs commands on this machine in bubblewrap: system read-only, workspace writable, other paths after approval.
 import { execFile } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { Availability } from "../../core/tool.ts";
+import { isPathInside } from "../../lib/path-inside.ts";
 import type {
   Backend,
   ExecRequest,
@@ -14,32 +15,32 @@ import type {
 } from "./backend.ts";
 import { LocalBackend, type LocalOptions } from "./local.ts";
 import { ownTempFolder } from "./own-temp.ts";
-import { bubblewrap, hiddenFolders, isInside, type SandboxPlace, workspaceIsWritable } from "./sandbox-mounts.ts";
-import { refusedPath } from "./sandbox-refusal.ts";
+import { findDeniedPath } from "./sandbox-denial.ts";
+import { bubblewrap, hiddenFolders, type SandboxPlace, workspaceIsWritable } from "./sandbox-mounts.ts";
 
 const MAX_PERMISSIONS = 5;
 const WATCHED_CHARS = 16_000;
 
 export interface SandboxOptions extends Omit<LocalOptions, "wrapper"> {
   readonly home: string;
-  /** More folders to hide. */
+  /** Additional folders to hide. */
   readonly hidden: readonly string[];
   readonly network: boolean;
   readonly writable: readonly string[];
 }
 
-/** Whether bubblewrap is there and this kernel lets it work. */
+/** Checks that bubblewrap is installed and that the kernel allows it. */
 export function sandboxAvailable(env: { readonly [name: string]: string }): Promise<Availability> {
   const probe = ["--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "--dev", "/dev", "--proc", "/proc", "true"];
   return new Promise((resolve) => {
-    execFile("bwrap", probe, { env, timeout: 10_000 }, (error, _, said) => {
+    execFile("bwrap", probe, { env, timeout: 10_000 }, (error, _, stderr) => {
       if (!error) return resolve({ ok: true });
       const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
       resolve({
         ok: false,
         reason: missing
           ? "bubblewrap (bwrap) is not installed"
-          : `bubblewrap does not work here: ${said.trim().slice(-300) || error.message}`,
+          : `bubblewrap does not work here: ${stderr.trim().slice(-300) || error.message}`,
       });
     });
   });
@@ -53,7 +54,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   readonly #inner: LocalBackend;
   readonly #read = new Set<string>();
   readonly #write: Set<string>;
-  /** For the run of one command only. */
+  /** Granted for the current command only. */
   #once: PathRequest[] = [];
 
   constructor(options: SandboxOptions) {
@@ -70,7 +71,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
     this.#inner = new LocalBackend({
       ...options,
       env: { ...options.env, TMPDIR: "/tmp" },
-      wrapper: (now) => bubblewrap(this.#place, this.#grants(), now),
+      wrapper: (folders) => bubblewrap(this.#place, this.#grants(), folders),
     });
   }
 
@@ -88,26 +89,26 @@ export class SandboxedBackend implements Backend, SandboxLimits {
 
   #grants() {
     const once = (access: PathRequest["access"]) =>
-      this.#once.filter((options) => options.access === access).map((options) => options.path);
+      this.#once.filter((request) => request.access === access).map((request) => request.path);
     return { read: [...this.#read, ...once("read")], write: [...this.#write, ...once("write")] };
   }
 
   canWrite(path: string): boolean {
-    const open = [...this.#grants().write, ...(workspaceIsWritable(this.#place) ? [this.#place.workspace] : [])];
-    return [...open, "/tmp", "/dev", "/proc"].some((folder) => isInside(path, folder));
+    const writable = [...this.#grants().write, ...(workspaceIsWritable(this.#place) ? [this.#place.workspace] : [])];
+    return [...writable, "/tmp", "/dev", "/proc"].some((folder) => isPathInside(path, folder));
   }
 
   canRead(path: string): boolean {
-    if (this.canWrite(path) || this.#grants().read.some((folder) => isInside(path, folder))) return true;
-    return !hiddenFolders(this.#place).some((folder) => isInside(path, folder));
+    if (this.canWrite(path) || this.#grants().read.some((folder) => isPathInside(path, folder))) return true;
+    return !hiddenFolders(this.#place).some((folder) => isPathInside(path, folder));
   }
 
-  /** Opens a path for the rest of the conversation. */
-  allow(options: PathRequest): void {
-    (options.access === "read" ? this.#read : this.#write).add(options.path);
+  /** Allows a path for the rest of the conversation. */
+  allow(request: PathRequest): void {
+    (request.access === "read" ? this.#read : this.#write).add(request.path);
   }
 
-  /** Runs, and when a path was refused and the person allows it, runs again with that path. */
+  /** When a path was denied and the user allows it, runs the command again. */
   async run(request: ExecRequest): Promise<ExecResult> {
     const before = this.cwd;
     this.#once = [];
@@ -121,13 +122,13 @@ export class SandboxedBackend implements Backend, SandboxLimits {
         },
       });
       if (result.exitCode === 0 || result.timedOut || result.interrupted) return result;
-      const options = refusedPath(seen, [request.cwd ?? before, this.cwd], this);
-      if (!options) return result;
-      const answer = permissions < MAX_PERMISSIONS ? ((await request.permit?.(options)) ?? "deny") : "deny";
-      if (answer === "deny") return { ...result, note: refusal(options) };
-      if (answer === "session") this.allow(options);
-      else this.#once.push(options);
-      request.output.push(Buffer.from(`[allowed: ${options.access} ${options.path}; the command runs again]\n`));
+      const denied = findDeniedPath(seen, [request.cwd ?? before, this.cwd], this);
+      if (!denied) return result;
+      const answer = permissions < MAX_PERMISSIONS ? ((await request.permit?.(denied)) ?? "deny") : "deny";
+      if (answer === "deny") return { ...result, note: denialNote(denied) };
+      if (answer === "session") this.allow(denied);
+      else this.#once.push(denied);
+      request.output.push(Buffer.from(`[allowed: ${denied.access} ${denied.path}; the command runs again]\n`));
     }
   }
 
@@ -142,7 +143,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   }
 }
 
-function refusal(options: PathRequest): string {
-  const what = options.access === "write" ? "is read-only in the sandbox" : "is hidden in the sandbox";
-  return `${options.path} ${what}. Do not work around it. The person can open it: add it to terminal.sandbox_writable, or set terminal.sandbox to none.`;
+function denialNote(request: PathRequest): string {
+  const what = request.access === "write" ? "is read-only in the sandbox" : "is hidden in the sandbox";
+  return `${request.path} ${what}. Do not work around it. The user can allow it: add it to terminal.sandbox_writable, or set terminal.sandbox to none.`;
 }

@@ -1,4 +1,4 @@
-// One container for all conversations of a program: each has its own handle, and the last one out closes the door.
+// Shares one container between conversations: each has a handle, and closing the last one stops the container.
 import type { RemoteChannel } from "./remote-command.ts";
 
 export class SharedChannel {
@@ -11,8 +11,8 @@ export class SharedChannel {
     this.#channel = channel;
   }
 
-  /** Counted before the first wait: who is on the way in keeps the door open. */
-  async #enter(): Promise<void> {
+  /** Counts the user before waiting, so that a concurrent close does not stop the container. */
+  async #acquire(): Promise<void> {
     this.#users++;
     try {
       await this.#closing;
@@ -25,17 +25,17 @@ export class SharedChannel {
     }
   }
 
-  async #leave(): Promise<void> {
+  async #release(): Promise<void> {
     if (--this.#users > 0) return;
     this.#opening = undefined;
     this.#closing = this.#channel.close();
     await this.#closing;
   }
 
-  /** For one conversation. */
+  /** A channel for one conversation. */
   handle(): RemoteChannel {
     const channel = this.#channel;
-    let entering: Promise<void> | undefined;
+    let opening: Promise<void> | undefined;
     return {
       name: channel.name,
       place: channel.place,
@@ -43,16 +43,16 @@ export class SharedChannel {
       available: () => channel.available(),
       argv: (script) => channel.argv(script),
       open: () => {
-        entering ??= this.#enter().catch((error) => {
-          entering = undefined;
+        opening ??= this.#acquire().catch((error) => {
+          opening = undefined;
           throw error;
         });
-        return entering;
+        return opening;
       },
       close: async () => {
-        if (!entering) return;
-        entering = undefined;
-        await this.#leave();
+        if (!opening) return;
+        opening = undefined;
+        await this.#release();
       },
     };
   }

@@ -1,25 +1,21 @@
-// What survives from one command to the next: exported variables and the working directory, kept in a small file.
+// Carries exported variables and the working directory from one command to the next, in a file.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
 import { ownTempFolder } from "./own-temp.ts";
 
-/** Single quotes for a shell word, whatever it holds. */
-export function shellQuote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-/** Variables of the shell itself: restoring them would warn or confuse. */
+/** Variables that the shell sets itself; restoring them would cause warnings. */
 const OWN_VARIABLES = /^declare -x (?:SHLVL|PWD|_|BASHPID|PPID|UID|EUID|SHELLOPTS|BASHOPTS)(?:=.*)?\n/gm;
 
-/** Builtins that could change what a shell hands on, or that run text which could; and words of the grammar. */
+/** Builtins that can change variables or the folder or run code that does, and keywords. */
 const CHANGES_STATE = new Set(
   ". source cd pushd popd export declare typeset readonly unset eval exec set shopt read mapfile readarray printf getopts let trap builtin command enable alias unalias hash exit logout if for while until case select function time coproc do done then else elif fi esac in".split(
     " ",
   ),
 );
 
-/** One plain program with plain words: it cannot change the shell around it, so nothing need be saved. */
+/** True for one program with plain arguments: it cannot change the shell, so its state need not be saved. */
 function leavesStateAlone(command: string): boolean {
   if (!/^[\w./][\w ./,:@%+-]*$/.test(command)) return false;
   return !CHANGES_STATE.has(command.split(" ", 1)[0] ?? "");
@@ -27,19 +23,19 @@ function leavesStateAlone(command: string): boolean {
 
 export interface Wrapped {
   readonly script: string;
-  /** Where the state afterwards is found; undefined when the command cannot change it. */
+  /** The file with the state after the command; undefined when the command cannot change it. */
   readonly next: string | undefined;
 }
 
 export class ShellState {
   #folder: string | undefined;
   #sequence = 0;
-  /** Exported variables as the shell starts with them: a state equal to it needs no restoring. */
+  /** The exported variables of a new shell; an equal state need not be restored. */
   #base: string | undefined;
   #saved: { readonly path: string; readonly text: string } | undefined;
-  /** The state before the saved one: a process that was just started may still read it. */
+  /** The file of the previous state, which a process that has just started may still read. */
   #older: string | undefined;
-  /** Functions in the environment may hide behind the name of any program. */
+  /** True when the environment exports functions, which can replace any program. */
   readonly #functions: boolean;
   cwd: string;
 
@@ -48,7 +44,7 @@ export class ShellState {
     this.#functions = Object.keys(env).some((name) => name.startsWith("BASH_FUNC_"));
   }
 
-  /** Made when the first command needs it. */
+  /** Created when the first command needs it. */
   get folder(): string {
     this.#folder ??= ownTempFolder("shell");
     return this.#folder;
@@ -58,12 +54,12 @@ export class ShellState {
     return this.#saved ? `. ${shellQuote(this.#saved.path)} 2>/dev/null; cd -- ${shellQuote(cwd)} || exit 126; ` : "";
   }
 
-  /** A script that begins with the state and keeps nothing of what it does to it. It is started in `cwd`. */
+  /** A script that restores the state but does not save it. Must be started in `cwd`. */
   wrapDetached(command: string, cwd: string): string {
     return `${this.#restore(cwd)}eval ${shellQuote(command)}`;
   }
 
-  /** The script for one command: restore, run, save. It is started in `cwd`. */
+  /** A script that restores the state, runs the command and saves the state. Must be started in `cwd`. */
   wrap(command: string, cwd: string): Wrapped {
     if (!this.#functions && leavesStateAlone(command))
       return { script: `${this.#restore(cwd)}${command}`, next: undefined };
@@ -73,11 +69,11 @@ export class ShellState {
     return { script: `${base}${this.#restore(cwd)}eval ${shellQuote(command)}\n${save}`, next };
   }
 
-  /** Takes over what a finished command left; an interrupted one leaves nothing and the old state stays. */
+  /** Adopts the state that a finished command saved. */
   adopt(next: string | undefined): void {
     if (next === undefined) return;
-    this.#base ??= read(`${next}.base`)?.replaceAll(OWN_VARIABLES, "");
-    const text = read(next) ?? "";
+    this.#base ??= takeFile(`${next}.base`)?.replaceAll(OWN_VARIABLES, "");
+    const text = takeFile(next) ?? "";
     const cut = text.indexOf("\n");
     if (cut <= 0) return;
     this.cwd = text.slice(0, cut);
@@ -96,8 +92,8 @@ export class ShellState {
   }
 }
 
-/** These files are a few kilobytes and just written: a synchronous look is quicker than a thread. */
-function read(path: string): string | undefined {
+/** Reads and removes a small file; a synchronous call is faster than a round trip to the thread pool. */
+function takeFile(path: string): string | undefined {
   try {
     const text = readFileSync(path, "utf8");
     rmSync(path, { force: true });

@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     folder.remove();
   });
 
-  it("runs commands there: output, exit code, input; nothing of our marks is seen", async () => {
+  it("runs commands with input, output and exit code, without our marks in the output", async () => {
     expect(await run("echo out; echo err >&2; exit 3")).toMatchObject({ output: "out\nerr\n", exitCode: 3 });
     expect(await run("printf no-newline")).toMatchObject({ output: "no-newline", exitCode: 0 });
     expect((await run('[ -n "$SSH_CONNECTION" ] && echo remote')).output).toBe("remote\n");
@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     expect((await run("seq 1 100000 | tail -1")).output).toBe("100000\n");
   });
 
-  it("carries variables and the working directory over, whatever they hold", async () => {
+  it("keeps variables and the working directory, also with special characters", async () => {
     mkdirSync(join(folder.path, "it's a folder"));
     await run(`export NOTE="it's \\"quoted\\" \\$HOME" LINES2=$'a\\nb' && cd "it's a folder"`);
     expect(backend.cwd).toBe(join(folder.path, "it's a folder"));
@@ -85,13 +85,13 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     expect((await run("true", { cwd: "/no/such/folder" })).exitCode).toBe(126);
   });
 
-  it("hands over variables that were named, and nothing else of our environment", async () => {
+  it("passes the named variables and no others of our environment", async () => {
     await backend.close();
     backend = open({ variables: { GREETING: "it's here" } });
     expect((await run('echo "$GREETING"; echo "[$VITEST]"')).output).toBe("it's here\n[]\n");
   });
 
-  it("brings what skills need: variables and files, when they are new or changed, and takes the files away again", async () => {
+  it("copies variables and files of skills when they are new or changed, and removes the files at the end", async () => {
     await backend.close();
     const token = join(folder.path, "token.json");
     writeFileSync(token, '{"token":"one"}');
@@ -108,11 +108,11 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     variables.GIF_KEY = "two";
     writeFileSync(token, '{"token":"changed"}');
     expect((await run(look)).output).toBe('[two]\n{"token":"changed"} 600\n');
-    // Somebody else's file stays as it is, and the person is told.
+    // An existing file of another origin is kept, and the output says so.
     await run(`mkdir -p ~/${there} && echo theirs > ~/${there}/other.json`);
     files.push({ from: token, to: `${there}/other.json` });
     const refused = (await run(`cat ~/${there}/other.json`)).output;
-    expect(refused).toContain("not brought to");
+    expect(refused).toContain("not copied to");
     expect(refused).toContain("theirs");
     await backend.close();
     backend = open();
@@ -128,7 +128,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     expect(await connections()).toBe(await connections());
   });
 
-  it("stops the process group there at the time limit and on interrupt", async () => {
+  it("stops the remote process group at the time limit and on interrupt", async () => {
     expect(await run("bash -c 'sleep 71; true'", { timeoutMs: 500 })).toMatchObject({ exitCode: 124, timedOut: true });
     await until(() => !processes().includes("sleep 71"));
     const controller = new AbortController();
@@ -160,7 +160,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     await registry.close();
   });
 
-  it("serves the file tools", async () => {
+  it("works with the file tools", async () => {
     await backend.start();
     const files = remoteFiles(backendShell(backend));
     const data = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 256));
@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     expect(await files.info(join(folder.path, "nothing"))).toBeNull();
   });
 
-  it("stops what runs there when the connection is lost", async () => {
+  it("stops remote commands when the connection is lost", async () => {
     const running = backend.spawn({
       command: "sleep 74",
       pty: false,
@@ -192,7 +192,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     const stateFolders = () => readdirSync("/tmp").filter((name) => /^hermes-[0-9a-f]{24}$/.test(name));
     const there = stateFolders();
     await run("true");
-    // Other tests may work on this machine too.
+    // Other tests may run on this machine too.
     const made = stateFolders().filter((name) => !there.includes(name));
     expect(made).not.toEqual([]);
     const ours = `hermes-ssh-${process.pid}-`;
@@ -208,7 +208,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
     expect(stateFolders().filter((name) => made.includes(name)).length).toBeLessThan(made.length);
   });
 
-  it("says why it cannot connect, and tries again later", async () => {
+  it("reports why it cannot connect, and tries again later", async () => {
     await backend.close();
     backend = open({ port: 1 });
     await expect(run("true")).rejects.toThrow(/cannot connect to .*127\.0\.0\.1:1: .*refused/);
@@ -217,7 +217,7 @@ describe.skipIf(missing !== undefined)("ssh", () => {
 });
 
 describe("availability of ssh", () => {
-  it("names what is missing", async () => {
+  it("reports what is missing", async () => {
     const channel = (host: string, path = clientEnv.PATH) => new SshChannel({ host, env: { PATH: path } }).available();
     expect(await channel("")).toMatchObject({ ok: false, reason: expect.stringContaining("terminal.ssh_host") });
     expect(await channel("-oProxyCommand=evil")).toMatchObject({ ok: false });
@@ -228,7 +228,7 @@ describe("availability of ssh", () => {
   });
 });
 
-it("is not fooled by output that looks like a mark", async () => {
+it("ignores output that looks like a mark", async () => {
   const { FrameFilter } = await import("./remote-frames.ts");
   const frames: unknown[] = [];
   const filter = new FrameFilter("token", (frame) => frames.push(frame));

@@ -1,19 +1,19 @@
-// The way to another machine: one authenticated connection per conversation, shared by all its commands.
+// Commands over ssh: one authenticated connection per conversation, shared by all its commands.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, constants } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import type { Availability } from "../../core/tool.ts";
+import { shellQuote } from "../../lib/text/shell-quote.ts";
+import { which } from "../../lib/which.ts";
 import { ownTempFolder } from "./own-temp.ts";
 import type { RemoteChannel } from "./remote-command.ts";
-import { shellQuote } from "./shell-state.ts";
 
 const CONNECT_SECONDS = 10;
 const PERSIST_SECONDS = 300;
-/** A socket's path may have 108 bytes, and ssh needs some of them while it connects. */
+/** The path of a socket is limited to 108 bytes, and ssh appends a suffix while it connects. */
 const MAX_SOCKET_FOLDER = 60;
 
 export interface SshOptions {
@@ -23,19 +23,8 @@ export interface SshOptions {
   readonly keyFile?: string | undefined;
   /** The environment of the ssh client: PATH, HOME, the agent's socket. */
   readonly env: { readonly [name: string]: string };
-  /** More `-o` options. */
+  /** Additional `-o` options. */
   readonly options?: readonly string[] | undefined;
-}
-
-function onPath(program: string, path: string): boolean {
-  return path.split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }
 
 export class SshChannel implements RemoteChannel {
@@ -62,11 +51,11 @@ export class SshChannel implements RemoteChannel {
       return { ok: false, reason: "no host is set; use: hermes config set terminal.ssh_host example.org" };
     if (!/^[\w.:[\]%-]+$/.test(host) || host.startsWith("-"))
       return { ok: false, reason: `terminal.ssh_host is not a host name: ${JSON.stringify(host)}` };
-    if (!onPath("ssh", env.PATH ?? "")) return { ok: false, reason: "the program ssh is not installed" };
+    if (!which("ssh", env.PATH)) return { ok: false, reason: "the program ssh is not installed" };
     return { ok: true };
   }
 
-  /** Readable by its owner only; the socket's name tells nobody where it leads. */
+  /** The path of the control socket, in a private folder. Its name is a hash, because host names may be too long. */
   #socket(): string {
     const base = tmpdir().length > MAX_SOCKET_FOLDER ? "/tmp" : tmpdir();
     this.#folder ??= ownTempFolder("ssh", base);
@@ -95,28 +84,28 @@ export class SshChannel implements RemoteChannel {
     ];
   }
 
-  /** Resolves with what the client said and its exit code. A master in the background may hold the pipes, so `exit` counts. */
-  #client(args: readonly string[]): Promise<{ code: number; said: string }> {
+  /** Runs ssh. Waits for `exit` instead of `close`, because a background master keeps the pipes open. */
+  #client(args: readonly string[]): Promise<{ code: number; stderr: string }> {
     return new Promise((resolve) => {
       const child = spawn("ssh", args, { env: this.#options.env, stdio: ["ignore", "ignore", "pipe"] });
-      let said = "";
-      child.stderr.on("data", (chunk) => (said += chunk));
-      child.once("error", (error) => resolve({ code: 127, said: error.message }));
+      let stderr = "";
+      child.stderr.on("data", (chunk) => (stderr += chunk));
+      child.once("error", (error) => resolve({ code: 127, stderr: error.message }));
       child.once("exit", (code) =>
         setImmediate(() => {
           child.stderr.destroy();
-          resolve({ code: code ?? 255, said: said.trim() });
+          resolve({ code: code ?? 255, stderr: stderr.trim() });
         }),
       );
     });
   }
 
   async open(): Promise<void> {
-    const { code, said } = await this.#client([...this.#args("yes"), "-N", "-f", "--", this.#options.host]);
+    const { code, stderr } = await this.#client([...this.#args("yes"), "-N", "-f", "--", this.#options.host]);
     if (code === 0) return;
     await this.close();
-    throw new UserError(`cannot connect to ${this.place}: ${said || `ssh ended with ${code}`}`, {
-      hint: "Hermes asks for no passwords here: load a key into the agent or set terminal.ssh_key, and try: ssh HOST true",
+    throw new UserError(`cannot connect to ${this.place}: ${stderr || `ssh ended with ${code}`}`, {
+      hint: "Passwords are not supported: load a key into the agent or set terminal.ssh_key, and try: ssh HOST true",
     });
   }
 

@@ -1,4 +1,4 @@
-// terminal: runs a shell command in the foreground, or starts one in the background.
+// The terminal tool: runs a shell command in the foreground, or starts one in the background.
 import { join } from "node:path";
 import type { Gate } from "../../core/gate.ts";
 import type { Hooks } from "../../core/hook.ts";
@@ -24,16 +24,16 @@ import type { ProcessRegistry } from "./process-registry.ts";
 import { workFolder } from "./work-folder.ts";
 
 export interface TerminalParts {
-  /** The backend of a conversation; made at its first command. */
+  /** The backend of a conversation; opened at its first command. */
   backendFor(context: ToolContext): Promise<Backend>;
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly hooks: Hooks;
   readonly processes: ProcessRegistry;
   readonly settings: TerminalSettings;
-  /** Before a command that may destroy files: takes a checkpoint where they are enabled. */
+  /** Called before a command runs; takes a checkpoint if needed. */
   beforeCommand?(command: string, context: ToolContext): Promise<void>;
-  /** Rewrites a real `sudo` to read the password from the text it returns; null leaves the command alone. */
+  /** Rewrites `sudo` so that it reads the password from `stdin`; null when the command needs no change. */
   sudo?(command: string, context: ToolContext): Promise<{ command: string; stdin: string } | null>;
 }
 
@@ -54,20 +54,20 @@ interface TerminalArgs {
   readonly watch_patterns?: readonly string[] | undefined;
 }
 
-/** With the folder in which it is judged and run. */
-interface PlacedArgs extends TerminalArgs {
+/** With the resolved folder. */
+interface ResolvedArgs extends TerminalArgs {
   readonly cwd: string;
 }
 
 const PROGRESS_MS = 200;
 
-/** The refusal to return, or where text from outside comes from that the output may hold. */
+/** Returns the refusal, or the origin of untrusted text that the output may contain. */
 async function askGate(
   parts: TerminalParts,
-  args: PlacedArgs,
+  args: ResolvedArgs,
   backend: Backend,
   context: ToolContext,
-): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string }> {
+): Promise<{ readonly refusal?: ToolResult | undefined; readonly outside?: string | undefined }> {
   const { workspace } = context;
   const intent = {
     kind: "command",
@@ -75,10 +75,10 @@ async function askGate(
     cwd: args.cwd,
     backend: backend.name,
     background: args.background ?? false,
-    ...(workspace && !backend.remote ? { workspace } : {}),
+    workspace: backend.remote ? undefined : workspace,
   } as const;
   const verdict = await parts.gate.check(intent, gateContext("terminal", context));
-  if (verdict.allowed) return verdict.outside === undefined ? {} : { outside: verdict.outside };
+  if (verdict.allowed) return { outside: verdict.outside };
   return { refusal: toolError(verdict.message, { status: verdict.status, exit_code: -1, rule: verdict.rule }) };
 }
 
@@ -96,7 +96,7 @@ function argumentProblem(parts: TerminalParts, args: TerminalArgs): ToolResult |
   return problem ? toolError(problem) : undefined;
 }
 
-async function transformed(
+async function transformOutput(
   parts: TerminalParts,
   output: string,
   about: { args: TerminalArgs; exitCode: number; backend: Backend; context: ToolContext },
@@ -115,8 +115,8 @@ async function transformed(
   return typeof changed === "string" ? changed : output;
 }
 
-/** The line a command is at, told to the person a few times a second. */
-function lastLineProgress(context: ToolContext): (text: string) => void {
+/** Reports the last line of output as progress, a few times a second. */
+function reportLastLine(context: ToolContext): (text: string) => void {
   let last = 0;
   return (text) => {
     const now = Date.now();
@@ -128,7 +128,7 @@ function lastLineProgress(context: ToolContext): (text: string) => void {
 
 async function foreground(
   parts: TerminalParts,
-  args: PlacedArgs,
+  args: ResolvedArgs,
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -142,16 +142,16 @@ async function foreground(
   const sudo = await parts.sudo?.(args.command, context);
   const result = await backend.run({
     command: sudo?.command ?? args.command,
-    ...(sudo ? { stdin: sudo.stdin } : {}),
-    ...(args.workdir ? { cwd: args.cwd } : {}),
+    stdin: sudo?.stdin,
+    cwd: args.workdir ? args.cwd : undefined,
     timeoutMs: args.timeout ? args.timeout * 1000 : parts.settings.defaultTimeoutMs,
     signal: context.signal,
     output: capture,
-    onOutput: lastLineProgress(context),
-    permit: (options) => askForPath(options, context, { toolName: "terminal", purpose: args.command }),
+    onOutput: reportLastLine(context),
+    permit: (request) => askForPath(request, context, { toolName: "terminal", purpose: args.command }),
   });
   const { text, spill } = await capture.finish();
-  const output = await transformed(parts, (text + cleaner.end()).trimEnd(), {
+  const output = await transformOutput(parts, (text + cleaner.end()).trimEnd(), {
     args,
     exitCode: result.exitCode,
     backend,
@@ -172,12 +172,12 @@ async function foreground(
     ...(meaning ? { exit_code_meaning: meaning } : {}),
     ...(result.note ? { sandbox: result.note } : {}),
   };
-  return { ...jsonResult(json, { failed: result.exitCode !== 0 }), ...(spill ? { spill } : {}) };
+  return { ...jsonResult(json, { failed: result.exitCode !== 0 }), spill };
 }
 
 async function background(
   parts: TerminalParts,
-  args: PlacedArgs,
+  args: ResolvedArgs,
   backend: Backend,
   context: ToolContext,
 ): Promise<ToolResult> {
@@ -185,7 +185,7 @@ async function background(
   const both = Boolean(args.notify_on_complete && args.watch_patterns);
   const started = await parts.processes.start(backend, {
     command: args.command,
-    ...(args.workdir ? { cwd: args.cwd } : {}),
+    cwd: args.workdir ? args.cwd : undefined,
     pty: args.pty ?? false,
     conversationId: context.conversationId,
     notifyOnComplete: args.notify_on_complete ?? false,
@@ -208,14 +208,14 @@ async function run(parts: TerminalParts, args: TerminalArgs, context: ToolContex
   const problem = argumentProblem(parts, args);
   if (problem) return problem;
   const backend = await parts.backendFor(context);
-  const place = workFolder(args.workdir, backend);
-  if ("problem" in place) return toolError(place.problem);
-  const placed = { ...args, cwd: place.cwd };
-  const { refusal, outside } = await askGate(parts, placed, backend, context);
+  const folder = workFolder(args.workdir, backend);
+  if ("problem" in folder) return toolError(folder.problem);
+  const resolved = { ...args, cwd: folder.cwd };
+  const { refusal, outside } = await askGate(parts, resolved, backend, context);
   if (refusal) return refusal;
   const work = args.background ? background : foreground;
-  const result = await work(parts, placed, backend, context);
-  // A background command taints when it starts: what it prints later reaches the conversation by several ways.
+  const result = await work(parts, resolved, backend, context);
+  // A background command taints at its start: its later output reaches the conversation in several ways.
   return outside === undefined ? result : { ...result, trust: "untrusted", origin: outside };
 }
 

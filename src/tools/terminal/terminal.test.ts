@@ -57,7 +57,7 @@ afterEach(async () => {
 });
 
 describe("terminal", () => {
-  it("runs, merges the error stream, tells the exit code and what it means", async () => {
+  it("runs a command, merges the error stream, and explains the exit code", async () => {
     expect((await terminal({ command: "echo out; echo err >&2" })).json).toMatchObject({
       output: "out\nerr",
       exit_code: 0,
@@ -74,7 +74,7 @@ describe("terminal", () => {
     });
   });
 
-  it("carries variables and the working directory over, whatever they hold", async () => {
+  it("keeps variables and the working directory, also with special characters", async () => {
     mkdirSync(join(folder.path, "it's a folder"));
     await terminal({ command: `export NOTE="it's \\"quoted\\" \\$HOME" LINES2=$'a\\nb' && cd "it's a folder"` });
     const next = await terminal({ command: 'printf "%s|%s|%s" "$NOTE" "$LINES2" "$PWD"' });
@@ -82,13 +82,13 @@ describe("terminal", () => {
     expect(backend.cwd).toBe(join(folder.path, "it's a folder"));
   });
 
-  it("survives syntax errors and a folder that vanished", async () => {
+  it("survives syntax errors and a removed folder", async () => {
     expect((await terminal({ command: "if then fi (" })).json.exit_code).not.toBe(0);
     await terminal({ command: "mkdir gone && cd gone && rmdir ../gone" });
     expect((await terminal({ command: "echo still here" })).json.output).toBe("still here");
   });
 
-  it("stops at the time limit with everything the command started", async () => {
+  it("stops the command and its children at the time limit", async () => {
     const result = await terminal({ command: "sleep 60 & echo $! > pid; wait", timeout: 1, background: false }).catch(
       () => null,
     );
@@ -109,7 +109,7 @@ describe("terminal", () => {
     expect(execFileSync("ps", ["-eo", "args"]).toString()).not.toContain("sleep 62");
   });
 
-  it("keeps head and tail of a large output and the whole in a file that can be paged", async () => {
+  it("keeps start and end of a large output, and all of it in a file", async () => {
     const { result, json } = await terminal({ command: "seq 1 200000" });
     expect(String(json.output)).toMatch(/^1\n2\n/);
     expect(String(json.output)).toMatch(/\n200000$/);
@@ -152,7 +152,7 @@ describe("terminal", () => {
     expect((await terminal({ command: "ls", timeout: 6000 })).json.error).toContain("600 s");
   });
 
-  it("does not run what the gate refuses", async () => {
+  it("does not run a command that the gate refuses", async () => {
     parts = {
       ...parts,
       gate: {
@@ -169,7 +169,7 @@ describe("terminal", () => {
 });
 
 describe("process", () => {
-  it("starts, polls, logs, waits, and lists only the conversation's own", async () => {
+  it("starts, polls, logs, waits, and lists only processes of the conversation", async () => {
     const { json } = await terminal({
       command: "for i in 1 2 3; do echo line $i; sleep 0.1; done; exit 4",
       background: true,
@@ -188,7 +188,7 @@ describe("process", () => {
     expect(other.json.status).toBe("not_found");
   });
 
-  it("takes input, in a pipe and in a pseudo-terminal", async () => {
+  it("accepts input in a pipe and in a pseudo-terminal", async () => {
     const cat = await terminal({ command: "read line; echo got $line", background: true });
     await proc({ action: "submit", session_id: cat.json.session_id, data: "hello" });
     expect((await proc({ action: "wait", session_id: cat.json.session_id })).json.output).toContain("got hello");
@@ -209,7 +209,7 @@ describe("process", () => {
     });
   });
 
-  it("tells when a process ends or prints what was watched for", async () => {
+  it("notifies when a process ends or prints a watched pattern", async () => {
     const events: string[] = [];
     processes.onEvent = (event) => void events.push(event.type);
     await terminal({ command: "sleep 0.3; echo done", background: true, notify_on_complete: true });
@@ -218,7 +218,7 @@ describe("process", () => {
   });
 });
 
-it("leaves nothing behind when the program is killed", async () => {
+it("leaves no process when the program is killed", async () => {
   writeFileSync(
     join(folder.path, "program.mjs"),
     `import { spawn } from "node:child_process";
@@ -241,7 +241,7 @@ setInterval(() => undefined, 1000);`,
   await until(() => !alive(pid));
 });
 
-it("removes the old folders of programs that are gone, and no others", async () => {
+it("removes old folders of programs that no longer run, and no others", async () => {
   const { sweepOrphans } = await import("./own-temp.ts");
   const names = ["hermes-shell-999999999-a", `hermes-shell-${process.pid}-b`, "hermes-ssh-999999999-c", "other"];
   for (const name of names) mkdirSync(join(folder.path, name));

@@ -18,7 +18,7 @@ function backend(closed: string[], name: string, state: { remote: boolean; busy:
   };
 }
 
-it("gives back what is far away and idle, never what works or is here", async () => {
+it("closes idle remote backends, but no busy or local ones", async () => {
   const closed: string[] = [];
   const busy = { remote: true, busy: true };
   const workspaces = new Workspaces(
@@ -39,7 +39,7 @@ it("gives back what is far away and idle, never what works or is here", async ()
   expect(closed).toEqual(["idle", "busy", "local"]);
 });
 
-it("keeps the shells of the latest conversations, and those that work", async () => {
+it("keeps the backends of the latest conversations, and busy ones", async () => {
   const closed: string[] = [];
   const state = { remote: false, busy: true };
   const workspaces = new Workspaces(

@@ -1,26 +1,27 @@
 // One workspace per conversation: its backend for commands, its working directory, its background processes.
 import type { Redactor } from "../../core/redactor.ts";
+import { truncate } from "../../lib/text/truncate.ts";
 import { stripAnsi } from "./ansi.ts";
 import type { Backend } from "./backend.ts";
 import { type ProcessEvent, ProcessRegistry } from "./process-registry.ts";
 
 export type OpenBackend = (cwd: string, conversationId: string) => Promise<Backend>;
 
-/** News of a background process, for the conversation that started it. */
+/** A notice about a background process, for the conversation that started it. */
 export interface ProcessNotice {
   readonly conversationId: string;
   readonly kind: "completed" | "watched";
-  /** It ended with anything but success. */
+  /** True when it ended with another exit code than 0. */
   readonly failed: boolean;
-  /** One line for the person. */
+  /** One line for the user. */
   readonly line: string;
-  /** What the agent is told, as a message of its own. */
+  /** The message for the agent. */
   readonly message: string;
 }
 
 function toNotice(event: ProcessEvent): ProcessNotice {
   const { id, command, conversationId, exitCode, status } = event.process;
-  const short = command.length > 80 ? `${command.slice(0, 79)}…` : command;
+  const short = truncate(command, 80);
   if (event.type === "completed") {
     const line = `background process ${id} ended (${status}, exit code ${exitCode}): ${short}`;
     return {
@@ -31,16 +32,16 @@ function toNotice(event: ProcessEvent): ProcessNotice {
       message: `[${line}]\nThe end of its output:\n${event.tail.trimEnd() || "(nothing)"}`,
     };
   }
-  const line = `background process ${id} printed what was watched for: ${short}`;
+  const line = `background process ${id} printed a watched pattern: ${short}`;
   const message = `[${line}]\n${event.lines.join("\n").slice(0, 2_000)}`;
   return { conversationId, kind: "watched", failed: false, line, message };
 }
 
 const REAP_EVERY_MS = 60_000;
-/** Shells whose state is remembered. Of more conversations the ones unused for longest start in their first folder again. */
-const MOST = 256;
-/** A shell that was asked for a moment ago may be about to run something. */
-const REST_MS = 60_000;
+/** Open backends. Beyond this the least recently used are closed, and their conversations start in the initial folder again. */
+const MAX_BACKENDS = 256;
+/** A backend that was requested within this time may be about to run something. */
+const MIN_IDLE_MS = 60_000;
 
 export class Workspaces {
   readonly processes: ProcessRegistry;
@@ -54,7 +55,7 @@ export class Workspaces {
   readonly #ready = new Map<string, Backend>();
   readonly #listeners = new Set<(notice: ProcessNotice) => void>();
 
-  /** `idleMs`: a container or a connection that nobody used for so long is given back. */
+  /** `idleMs`: containers and connections unused for this long are closed. */
   constructor(
     open: OpenBackend,
     redactor: Redactor,
@@ -66,23 +67,23 @@ export class Workspaces {
   ) {
     this.#open = open;
     this.#idleMs = options.idleMs ?? 0;
-    this.#most = options.most ?? MOST;
-    this.#restMs = options.restMs ?? REST_MS;
+    this.#most = options.most ?? MAX_BACKENDS;
+    this.#restMs = options.restMs ?? MIN_IDLE_MS;
     this.processes = new ProcessRegistry((text) => redactor.redact(stripAnsi(text)));
     this.processes.onEvent = (event) => {
       for (const listener of this.#listeners) listener(toNotice(event));
     };
   }
 
-  /** Told when a background process that asked for it has ended or printed what was watched for. */
+  /** Calls the listener when a background process ended or printed a watched pattern. Returns a function that stops this. */
   onProcessEvent(listener: (notice: ProcessNotice) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Made at the first command of a conversation. */
+  /** Opened at the first command of a conversation. */
   backend(conversationId: string, cwd: string): Promise<Backend> {
-    // Deleted first, so that the order is that of use.
+    // Deleted first, so that the map is ordered by last use.
     this.#used.delete(conversationId);
     this.#used.set(conversationId, Date.now());
     const known = this.#backends.get(conversationId);
@@ -96,7 +97,7 @@ export class Workspaces {
         return backend;
       },
       (error) => {
-        // The next command tries again: a host may come back, a setting may be corrected.
+        // The next command tries again.
         this.#backends.delete(conversationId);
         throw error;
       },
@@ -105,12 +106,12 @@ export class Workspaces {
     return opening;
   }
 
-  /** Where the conversation stands now: the start directory until a command moves it. */
+  /** The current folder of the conversation: `start` until a command changes it. */
   cwd(conversationId: string, start: string): string {
     return this.#ready.get(conversationId)?.cwd ?? start;
   }
 
-  /** Closes remote backends that were idle for too long and run nothing; the next command opens a new one. */
+  /** Closes remote backends that were idle for too long; the next command opens a new one. */
   async reap(now: number): Promise<void> {
     for (const [id, backend] of this.#ready) {
       if (!backend.remote || backend.busy || now - (this.#used.get(id) ?? now) < this.#idleMs) continue;
@@ -118,14 +119,14 @@ export class Workspaces {
     }
   }
 
-  /** A program that runs for months meets any number of conversations: it keeps the shells of the latest. */
+  /** Keeps the number of open backends bounded in a program that runs for months. */
   async #trim(): Promise<void> {
     let over = this.#ready.size - this.#most;
     for (const [id, usedAt] of [...this.#used]) {
       if (over <= 0 || Date.now() - usedAt < this.#restMs) return;
       const backend = this.#ready.get(id);
-      const works = backend?.busy || this.processes.list(id).some((process) => process.endedAt === null);
-      if (!backend || works) continue;
+      const isBusy = backend?.busy || this.processes.list(id).some((process) => process.endedAt === null);
+      if (!backend || isBusy) continue;
       over -= 1;
       await this.#drop(id, backend);
     }

@@ -1,4 +1,4 @@
-// Which service is asked, and how long an answer is kept.
+// The choice of the service, and the cache.
 import { describe, expect, it } from "vitest";
 import type { WebProvider } from "../../core/web.ts";
 import { type BackendSettings, WebBackends } from "./backends.ts";
@@ -39,30 +39,30 @@ async function names(backends: WebBackends, capability: "search" | "extract"): P
 }
 
 describe("the choice of a service", () => {
-  it("without settings takes what is set up, in the known order; the built-in reader is always there", async () => {
+  it("without settings uses the available services in order; the built-in reader is always available", async () => {
     expect(await names(open(), "search")).toEqual(["exa", "brave_free", "ddgs"]);
     expect(await names(open(), "extract")).toEqual(["exa", "local"]);
   });
 
-  it("follows the settings: the special one, then the shared one", async () => {
+  it("follows the settings: the specific one, then the shared one", async () => {
     expect(await names(open({ backend: "exa", searchBackend: "brave-free" }), "search")).toEqual(["brave_free"]);
     expect(await names(open({ backend: "exa", searchBackend: "brave-free" }), "extract")).toEqual(["exa"]);
     expect(await names(open({ backend: "DuckDuckGo" }), "search")).toEqual(["ddgs"]);
     expect(await names(open({ searchBackend: "xai" }), "search")).toEqual(["xai"]);
   });
 
-  it("a shared service that only searches leaves reading to the others", async () => {
+  it("ignores a search-only shared service for reading", async () => {
     expect(await names(open({ backend: "ddgs" }), "extract")).toEqual(["exa", "local"]);
   });
 
-  it("says what is wrong with the settings", async () => {
+  it("reports problems in the settings", async () => {
     expect(await names(open({ backend: "tavily" }), "search")).toBe("web.backend is tavily: tavily has no key");
     expect(await names(open({ backend: "exo" }), "search")).toMatch(/did you mean exa\?/);
     expect(await names(open({ extractBackend: "ddgs" }), "extract")).toMatch(/cannot extract/);
     expect(await open({ searchBackend: "local" }).availability("search")).toMatchObject({ ok: false });
   });
 
-  it("plugins add services and replace those of the same name", async () => {
+  it("lets plugins add services and replace those of the same name", async () => {
     const mine = provider("mine", both);
     expect(await names(open({}, [mine]), "extract")).toEqual(["exa", "mine", "local"]);
     expect(await names(open({ backend: "mine" }, [mine]), "search")).toEqual(["mine"]);
@@ -72,7 +72,7 @@ describe("the choice of a service", () => {
 });
 
 describe("the cache", () => {
-  it("forgets by time and by size, the longest unused first", () => {
+  it("removes entries by age and size, least recently used first", () => {
     let now = 0;
     const cache = new ByteCache<string>({ maxBytes: 60, ttlMs: 100, now: () => now });
     cache.set("a", "A", 9);

@@ -1,11 +1,11 @@
-// Which service searches and which one reads: the configured one, or those that are set up, in a fixed order.
+// Chooses the services for searching and reading: the configured one, or the available ones in a fixed order.
 import type { Availability } from "../../core/tool.ts";
 import type { WebCapability, WebProvider } from "../../core/web.ts";
 import { nearest } from "../../lib/nearest.ts";
 
-/** Tried in this order when nothing is configured; providers of plugins come after, the built-in reader last. */
+/** The order without configuration; providers of plugins come after these, the built-in reader last. */
 const ORDER = ["firecrawl", "parallel", "tavily", "exa", "searxng", "brave_free", "ddgs"];
-/** Used only when they are named: each answer costs a model call. */
+/** Used only when configured, because each answer costs a model call. */
 const ONLY_BY_NAME = new Set(["xai"]);
 const LAST = "local";
 const ALIASES: { readonly [name: string]: string } = {
@@ -15,7 +15,7 @@ const ALIASES: { readonly [name: string]: string } = {
   searx: "searxng",
 };
 
-/** Providers that plugins bring; their code is loaded when it is needed. */
+/** Providers of plugins; their code is loaded when it is needed. */
 export interface PluginWebProviders {
   names(): readonly string[];
   find(name: string): Promise<WebProvider | undefined>;
@@ -48,7 +48,7 @@ export class WebBackends {
     for (const provider of providers) this.register(provider);
   }
 
-  /** The last provider of a name wins. */
+  /** Replaces a provider of the same name. */
   register(provider: WebProvider): void {
     this.#providers.set(canonical(provider.name), provider);
   }
@@ -72,12 +72,12 @@ export class WebBackends {
     }
   }
 
-  #named(name: string, capability: WebCapability, key: string): Choice | undefined {
+  #findConfigured(name: string, capability: WebCapability, key: string): Choice | undefined {
     const provider = this.#providers.get(canonical(name));
     if (!provider) {
       const close = nearest(canonical(name), this.#providers.keys());
-      const hint = close ? `did you mean ${close}?` : `known are ${[...this.#providers.keys()].join(", ")}`;
-      return { ok: false, reason: `${key} names "${name}", which is no web backend; ${hint}` };
+      const hint = close ? `did you mean ${close}?` : `known backends: ${[...this.#providers.keys()].join(", ")}`;
+      return { ok: false, reason: `${key} names "${name}", which is not a web backend; ${hint}` };
     }
     if (!provider.capabilities.includes(capability)) return undefined;
     const availability = provider.available();
@@ -85,7 +85,7 @@ export class WebBackends {
     return { ok: true, providers: [provider] };
   }
 
-  #automatic(capability: WebCapability): Choice {
+  #findAvailable(capability: WebCapability): Choice {
     const rank = (provider: WebProvider) => {
       const index = ORDER.indexOf(canonical(provider.name));
       if (index !== -1) return index;
@@ -99,16 +99,21 @@ export class WebBackends {
     return { ok: false, reason: `no web backend for ${capability} is set up; see web.backend` };
   }
 
-  /** The providers to ask, best first. A configured one stands alone; a search-only `web.backend` leaves reading open. */
+  /** The providers to use, best first. A configured one is used alone; `web.backend` is ignored for what it cannot do. */
   choose(capability: WebCapability): Choice {
     const { backend, searchBackend, extractBackend } = this.#settings;
     const own = capability === "search" ? searchBackend : extractBackend;
     if (own.trim() !== "") {
       const key = `web.${capability}_backend`;
-      return this.#named(own, capability, key) ?? { ok: false, reason: `${key} is ${own}, which cannot ${capability}` };
+      return (
+        this.#findConfigured(own, capability, key) ?? {
+          ok: false,
+          reason: `${key} is ${own}, which cannot ${capability}`,
+        }
+      );
     }
-    const shared = backend.trim() === "" ? undefined : this.#named(backend, capability, "web.backend");
-    return shared ?? this.#automatic(capability);
+    const shared = backend.trim() === "" ? undefined : this.#findConfigured(backend, capability, "web.backend");
+    return shared ?? this.#findAvailable(capability);
   }
 
   async availability(capability: WebCapability): Promise<Availability> {

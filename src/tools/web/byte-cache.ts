@@ -1,4 +1,4 @@
-// Answers kept for a while, within a budget of bytes: the oldest use goes first.
+// A cache with a time limit and a size limit; the least recently used entries are removed first.
 
 export interface ByteCacheOptions {
   readonly maxBytes: number;
@@ -26,23 +26,23 @@ export class ByteCache<T> {
     if (!entry) return undefined;
     this.#drop(key);
     if (entry.until <= this.#now()) return undefined;
-    this.#keep(key, entry);
+    this.#insert(key, entry);
     return entry.value;
   }
 
-  /** `chars` is the size of the value; what is larger than the whole budget is not kept. */
+  /** `chars` is the size of the value. Values larger than the limit are not stored. */
   set(key: string, value: T, chars: number): void {
     this.#drop(key);
     const bytes = (chars + key.length) * 2;
     if (bytes > this.#options.maxBytes) return;
-    this.#keep(key, { value, bytes, until: this.#now() + this.#options.ttlMs });
+    this.#insert(key, { value, bytes, until: this.#now() + this.#options.ttlMs });
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#options.maxBytes) break;
       this.#drop(oldest);
     }
   }
 
-  #keep(key: string, entry: { value: T; bytes: number; until: number }): void {
+  #insert(key: string, entry: { value: T; bytes: number; until: number }): void {
     this.#entries.set(key, entry);
     this.#bytes += entry.bytes;
   }

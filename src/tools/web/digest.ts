@@ -1,4 +1,4 @@
-// A long text cut down without a model: its outline, the first words under each heading, and what fits the question.
+// Shortens a text without a model: its headings, the start of each section, and paragraphs that match the query.
 
 const HEADING = /^#{1,6}\s/;
 const FENCE = /^\s*(?:```|~~~)/;
@@ -10,8 +10,8 @@ interface Block {
   readonly heading: boolean;
 }
 
-/** Paragraphs, with code kept in one piece. */
-function blocksOf(text: string): Block[] {
+/** Splits the text into paragraphs and code blocks. */
+function splitBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let lines: string[] = [];
   let fenced = false;
@@ -30,14 +30,14 @@ function blocksOf(text: string): Block[] {
   return blocks;
 }
 
-function shortened(block: Block): string {
+function shorten(block: Block): string {
   const limit = block.heading ? HEADING_CHARS : PARAGRAPH_CHARS;
   if (block.text.length <= limit) return block.text;
   const fence = FENCE.test(block.text) ? `\n${"`".repeat(3)}` : "";
   return `${cutAt(block.text, limit)} …${fence}`;
 }
 
-/** Cuts between words, and never through a character. */
+/** Cuts between words where possible, and never inside a surrogate pair. */
 export function cutAt(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const cut = text.slice(0, limit);
@@ -46,8 +46,8 @@ export function cutAt(text: string, limit: number): string {
   return kept.replace(/[\ud800-\udbff]$/, "").trimEnd();
 }
 
-/** Words of a question worth looking for; scripts without spaces are looked for in pairs of characters. */
-export function termsOf(query: string): string[] {
+/** The words of a query to search for; text of scripts without spaces is split into pairs of characters. */
+export function searchTerms(query: string): string[] {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const terms = words.flatMap((word) =>
     /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word) && word.length > 2
@@ -57,7 +57,7 @@ export function termsOf(query: string): string[] {
   return [...new Set(terms)].filter((term) => term.length > 1 && !/^[a-z]{2}$/.test(term)).slice(0, 30);
 }
 
-function scoreOf(blocks: readonly Block[], index: number, terms: readonly string[]): number {
+function scoreBlock(blocks: readonly Block[], index: number, terms: readonly string[]): number {
   const block = blocks[index];
   if (!block) return 0;
   const lower = block.text.toLowerCase();
@@ -69,18 +69,18 @@ function scoreOf(blocks: readonly Block[], index: number, terms: readonly string
   return score + 1 / (index + 2);
 }
 
-/** At most `maxChars` of the text, in its own order, with gaps marked. */
+/** At most `maxChars` of the text in its order, with `…` where something was left out. */
 export function digest(text: string, options: { maxChars: number; terms: readonly string[] }): string {
-  const blocks = blocksOf(text);
+  const blocks = splitBlocks(text);
   const order = blocks
-    .map((_, index) => ({ index, score: scoreOf(blocks, index, options.terms) }))
+    .map((_, index) => ({ index, score: scoreBlock(blocks, index, options.terms) }))
     .sort((a, b) => b.score - a.score);
   const chosen = new Map<number, string>();
   let used = 0;
   for (const { index } of order) {
     const block = blocks[index];
     if (!block) continue;
-    const piece = shortened(block);
+    const piece = shorten(block);
     if (used + piece.length + 5 > options.maxChars) continue;
     chosen.set(index, piece);
     used += piece.length + 5;

@@ -1,4 +1,4 @@
-// Reads pages without any service: fetches them under the guard and turns them into Markdown here.
+// The built-in reader: fetches pages and converts them to Markdown without a service.
 import type { WebFetch, WebPage, WebProvider } from "../../core/web.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -11,7 +11,7 @@ const HEADERS = {
 };
 
 export interface LocalReaderParts {
-  /** Guarded: every hop of a redirect is checked. */
+  /** Checks every redirect. */
   readonly fetch: WebFetch;
   readonly timeoutMs?: number | undefined;
 }
@@ -38,7 +38,7 @@ async function readPage(parts: LocalReaderParts, url: string, signal: AbortSigna
     finalUrl: answer.url,
     title: text.title,
     content: text.content,
-    ...(answer.truncated ? { truncated: true } : {}),
+    truncated: answer.truncated || undefined,
   };
 }
 

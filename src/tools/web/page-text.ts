@@ -1,4 +1,4 @@
-// What a server sent, as text: by content type, by encoding, and with a clear word where there is no text.
+// Converts the response of a server to text by content type and encoding, or explains why there is no text.
 
 import { convertPage } from "./convert-page.ts";
 
@@ -12,7 +12,7 @@ export type PageText =
   | { readonly ok: true; readonly title: string; readonly content: string }
   | { readonly ok: false; readonly error: string };
 
-/** How far a page is searched for its own word about its encoding. */
+/** How far a page is searched for the declaration of its encoding. */
 const PROLOGUE = 2_048;
 const SNIFFED = 1_024;
 
@@ -23,14 +23,14 @@ function withWindowsCharacters(text: string): string {
   return text.replace(/[\u0080-\u009f]/g, (code) => WINDOWS_1252[code.charCodeAt(0) - 128] ?? code);
 }
 
-function decodedAs(label: string, bytes: Uint8Array): string | null {
+function decodeAs(label: string, bytes: Uint8Array): string | null {
   try {
     const decoder = new TextDecoder(label);
     const text = decoder.decode(bytes);
     // Some versions of Node decode Windows-1252 as if it were Latin-1.
     return decoder.encoding === "windows-1252" ? withWindowsCharacters(text) : text;
   } catch {
-    // An encoding nobody knows: the next guess serves.
+    // Unknown encoding: the caller tries the next one.
     return null;
   }
 }
@@ -39,7 +39,7 @@ function latin1(bytes: Uint8Array, end: number): string {
   return new TextDecoder("latin1").decode(bytes.subarray(0, end));
 }
 
-function declared(body: Body): string | undefined {
+function declaredEncoding(body: Body): string | undefined {
   const inHeader = /charset\s*=\s*["']?([\w.:-]+)/i.exec(body.contentType)?.[1];
   if (inHeader) return inHeader;
   const start = latin1(body.bytes, PROLOGUE);
@@ -49,34 +49,34 @@ function declared(body: Body): string | undefined {
   );
 }
 
-/** Byte order mark, header, the page's own word, UTF-8 if it is valid, else Windows-1252. */
+/** Uses the byte-order mark, the header, the declaration in the page, UTF-8 if valid, or else Windows-1252. */
 export function decodeBody(body: Body): string {
   const { bytes } = body;
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be").decode(bytes);
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return new TextDecoder().decode(bytes);
-  const label = declared(body);
-  const named = label ? decodedAs(label, bytes) : null;
+  const label = declaredEncoding(body);
+  const named = label ? decodeAs(label, bytes) : null;
   if (named !== null) return named;
-  return strictUtf8(bytes, false) ?? cutUtf8(bytes) ?? decodedAs("windows-1252", bytes) ?? "";
+  return strictUtf8(bytes, false) ?? truncatedUtf8(bytes) ?? decodeAs("windows-1252", bytes) ?? "";
 }
 
 function strictUtf8(bytes: Uint8Array, stream: boolean): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream });
   } catch {
-    // Not UTF-8: the encoding of the old web is left.
+    // Not UTF-8.
     return null;
   }
 }
 
-/** A character cut in half at the end of what was read is no fault, where another one shows that this is UTF-8. */
-function cutUtf8(bytes: Uint8Array): string | null {
+/** Accepts an incomplete character at the end, if another one shows that the text is UTF-8. */
+function truncatedUtf8(bytes: Uint8Array): string | null {
   const text = strictUtf8(bytes, true);
   return text !== null && /[^\0-\x7f]/.test(text) ? text : null;
 }
 
-function kindOf(body: Body): "html" | "json" | "text" | "pdf" | "binary" {
+function detectKind(body: Body): "html" | "json" | "text" | "pdf" | "binary" {
   const type = body.contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const start = latin1(body.bytes, SNIFFED);
   if (type === "application/pdf" || start.startsWith("%PDF-")) return "pdf";
@@ -97,18 +97,18 @@ function prettyJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    // Cut off or not quite JSON: the text itself is what there is.
+    // Truncated or invalid JSON is returned unchanged.
     return text;
   }
 }
 
-/** The last part of the path, for what has no title. */
-function nameOf(url: string): string {
+/** The last part of the path, as title of files without one. */
+function fileName(url: string): string {
   const { host, pathname } = new URL(url);
-  return decodeURIComponentSafely(pathname.split("/").filter(Boolean).at(-1) ?? host);
+  return safeDecodeUri(pathname.split("/").filter(Boolean).at(-1) ?? host);
 }
 
-function decodeURIComponentSafely(text: string): string {
+function safeDecodeUri(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -117,7 +117,7 @@ function decodeURIComponentSafely(text: string): string {
 }
 
 export async function pageText(body: Body): Promise<PageText> {
-  const kind = kindOf(body);
+  const kind = detectKind(body);
   const size = `${body.bytes.length} bytes`;
   if (kind === "pdf")
     return {
@@ -128,7 +128,7 @@ export async function pageText(body: Body): Promise<PageText> {
     const type = body.contentType.split(";", 1)[0] || "binary data";
     return {
       ok: false,
-      error: `This is no text but ${type} (${size}). Download it with the terminal tool if you need it.`,
+      error: `This is not text but ${type} (${size}). Download it with the terminal tool if you need it.`,
     };
   }
   const text = decodeBody(body);
@@ -138,8 +138,8 @@ export async function pageText(body: Body): Promise<PageText> {
     return {
       ok: false,
       error:
-        "The page has no readable text; it is probably drawn by scripts. A reading service or the browser may show it.",
+        "The page has no readable text; it is probably rendered by scripts. A reading service or the browser may show it.",
     };
   }
-  return { ok: true, title: nameOf(body.url), content: kind === "json" ? prettyJson(text) : text };
+  return { ok: true, title: fileName(body.url), content: kind === "json" ? prettyJson(text) : text };
 }

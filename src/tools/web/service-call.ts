@@ -1,18 +1,20 @@
-// One call to a web service's API: sends it, and turns every way it can go wrong into a Failure that names the hint.
+// Calls the API of a web service and turns every error into a Failure with a hint.
 import type { Failure, FailureKind } from "../../core/failure.ts";
 import type { WebFetch, WebHit, WebRequest, WebSearchAnswer } from "../../core/web.ts";
+import { isRecord } from "../../lib/json/is-record.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
+import { oneLine } from "../../lib/text/one-line.ts";
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 20_000_000;
 const MESSAGE_CHARS = 200;
 
-/** What every provider module is made from. */
+/** What every provider needs. */
 export interface ServiceParts {
   readonly env: { readonly [name: string]: string | undefined };
-  /** Reaches the services that the person configured, also on the local network. */
+  /** Fetches from the configured services, which may be on the local network. */
   readonly call: WebFetch;
-  /** Deadline of one call, for services that usually answer at once. */
+  /** Time limit of one call. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -20,7 +22,7 @@ export interface ServiceCall extends WebRequest {
   readonly url: string;
   /** The service's name in messages. */
   readonly service: string;
-  /** The variable that holds the key, for the hint. */
+  /** The environment variable of the key, for the hint. */
   readonly keyVar?: string | undefined;
   /** Sent as JSON, with POST. */
   readonly json?: object | undefined;
@@ -39,45 +41,45 @@ export function fail(
   return { ok: false, failure: { kind, message, ...extra } };
 }
 
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+export function toFields(value: unknown): Fields {
+  return isRecord(value) ? value : {};
 }
 
-export function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
+export function toFieldsList(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(toFields) : [];
 }
 
-export function textsOf(value: unknown): readonly string[] {
+export function toTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** An environment variable without the white space that copying a key brings along. */
+/** An environment variable, trimmed, because copied keys often have white space around them. */
 export function envValue(parts: ServiceParts, name: string): string {
   return parts.env[name]?.trim() ?? "";
 }
 
-/** The service's address: the variable when it is set, without trailing slashes. */
-export function baseOf(parts: ServiceParts, name: string, standard: string): string {
-  return (envValue(parts, name) || standard).replace(/\/+$/, "");
+/** The address of the service from the variable or else the default, without trailing slashes. */
+export function baseUrl(parts: ServiceParts, name: string, fallback: string): string {
+  return (envValue(parts, name) || fallback).replace(/\/+$/, "");
 }
 
-export function keyed(parts: ServiceParts, name: string, where: string) {
+export function requireKey(parts: ServiceParts, name: string, where: string) {
   return envValue(parts, name) === ""
     ? ({ ok: false, reason: `${name} is not set; get a key at ${where} and put it into .env` } as const)
     : ({ ok: true } as const);
 }
 
-/** The explanation inside an error body: services put it under one of these names, sometimes nested. */
-function explanation(body: string): string {
+/** The message in an error body; services use different keys and sometimes nest them. */
+function readErrorMessage(body: string): string {
   let at: unknown = parseJson(body);
   for (let depth = 0; depth < 4; depth++) {
-    if (typeof at === "string") return at.replace(/\s+/g, " ").trim().slice(0, MESSAGE_CHARS);
+    if (typeof at === "string") return oneLine(at, MESSAGE_CHARS);
     if (Array.isArray(at)) at = at[0];
-    const fields = fieldsOf(at);
+    const fields = toFields(at);
     at = fields.detail ?? fields.error ?? fields.message ?? fields.msg ?? fields.code;
   }
   return "";
@@ -110,21 +112,19 @@ function hintFor(kind: FailureKind, call: ServiceCall): string | undefined {
   return undefined;
 }
 
-function refused(
+function errorStatus(
   status: number,
   answer: { headers: { readonly [name: string]: string }; body: string },
   call: ServiceCall,
 ): { ok: false; failure: Failure } {
-  const said = explanation(answer.body);
-  const badKey = status === 422 && /token|api.?key|credential/i.test(said);
+  const message = readErrorMessage(answer.body);
+  const badKey = status === 422 && /token|api.?key|credential/i.test(message);
   const kind = badKey ? "auth" : (KINDS[status] ?? (status >= 500 ? "server_error" : "format_error"));
-  const hint = hintFor(kind, call);
-  const wait = retryAfter(answer.headers);
-  return fail(kind, `${call.service} answered ${status}${said ? `: ${said}` : ""}`, {
+  return fail(kind, `${call.service} answered ${status}${message ? `: ${message}` : ""}`, {
     status,
     provider: call.service,
-    ...(hint ? { hint } : {}),
-    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    hint: hintFor(kind, call),
+    retryAfterMs: retryAfter(answer.headers),
   });
 }
 
@@ -134,7 +134,7 @@ function unreachable(rule: string, reason: string, call: ServiceCall): { ok: fal
   return fail("server_error", `${call.service} cannot be reached: ${reason}`, { provider: call.service });
 }
 
-/** The body of a good answer as text. */
+/** The body of a successful response as text. */
 export async function callForText(parts: ServiceParts, call: ServiceCall): Promise<ServiceAnswer<string>> {
   const { url, service: _service, keyVar: _keyVar, json, ...request } = call;
   const answer = await parts.call(url, {
@@ -151,21 +151,21 @@ export async function callForText(parts: ServiceParts, call: ServiceCall): Promi
   });
   if (!answer.ok) return unreachable(answer.rule, answer.reason, call);
   const body = new TextDecoder().decode(answer.body);
-  if (answer.status < 200 || answer.status > 299) return refused(answer.status, { ...answer, body }, call);
+  if (answer.status < 200 || answer.status > 299) return errorStatus(answer.status, { ...answer, body }, call);
   if (answer.truncated) return fail("payload_too_large", `${call.service} sent more than ${MAX_BYTES} bytes.`);
   return { ok: true, value: body };
 }
 
-/** The body of a good answer as a JSON object. */
+/** The body of a successful response as a JSON object. */
 export async function callForJson(parts: ServiceParts, call: ServiceCall): Promise<ServiceAnswer<Fields>> {
   const answer = await callForText(parts, call);
   if (!answer.ok) return answer;
   const parsed = parseJson(answer.value);
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-    return fail("format_error", `${call.service} sent an answer that is not the JSON it promises.`, {
+  if (!isRecord(parsed))
+    return fail("format_error", `${call.service} sent a response that is not a JSON object.`, {
       provider: call.service,
     });
-  return { ok: true, value: parsed as Fields };
+  return { ok: true, value: parsed };
 }
 
 export interface HitPage {
@@ -174,10 +174,10 @@ export interface HitPage {
 }
 
 /**
- * Turns pages until there are enough hits. Trouble on the first page is the answer; trouble on a later page ends the
- * turning, and what was found stays. Addresses that come twice or are not http are left out.
+ * Requests pages until there are enough hits. A failure of the first page is returned; a later one ends the search and
+ * keeps the hits found so far. Duplicate addresses and those that are not http are left out.
  */
-export async function turnPages(
+export async function collectPages(
   limit: number,
   maxPages: number,
   page: (index: number) => Promise<ServiceAnswer<HitPage>>,

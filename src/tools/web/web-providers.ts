@@ -12,7 +12,7 @@ import { xai } from "./providers/xai.ts";
 import type { ServiceParts } from "./service-call.ts";
 
 export interface WebProviderParts extends ServiceParts {
-  /** For pages: nothing private, nothing on the website blocklist. */
+  /** For pages; refuses private addresses and the website blocklist. */
   readonly fetch: WebFetch;
   /** The model that searches for `xai`. */
   readonly xaiModel: string;

@@ -1,26 +1,22 @@
-// The tool that searches the web through whatever service is set up.
+// The web_search tool: searches the web with the configured service, or with the available ones in order.
 
 import type { Failure } from "../../core/failure.ts";
 import { Type } from "../../core/schema.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult, toolError } from "../../core/tool.ts";
 import type { WebProvider } from "../../core/web.ts";
+import { oneLine } from "../../lib/text/one-line.ts";
 import type { FoundHits, WebState } from "./web-state.ts";
 
 const DEFAULT_LIMIT = 5;
-const LONGEST_QUERY = 1_000;
+const MAX_QUERY_CHARS = 1_000;
 const TITLE_CHARS = 200;
 const DESCRIPTION_CHARS = 600;
 
-function tidy(text: string, limit: number): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
-}
-
-function answerOf(found: FoundHits): ToolResult {
+function formatHits(found: FoundHits): ToolResult {
   const web = found.hits.map((hit, index) => ({
-    title: tidy(hit.title || hit.url, TITLE_CHARS),
+    title: oneLine(hit.title || hit.url, TITLE_CHARS),
     url: hit.url,
-    description: tidy(hit.description, DESCRIPTION_CHARS),
+    description: oneLine(hit.description, DESCRIPTION_CHARS),
     position: index + 1,
   }));
   const note = web.length === 0 ? { note: "Nothing was found. Try other words." } : {};
@@ -28,11 +24,11 @@ function answerOf(found: FoundHits): ToolResult {
   return { content, failed: false, trust: "untrusted" };
 }
 
-function describe(failures: readonly Failure[]): ToolResult {
+function formatFailures(failures: readonly Failure[]): ToolResult {
   const [first] = failures;
-  const said = failures.map((failure) => failure.message).join(" ");
+  const messages = failures.map((failure) => failure.message).join(" ");
   const wait = first?.retryAfterMs ? { retry_after_seconds: Math.ceil(first.retryAfterMs / 1000) } : {};
-  return toolError(`The search failed. ${said}`, {
+  return toolError(`The search failed. ${messages}`, {
     success: false,
     kind: first?.kind ?? "unknown",
     ...(first?.hint ? { hint: first.hint } : {}),
@@ -40,7 +36,7 @@ function describe(failures: readonly Failure[]): ToolResult {
   });
 }
 
-/** Asks one provider after the other until one answers. */
+/** Tries the providers in order until one answers. */
 async function search(
   state: WebState,
   providers: readonly WebProvider[],
@@ -53,18 +49,18 @@ async function search(
     if (!provider.search) continue;
     const key = `${provider.name}\n${limit}\n${query}`;
     const known = state.searches.get(key);
-    if (known) return answerOf(known);
+    if (known) return formatHits(known);
     const answer = await provider.search(query, { limit, signal: context.signal });
     if (answer.ok) {
       const found = { provider: provider.name, hits: answer.hits.slice(0, limit) };
       state.searches.set(key, found, JSON.stringify(found).length);
-      return answerOf(found);
+      return formatHits(found);
     }
     failures.push(answer.failure);
     if (context.signal.aborted || answer.failure.kind === "interrupted") break;
     context.progress(`${provider.label}: ${answer.failure.message}`);
   }
-  return describe(failures);
+  return formatFailures(failures);
 }
 
 export function webSearchTool(state: WebState): Tool {
@@ -87,13 +83,13 @@ export function webSearchTool(state: WebState): Tool {
     run: async (args, context) => {
       const query = args.query.replace(/\s+/g, " ").trim();
       if (query === "") return toolError("The query is empty.");
-      if (query.length > LONGEST_QUERY) return toolError(`The query is longer than ${LONGEST_QUERY} characters.`);
+      if (query.length > MAX_QUERY_CHARS) return toolError(`The query is longer than ${MAX_QUERY_CHARS} characters.`);
       if (redactor.redact(query, { code: true }) !== query)
-        return toolError("The query carries something that looks like a secret; it was not sent. Search without it.");
+        return toolError("The query contains something that looks like a secret; it was not sent. Search without it.");
       await backends.ready();
       const choice = backends.choose("search");
       if (!choice.ok) return toolError(`The web cannot be searched: ${choice.reason}.`);
-      state.asked(context.conversationId, query);
+      state.rememberQuery(context.conversationId, query);
       return search(state, choice.providers, query, { limit: args.limit ?? DEFAULT_LIMIT, context });
     },
   });

@@ -1,4 +1,4 @@
-// What the web tools of all conversations share: the services, the rules, and answers that are still fresh.
+// State that the web tools of all conversations share: services, policies, and caches of recent results.
 import type { Gate } from "../../core/gate.ts";
 import type { SideModel } from "../../core/provider.ts";
 import type { Redactor } from "../../core/redactor.ts";
@@ -12,7 +12,7 @@ const SEARCH_TTL_MS = 5 * 60_000;
 const PAGE_TTL_MS = 15 * 60_000;
 const SEARCH_BYTES = 4_000_000;
 const PAGE_BYTES = 32_000_000;
-const MOST_CONVERSATIONS = 200;
+const MAX_CONVERSATIONS = 200;
 
 export interface WebParts {
   readonly backends: WebBackends;
@@ -20,7 +20,7 @@ export interface WebParts {
   readonly gate: Gate;
   readonly redactor: Redactor;
   readonly scan: Scan;
-  /** The model that summarises long pages; undefined when there is none, and they are cut to an extract. */
+  /** The model that summarises long pages; without one they are cut to an extract. */
   side?(): Promise<SideModel | undefined>;
   /** The folder for long pages of a conversation. */
   spillDir(conversationId: string): string;
@@ -37,21 +37,20 @@ export class WebState {
   readonly parts: WebParts;
   readonly searches: ByteCache<FoundHits>;
   readonly pages: ByteCache<ReadPage>;
-  /** The last question of each conversation: it says what in a long page matters. */
-  readonly #questions = new Map<string, string>();
+  /** The last search query of each conversation, which tells what matters in a long page. */
+  readonly #queries = new Map<string, string>();
 
   constructor(parts: WebParts, now?: () => number) {
     this.parts = parts;
-    const clock = now ? { now } : {};
-    this.searches = new ByteCache({ maxBytes: SEARCH_BYTES, ttlMs: SEARCH_TTL_MS, ...clock });
-    this.pages = new ByteCache({ maxBytes: PAGE_BYTES, ttlMs: PAGE_TTL_MS, ...clock });
+    this.searches = new ByteCache({ maxBytes: SEARCH_BYTES, ttlMs: SEARCH_TTL_MS, now });
+    this.pages = new ByteCache({ maxBytes: PAGE_BYTES, ttlMs: PAGE_TTL_MS, now });
   }
 
-  asked(conversationId: string, query: string): void {
-    rememberNewest(this.#questions, conversationId, query, MOST_CONVERSATIONS);
+  rememberQuery(conversationId: string, query: string): void {
+    rememberNewest(this.#queries, conversationId, query, MAX_CONVERSATIONS);
   }
 
-  questionOf(conversationId: string): string {
-    return this.#questions.get(conversationId) ?? "";
+  lastQuery(conversationId: string): string {
+    return this.#queries.get(conversationId) ?? "";
   }
 }

@@ -85,7 +85,7 @@ async function read(tools: ReturnType<typeof open>, urls: string[], signal?: Abo
 }
 
 describe("web_search", () => {
-  it("gives numbered results and taints the turn", async () => {
+  it("returns numbered results and taints the turn", async () => {
     const { result, json } = await callTool(open().search, { query: " foxes " }, toolContext(folder.path));
     expect(result).toMatchObject({ failed: false, trust: "untrusted" });
     expect(json).toMatchObject({ success: true, provider: "ddgs" });
@@ -99,7 +99,7 @@ describe("web_search", () => {
     });
   });
 
-  it("asks once while the answer is fresh", async () => {
+  it("uses the cache while the result is fresh", async () => {
     const { search } = open();
     await callTool(search, { query: "foxes" }, toolContext(folder.path));
     await callTool(search, { query: "foxes" }, toolContext(folder.path));
@@ -107,7 +107,7 @@ describe("web_search", () => {
     expect(services.requests).toHaveLength(2);
   });
 
-  it("goes on to the next service when nothing is configured, and stays with the configured one", async () => {
+  it("tries the next service when nothing is configured, and only the configured one otherwise", async () => {
     services.fail({ status: 429, body: {} });
     const { json } = await callTool(open({ env: services.env }).search, { query: "q" }, toolContext(folder.path));
     expect(json.provider).toBe("parallel");
@@ -118,21 +118,21 @@ describe("web_search", () => {
     expect(failed.json).toMatchObject({ success: false, kind: "rate_limit", retry_after_seconds: 3 });
   });
 
-  it("does not send a secret, nothing, or a novel", async () => {
+  it("does not send secrets, empty or very long queries", async () => {
     const { search } = open({ redactor: knowing("hunter2-hunter2") });
     for (const query of ["what is hunter2-hunter2", "  ", "x".repeat(2000)])
       expect((await callTool(search, { query }, toolContext(folder.path))).result.failed).toBe(true);
     expect(services.requests).toHaveLength(0);
   });
 
-  it("says why it is not available", async () => {
+  it("reports why it is not available", async () => {
     expect(await open({ settings: { backend: "tavily" } }).search.available?.()).toMatchObject({ ok: false });
     expect(await open().search.available?.()).toEqual({ ok: true });
   });
 });
 
 describe("web_extract without any service", () => {
-  it("reads pages, follows redirects, and one failure leaves the others alone", async () => {
+  it("reads pages and follows redirects; one failure does not affect the others", async () => {
     const paths = ["/short", "/moved", "/nothing", "/secret.pdf", "/data.json"];
     const { result, results } = await read(
       open(),
@@ -151,14 +151,14 @@ describe("web_extract without any service", () => {
     expect(result).toMatchObject({ failed: false, trust: "untrusted" });
   });
 
-  it("checks every hop, and fails as a whole only when every page fails", async () => {
+  it("checks every redirect, and fails only when every page fails", async () => {
     const { result, results } = await read(open(), [`${site.url}/inside`]);
     expect(results[0]?.error).toContain("metadata");
     expect(result).toMatchObject({ failed: true });
     expect(result.trust).toBeUndefined();
   });
 
-  it("refuses private addresses, other schemes and secrets in addresses, without a visit", async () => {
+  it("refuses private addresses, other schemes and secrets in addresses without a request", async () => {
     const redactor = knowing("hunter2-hunter2");
     const closed = open({ policy: { redactor } });
     const { results } = await read(closed, [
@@ -174,7 +174,7 @@ describe("web_extract without any service", () => {
     expect(site.visits).toHaveLength(0);
   });
 
-  it("follows the website blocklist and says so", async () => {
+  it("obeys the website blocklist and reports it", async () => {
     const policy = { allowPrivate: true, blocklist: [{ domain: "blocked.example", source: "config.yaml" }] };
     const { results } = await read(open({ policy }), ["https://www.blocked.example/x", `${site.url}/short`]);
     expect(results[0]).toMatchObject({
@@ -190,7 +190,7 @@ describe("web_extract without any service", () => {
     expect(site.visits).toEqual(["/short"]);
   });
 
-  it("takes pictures out of the text and warns of instructions", async () => {
+  it("removes inline images and warns of instructions", async () => {
     const { results } = await read(open(), [`${site.url}/pic`, `${site.url}/inject`]);
     expect(results[0]?.content).toBe("a [image: plot] b");
     expect(results[1]?.warning).toContain("do not follow");
@@ -206,7 +206,7 @@ describe("web_extract without any service", () => {
 });
 
 describe("long pages", () => {
-  it("come as an extract that fits the question, with a file to page", async () => {
+  it("are returned as an extract that matches the query, with a file", async () => {
     const tools = open();
     await callTool(tools.search, { query: "zebras stripes" }, toolContext(folder.path));
     const { results } = await read(tools, [`${site.url}/long`]);
@@ -255,7 +255,7 @@ describe("long pages", () => {
     expect(results[0]?.content).toMatch(/^Joined\./);
   });
 
-  it("fall back to the extract when the model fails, and never outgrow the limit", async () => {
+  it("fall back to the extract when the model fails, and never exceed the limit", async () => {
     const down = await read(open({ side: sideModel(128_000, () => null).side }), [`${site.url}/long`]);
     expect(down.results[0]?.content).toContain("[An extract of");
     const chatty = await read(open({ side: sideModel(128_000, () => "word ".repeat(9000)).side }), [
@@ -274,7 +274,7 @@ describe("web_extract through a service", () => {
   const page = "https://example.com/a";
   const anywhere: TestPolicy = { resolve: async () => ["93.184.216.34"] };
 
-  it("asks the service, and reads by itself what the service could not", async () => {
+  it("uses the service, and the built-in reader for pages that the service could not read", async () => {
     const tavily = { TAVILY_API_KEY: "tvly-key", TAVILY_BASE_URL: services.env.TAVILY_BASE_URL! };
     const policy = { allowPrivate: true, resolve: anywhere.resolve! };
     const { results } = await read(open({ env: tavily, policy }), [page, `${site.url}/short`]);
@@ -287,7 +287,7 @@ describe("web_extract through a service", () => {
     expect(alone.results[0]?.content).toBe("Hello **there**");
   });
 
-  it("holds the rules for where the text came from", async () => {
+  it("checks the final address of a page", async () => {
     const metadata = { title: "P", sourceURL: page, url: "https://blocked.example/", statusCode: 200 };
     services.fail({ body: { success: true, data: { markdown: "text", metadata } } });
     const env = { FIRECRAWL_API_URL: services.env.FIRECRAWL_API_URL!, FIRECRAWL_API_KEY: "fc-key" };

@@ -1,19 +1,19 @@
-// Brave Search, with the key of its free plan.
+// Brave Search with a key of the free plan.
 import type { WebProvider } from "../../../core/web.ts";
 import {
-  baseOf,
+  baseUrl,
   callForJson,
+  collectPages,
   envValue,
-  fieldsOf,
-  keyed,
-  listOf,
+  requireKey,
   type ServiceParts,
-  textOf,
-  turnPages,
+  toFields,
+  toFieldsList,
+  toText,
 } from "../service-call.ts";
 
 const KEY = "BRAVE_SEARCH_API_KEY";
-/** The service answers with at most 20 hits a page and counts pages, not hits. */
+/** The service returns at most 20 hits per page; `offset` counts pages. */
 const PAGE = 20;
 const MAX_PAGES = 5;
 
@@ -22,11 +22,11 @@ export function braveFree(parts: ServiceParts): WebProvider {
     name: "brave_free",
     label: "Brave Search",
     capabilities: ["search"],
-    available: () => keyed(parts, KEY, "https://brave.com/search/api"),
+    available: () => requireKey(parts, KEY, "https://brave.com/search/api"),
     search: (query, { limit, signal }) =>
-      turnPages(limit, MAX_PAGES, async (index) => {
+      collectPages(limit, MAX_PAGES, async (index) => {
         const url = new URL(
-          `${baseOf(parts, "BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com")}/res/v1/web/search`,
+          `${baseUrl(parts, "BRAVE_SEARCH_BASE_URL", "https://api.search.brave.com")}/res/v1/web/search`,
         );
         url.searchParams.set("q", query);
         url.searchParams.set("count", String(Math.min(limit, PAGE)));
@@ -41,12 +41,12 @@ export function braveFree(parts: ServiceParts): WebProvider {
           headers: { "x-subscription-token": envValue(parts, KEY) },
         });
         if (!answer.ok) return answer;
-        const hits = listOf(fieldsOf(answer.value.web).results).map((hit) => ({
-          title: textOf(hit.title),
-          url: textOf(hit.url),
-          description: textOf(hit.description),
+        const hits = toFieldsList(toFields(answer.value.web).results).map((hit) => ({
+          title: toText(hit.title),
+          url: toText(hit.url),
+          description: toText(hit.description),
         }));
-        return { ok: true, value: { hits, more: fieldsOf(answer.value.query).more_results_available === true } };
+        return { ok: true, value: { hits, more: toFields(answer.value.query).more_results_available === true } };
       }),
   };
 }

@@ -1,6 +1,6 @@
-// DuckDuckGo through its page without scripts: no key, few guarantees.
+// DuckDuckGo through its HTML page, without a key.
 import type { WebProvider } from "../../../core/web.ts";
-import { baseOf, callForText, type ServiceParts, turnPages } from "../service-call.ts";
+import { baseUrl, callForText, collectPages, type ServiceParts } from "../service-call.ts";
 
 const MAX_PAGES = 5;
 const HEADERS = {
@@ -17,9 +17,9 @@ export function ddgs(parts: ServiceParts): WebProvider {
     available: () => ({ ok: true }),
     search: async (query, { limit, signal }) => {
       let form: URLSearchParams | null = new URLSearchParams({ q: query, b: "", kl: "" });
-      return turnPages(limit, MAX_PAGES, async () => {
+      return collectPages(limit, MAX_PAGES, async () => {
         const answer = await callForText(parts, {
-          url: `${baseOf(parts, "DDGS_BASE_URL", "https://html.duckduckgo.com")}/html/`,
+          url: `${baseUrl(parts, "DDGS_BASE_URL", "https://html.duckduckgo.com")}/html/`,
           service: "DuckDuckGo",
           method: "POST",
           headers: HEADERS,

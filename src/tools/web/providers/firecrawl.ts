@@ -1,17 +1,17 @@
 // Firecrawl: search and page reading, hosted (with a key) or self-hosted (with an address).
 import type { WebExtractAnswer, WebPage, WebProvider } from "../../../core/web.ts";
 import {
-  baseOf,
+  baseUrl,
   callForJson,
+  collectPages,
   envValue,
   fail,
-  fieldsOf,
-  keyed,
-  listOf,
+  requireKey,
   type ServiceAnswer,
   type ServiceParts,
-  textOf,
-  turnPages,
+  toFields,
+  toFieldsList,
+  toText,
 } from "../service-call.ts";
 
 const KEY = "FIRECRAWL_API_KEY";
@@ -24,19 +24,19 @@ type Call = (
   signal: AbortSignal,
 ) => Promise<ServiceAnswer<{ readonly [k: string]: unknown }>>;
 
-function pageFrom(url: string, data: { readonly [key: string]: unknown }): WebPage {
-  const metadata = fieldsOf(data.metadata);
+function readPage(url: string, data: { readonly [key: string]: unknown }): WebPage {
+  const metadata = toFields(data.metadata);
   const status = metadata.statusCode;
-  const said = textOf(metadata.error);
+  const message = toText(metadata.error);
   if (typeof status === "number" && status >= 400)
-    return { ok: false, url, error: `the server answered ${status}${said ? ` (${said})` : ""}` };
-  const content = textOf(data.markdown);
-  if (content.trim() === "") return { ok: false, url, error: said || "Firecrawl found no text on this page" };
-  const finalUrl = textOf(metadata.url) || textOf(metadata.sourceURL);
-  return { ok: true, url, title: textOf(metadata.title), content, ...(finalUrl ? { finalUrl } : {}) };
+    return { ok: false, url, error: `the server answered ${status}${message ? ` (${message})` : ""}` };
+  const content = toText(data.markdown);
+  if (content.trim() === "") return { ok: false, url, error: message || "Firecrawl found no text on this page" };
+  const finalUrl = toText(metadata.url) || toText(metadata.sourceURL);
+  return { ok: true, url, title: toText(metadata.title), content, finalUrl: finalUrl || undefined };
 }
 
-/** One call a page. When the account itself is refused, every page fails alike: that is the service's failure. */
+/** One call per page. When all fail for the same reason, such as a refused key, that is the failure of the service. */
 async function scrape(call: Call, urls: readonly string[], signal: AbortSignal): Promise<WebExtractAnswer> {
   const answers = await Promise.all(
     urls.map(async (url) => {
@@ -50,8 +50,8 @@ async function scrape(call: Call, urls: readonly string[], signal: AbortSignal):
   const pages = answers.map(({ url, answer }): WebPage => {
     if (!answer.ok) return { ok: false, url, error: answer.failure.message };
     if (answer.value.success === false)
-      return { ok: false, url, error: `Firecrawl: ${textOf(answer.value.error) || "not read"}` };
-    return pageFrom(url, fieldsOf(answer.value.data));
+      return { ok: false, url, error: `Firecrawl: ${toText(answer.value.error) || "not read"}` };
+    return readPage(url, toFields(answer.value.data));
   });
   return { ok: true, pages };
 }
@@ -60,7 +60,7 @@ export function firecrawl(parts: ServiceParts): WebProvider {
   const key = envValue(parts, KEY);
   const call: Call = (path, json, signal) =>
     callForJson(parts, {
-      url: `${baseOf(parts, BASE, "https://api.firecrawl.dev")}${path}`,
+      url: `${baseUrl(parts, BASE, "https://api.firecrawl.dev")}${path}`,
       service: "Firecrawl",
       keyVar: KEY,
       json,
@@ -72,19 +72,19 @@ export function firecrawl(parts: ServiceParts): WebProvider {
     name: "firecrawl",
     label: "Firecrawl",
     capabilities: ["search", "extract"],
-    available: () => (envValue(parts, BASE) ? { ok: true } : keyed(parts, KEY, "https://www.firecrawl.dev")),
+    available: () => (envValue(parts, BASE) ? { ok: true } : requireKey(parts, KEY, "https://www.firecrawl.dev")),
     search: (query, { limit, signal }) =>
-      turnPages(limit, 1, async () => {
+      collectPages(limit, 1, async () => {
         const answer = await call("/v2/search", { query, limit }, signal);
         if (!answer.ok) return answer;
         if (answer.value.success === false)
-          return fail("server_error", `Firecrawl: ${textOf(answer.value.error) || "the search failed"}`);
+          return fail("server_error", `Firecrawl: ${toText(answer.value.error) || "the search failed"}`);
         const data = answer.value.data;
-        // Older self-hosted servers answer with the list itself.
-        const hits = listOf(Array.isArray(data) ? data : fieldsOf(data).web).map((hit) => ({
-          title: textOf(hit.title),
-          url: textOf(hit.url),
-          description: textOf(hit.description),
+        // Older self-hosted servers return the list itself.
+        const hits = toFieldsList(Array.isArray(data) ? data : toFields(data).web).map((hit) => ({
+          title: toText(hit.title),
+          url: toText(hit.url),
+          description: toText(hit.description),
         }));
         return { ok: true, value: { hits, more: false } };
       }),

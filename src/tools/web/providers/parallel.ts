@@ -1,15 +1,15 @@
 // Parallel: search with dense excerpts, and page reading.
 import type { WebPage, WebProvider } from "../../../core/web.ts";
 import {
-  baseOf,
+  baseUrl,
   callForJson,
+  collectPages,
   envValue,
-  keyed,
-  listOf,
+  requireKey,
   type ServiceParts,
-  textOf,
-  textsOf,
-  turnPages,
+  toFieldsList,
+  toText,
+  toTexts,
 } from "../service-call.ts";
 import { pagesFor } from "./pages-for.ts";
 
@@ -20,7 +20,7 @@ const SERVICE_MS = 60_000;
 export function parallel(parts: ServiceParts): WebProvider {
   const call = (path: string, json: object, signal: AbortSignal) =>
     callForJson(parts, {
-      url: `${baseOf(parts, "PARALLEL_BASE_URL", "https://api.parallel.ai")}${path}`,
+      url: `${baseUrl(parts, "PARALLEL_BASE_URL", "https://api.parallel.ai")}${path}`,
       service: "Parallel",
       keyVar: KEY,
       json,
@@ -32,9 +32,9 @@ export function parallel(parts: ServiceParts): WebProvider {
     name: "parallel",
     label: "Parallel",
     capabilities: ["search", "extract"],
-    available: () => keyed(parts, KEY, "https://platform.parallel.ai"),
+    available: () => requireKey(parts, KEY, "https://platform.parallel.ai"),
     search: (query, { limit, signal }) =>
-      turnPages(limit, 1, async () => {
+      collectPages(limit, 1, async () => {
         const request = {
           objective: query,
           search_queries: [query],
@@ -43,30 +43,30 @@ export function parallel(parts: ServiceParts): WebProvider {
         };
         const answer = await call("/v1/search", request, signal);
         if (!answer.ok) return answer;
-        const hits = listOf(answer.value.results).map((hit) => ({
-          title: textOf(hit.title),
-          url: textOf(hit.url),
-          description: textsOf(hit.excerpts).join(" … ").slice(0, SNIPPET_CHARS),
+        const hits = toFieldsList(answer.value.results).map((hit) => ({
+          title: toText(hit.title),
+          url: toText(hit.url),
+          description: toTexts(hit.excerpts).join(" … ").slice(0, SNIPPET_CHARS),
         }));
         return { ok: true, value: { hits, more: false } };
       }),
     extract: async (urls, { signal }) => {
       const answer = await call("/v1/extract", { urls, advanced_settings: { full_content: true } }, signal);
       if (!answer.ok) return answer;
-      const read = listOf(answer.value.results).map(
+      const read = toFieldsList(answer.value.results).map(
         (page): WebPage => ({
           ok: true,
-          url: textOf(page.url),
-          title: textOf(page.title),
-          content: textOf(page.full_content) || textsOf(page.excerpts).join("\n\n"),
+          url: toText(page.url),
+          title: toText(page.title),
+          content: toText(page.full_content) || toTexts(page.excerpts).join("\n\n"),
         }),
       );
-      const failed = listOf(answer.value.errors).map((error): WebPage => {
+      const failed = toFieldsList(answer.value.errors).map((error): WebPage => {
         const code = typeof error.http_status_code === "number" ? ` (${error.http_status_code})` : "";
         return {
           ok: false,
-          url: textOf(error.url),
-          error: `Parallel: ${textOf(error.error_type) || "not read"}${code}`,
+          url: toText(error.url),
+          error: `Parallel: ${toText(error.error_type) || "not read"}${code}`,
         };
       });
       return { ok: true, pages: pagesFor(urls, [...read, ...failed], "Parallel") };

@@ -1,4 +1,4 @@
-// Every web service: what is asked of it, what is made of its answer, and what happens when it does not answer well.
+// Every web service: its requests, the results from its responses, and its failures.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { testFetch } from "../../../../test/servers/fake-web-fetch.ts";
 import { type FakeWebServices, fakeWebServices } from "../../../../test/servers/fake-web-services.ts";
@@ -31,7 +31,7 @@ function provider(name: string, options: { env?: { [name: string]: string }; tim
 const quiet = () => new AbortController().signal;
 
 describe.each(SEARCHERS)("%s searches", (name) => {
-  it("and gives titles, addresses and descriptions in order", async () => {
+  it("and returns titles, addresses and descriptions in order", async () => {
     const answer = await provider(name).search!("cats & dogs", { limit: 3, signal: quiet() });
     expect(answer).toEqual({
       ok: true,
@@ -59,13 +59,13 @@ describe.each(SEARCHERS)("%s searches", (name) => {
     expect(JSON.stringify(answer)).not.toMatch(/-key"/);
   });
 
-  it("and reports an answer that makes no sense", async () => {
+  it("and reports an invalid response", async () => {
     services.fail({ body: "<html>Welcome to the hotel network</html>" });
     const answer = await provider(name).search!("q", { limit: 3, signal: quiet() });
     expect(answer).toMatchObject({ ok: false, failure: { kind: "format_error" } });
   });
 
-  it("and survives an answer with the wrong fields", async () => {
+  it("and accepts a response with wrong fields", async () => {
     services.fail({
       body: name === "ddgs" ? '<div class="results">' : { results: "none", web: [1], data: null, output: {} },
     });
@@ -73,7 +73,7 @@ describe.each(SEARCHERS)("%s searches", (name) => {
     expect(answer).toEqual({ ok: true, hits: [] });
   });
 
-  it("and gives up at its deadline", async () => {
+  it("and stops at the time limit", async () => {
     services.fail({ hang: true });
     const answer = await provider(name, { timeoutMs: 60 }).search!("q", { limit: 3, signal: quiet() });
     expect(answer).toMatchObject({ ok: false, failure: { kind: "timeout" } });
@@ -90,7 +90,7 @@ describe.each(SEARCHERS)("%s searches", (name) => {
 });
 
 describe.each(READERS)("%s reads pages", (name) => {
-  it("and one that fails does not take the others along", async () => {
+  it("and one failure does not affect the others", async () => {
     const urls = ["https://example.org/a", "https://example.org/broken", "https://Example.org/c/"];
     const answer = await provider(name).extract!(urls, { signal: quiet() });
     expect(answer.ok && answer.pages.map((page) => page.url)).toEqual(urls);
@@ -108,7 +108,7 @@ describe.each(READERS)("%s reads pages", (name) => {
     expect(answer).toMatchObject({ ok: false, failure: { kind } });
   });
 
-  it("and names an address that the answer leaves out", async () => {
+  it("and reports an address that is missing in the response", async () => {
     services.fail({ body: name === "firecrawl" ? { success: true, data: {} } : { results: [] } });
     const answer = await provider(name).extract!(["https://example.org/a"], { signal: quiet() });
     expect(answer).toMatchObject({ ok: true, pages: [{ ok: false, url: "https://example.org/a" }] });
@@ -134,7 +134,7 @@ describe("keys", () => {
     expect(JSON.stringify(wrong)).not.toContain("wrong-key");
   });
 
-  it("Firecrawl on one's own server and SearXNG need an address only", () => {
+  it("self-hosted Firecrawl and SearXNG need an address only", () => {
     expect(provider("firecrawl", { env: { FIRECRAWL_API_KEY: "" } }).available()).toEqual({ ok: true });
     expect(provider("searxng").available()).toEqual({ ok: true });
     expect(provider("searxng", { env: { SEARXNG_URL: "" } }).available()).toMatchObject({ ok: false });
@@ -142,14 +142,14 @@ describe("keys", () => {
 });
 
 describe("many results", () => {
-  it.each(["searxng", "brave_free", "ddgs"])("%s turns pages until there are enough", async (name) => {
+  it.each(["searxng", "brave_free", "ddgs"])("%s requests pages until there are enough", async (name) => {
     const answer = await provider(name).search!("q", { limit: 45, signal: quiet() });
     expect(answer.ok && answer.hits.map((hit) => hit.url)).toEqual(
       Array.from({ length: 45 }, (_, index) => `https://example.org/${index + 1}`),
     );
   });
 
-  it("trouble on a later page keeps what was found", async () => {
+  it("a failure of a later page keeps the results found", async () => {
     const searx = provider("searxng");
     const first = await searx.search!("q", { limit: 5, signal: quiet() });
     expect(first.ok).toBe(true);
@@ -162,20 +162,20 @@ describe("many results", () => {
   });
 });
 
-describe("what the services say in their own way", () => {
-  it("SearXNG without JSON names the setting", async () => {
+describe("errors of particular services", () => {
+  it("SearXNG without JSON: names the setting", async () => {
     services.fail({ status: 403, body: "Forbidden" });
     const answer = await provider("searxng").search!("q", { limit: 1, signal: quiet() });
     expect(answer).toMatchObject({ ok: false, failure: { hint: expect.stringContaining("settings.yml") } });
   });
 
-  it("SearXNG whose engines are all silent is a failure, not an empty answer", async () => {
+  it("SearXNG without answers of its engines is a failure, not an empty result", async () => {
     services.fail({ body: { results: [], unresponsive_engines: [["google", "CAPTCHA"]] } });
     const answer = await provider("searxng").search!("q", { limit: 1, signal: quiet() });
     expect(answer).toMatchObject({ ok: false, failure: { message: expect.stringContaining("google: CAPTCHA") } });
   });
 
-  it("DuckDuckGo's riddle for robots is a rate limit", async () => {
+  it("a captcha of DuckDuckGo is a rate limit", async () => {
     services.fail({
       status: 202,
       body: '<form id="challenge-form"><div class="anomaly-modal__title">Bots</div></form>',
@@ -184,7 +184,7 @@ describe("what the services say in their own way", () => {
     expect(answer).toMatchObject({ ok: false, failure: { kind: "rate_limit" } });
   });
 
-  it("xAI's prose is read by its citations", async () => {
+  it("prose of xAI is read by its citations", async () => {
     const text = "Cats sleep a lot. [1]";
     const annotations = [
       { type: "url_citation", url: "https://cats.example/", title: "1", start_index: 18, end_index: 21 },
@@ -201,12 +201,12 @@ describe("what the services say in their own way", () => {
     });
   });
 
-  it("Firecrawl's word about a page that is not there", async () => {
+  it("Firecrawl reports a missing page", async () => {
     const answer = await provider("firecrawl").extract!(["https://example.org/missing"], { signal: quiet() });
     expect(answer).toMatchObject({ ok: true, pages: [{ ok: false, error: expect.stringContaining("404") }] });
   });
 
-  it("keys are not sent on when a service redirects", async () => {
+  it("keys are not sent when a service redirects", async () => {
     services.fail({ status: 302, headers: { location: `${services.url}/tavily/search` }, body: {} });
     const answer = await provider("tavily").search!("q", { limit: 1, signal: quiet() });
     expect(answer.ok).toBe(false);

@@ -1,11 +1,20 @@
-// SearXNG: a metasearch engine that the person runs or is allowed to use.
+// SearXNG, a self-hosted metasearch engine.
 import type { WebProvider } from "../../../core/web.ts";
-import { baseOf, callForJson, envValue, fail, listOf, type ServiceParts, textOf, turnPages } from "../service-call.ts";
+import {
+  baseUrl,
+  callForJson,
+  collectPages,
+  envValue,
+  fail,
+  type ServiceParts,
+  toFieldsList,
+  toText,
+} from "../service-call.ts";
 
 const MAX_PAGES = 6;
 
-/** `unresponsive_engines` holds pairs of name and reason. */
-function silentEngines(value: unknown): string {
+/** Formats `unresponsive_engines`, pairs of name and reason. */
+function formatEngines(value: unknown): string {
   if (!Array.isArray(value)) return "";
   return value
     .map((entry) => (Array.isArray(entry) ? entry.map(String).join(": ") : String(entry)))
@@ -24,27 +33,27 @@ export function searxng(parts: ServiceParts): WebProvider {
         ? { ok: false, reason: "SEARXNG_URL is not set; point it at your SearXNG server" }
         : { ok: true },
     search: (query, { limit, signal }) =>
-      turnPages(limit, MAX_PAGES, async (index) => {
-        const url = new URL(`${baseOf(parts, "SEARXNG_URL", "")}/search`);
+      collectPages(limit, MAX_PAGES, async (index) => {
+        const url = new URL(`${baseUrl(parts, "SEARXNG_URL", "")}/search`);
         url.searchParams.set("q", query);
         url.searchParams.set("format", "json");
         if (index > 0) url.searchParams.set("pageno", String(index + 1));
         const answer = await callForJson(parts, { url: url.href, service, signal, maxRedirects: 3 });
         if (!answer.ok && answer.failure.status === 403)
-          return fail("auth", "SearXNG refuses JSON answers.", {
+          return fail("auth", "SearXNG refuses JSON responses.", {
             status: 403,
             provider: service,
             hint: "Add `json` to search.formats in the server's settings.yml.",
           });
         if (!answer.ok) return answer;
-        const results = listOf(answer.value.results);
-        const silent = silentEngines(answer.value.unresponsive_engines);
+        const results = toFieldsList(answer.value.results);
+        const silent = formatEngines(answer.value.unresponsive_engines);
         if (index === 0 && results.length === 0 && silent !== "")
           return fail("server_error", `SearXNG got no answer from its engines (${silent}).`, { provider: service });
         const hits = results.map((hit) => ({
-          title: textOf(hit.title),
-          url: textOf(hit.url),
-          description: textOf(hit.content),
+          title: toText(hit.title),
+          url: toText(hit.url),
+          description: toText(hit.content),
         }));
         return { ok: true, value: { hits, more: true } };
       }),

@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openSettings } from "../config/api.ts";
-import { openHome } from "../home/api.ts";
-import { openPlugins } from "./api.ts";
-import { parseInstallSource } from "./install.ts";
+import { openPluginActions } from "../src/app/plugin-actions.ts";
+import { openSettings } from "../src/config/api.ts";
+import { openHome } from "../src/home/api.ts";
+import { parseInstallSource } from "../src/plugins/install.ts";
 
 const PATH = execFileSync("sh", ["-c", "echo $PATH"], { encoding: "utf8" }).trim();
 let root: string;
@@ -46,13 +46,13 @@ const installed = () => readdirSync(join(root, "home", "plugins")).filter((name)
 
 it("copies a folder, shows its note, names missing variables, and switches it on and off", async () => {
   source("hello", { requires_env: ["HELLO_KEY"] }, { "after-install.md": "Thanks!", "settings.json.example": "{}" });
-  const actions = openPlugins(home());
-  expect(actions.plan("./hello").join("\n")).toContain("run nothing of it now");
+  const actions = openPluginActions(home());
+  expect(actions.plan("./hello").join("\n")).toContain("run none of its code now");
   const outcome = await actions.install("./hello", { force: false });
   expect(outcome).toMatchObject({ note: "Thanks!", missingEnv: [{ name: "HELLO_KEY" }] });
   expect(installed()).toEqual(["hello"]);
   expect(existsSync(join(root, "home", "plugins", "hello", "settings.json"))).toBe(true);
-  await expect(actions.install("./hello", { force: false })).rejects.toThrow("is installed already");
+  await expect(actions.install("./hello", { force: false })).rejects.toThrow("is already installed");
   await actions.install("./hello", { force: true });
 
   await actions.enable("hello");
@@ -83,7 +83,7 @@ it("clones from git without running anything of it, and follows updates", async 
   git("init", "-q", "-b", "main");
   git("add", ".");
   git("commit", "-q", "-m", "one");
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   await actions.install(`file://${dir}`, { force: false });
   expect(installed()).toEqual(["from-git"]);
   writeFileSync(join(dir, "plugin.yaml"), JSON.stringify({ name: "from-git", version: "2.0.0", api: 1 }));
@@ -107,7 +107,7 @@ it("installs a package without its scripts", async () => {
   const hermes = { kind: "standalone", api: 1 };
   writeFileSync(join(dir, "package.json"), JSON.stringify({ ...manifest, hermes }));
   writeFileSync(join(dir, "index.js"), "export function register() {}");
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   const { plugin } = await actions.install("npm:./package", { force: false });
   expect(plugin).toMatchObject({ key: "hermes-pack", source: "npm" });
   expect(existsSync(join(root, "trapped"))).toBe(false);
@@ -121,14 +121,14 @@ it("installs a package without its scripts", async () => {
   expect(existsSync(join(root, "home", "plugins", "node_modules", "@somebody", "hermes-pack"))).toBe(false);
 }, 120_000);
 
-it("refuses what leads out of the plugins folder, and touches nothing there", async () => {
+it("refuses links and names that point out of the plugins folder", async () => {
   const secret = join(root, "secret.txt");
   writeFileSync(secret, "mine");
   const linked = source("linked");
   symlinkSync(secret, join(linked, "data.txt"));
   const evil = source("evil", { name: "../../escaped" });
-  const actions = openPlugins(home());
-  await expect(actions.install(linked, { force: true })).rejects.toThrow("leads out of its folder: data.txt");
+  const actions = openPluginActions(home());
+  await expect(actions.install(linked, { force: true })).rejects.toThrow("points out of its folder: data.txt");
   const { plugin } = await actions.install(evil, { force: true });
   expect(plugin.dir).toBe(join(root, "home", "plugins", "evil"));
   expect(existsSync(join(root, "escaped"))).toBe(false);
@@ -139,7 +139,7 @@ it("refuses what leads out of the plugins folder, and touches nothing there", as
 
 it("refuses what it cannot run before anything is replaced", async () => {
   source("good");
-  const actions = openPlugins(home());
+  const actions = openPluginActions(home());
   await actions.install("./good", { force: false });
   source("good", { api: 7 });
   await expect(actions.install("./good", { force: true })).rejects.toThrow("needs plugin API 7");
@@ -158,6 +158,6 @@ it("understands where a plugin comes from", () => {
     spec: "@scope/pack@^1.2.0",
     name: "@scope/pack",
   });
-  expect(() => parseInstallSource("npm:--prefix=/", here)).toThrow("is no package name");
-  expect(() => parseInstallSource("what is this", here)).toThrow("no plugin source");
+  expect(() => parseInstallSource("npm:--prefix=/", here)).toThrow("is not a package name");
+  expect(() => parseInstallSource("what is this", here)).toThrow("is not a plugin source");
 });

@@ -2,12 +2,19 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openSettings } from "../../config/api.ts";
-import { openHome } from "../../home/api.ts";
-import { openHooks } from "./api.ts";
-import { HookRunner } from "./hook-runner.ts";
-import { openShellHooks } from "./open-hooks.ts";
-import { matches, parseHookAnswer, readShellHooks, runShellHook, splitCommand } from "./shell-hook.ts";
+import { commandEnvironment } from "../src/app/command-environment.ts";
+import { openHookActions } from "../src/app/plugin-actions.ts";
+import { openSettings } from "../src/config/api.ts";
+import { openHome } from "../src/home/api.ts";
+import { HookRunner } from "../src/plugins/hooks/hook-runner.ts";
+import { openShellHooks } from "../src/plugins/hooks/open-hooks.ts";
+import {
+  matches,
+  parseHookAnswer,
+  readShellHooks,
+  runShellHook,
+  splitCommand,
+} from "../src/plugins/hooks/shell-hook.ts";
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 let folder: string;
@@ -42,7 +49,7 @@ async function open(config: object, env: { [name: string]: string } = {}, consen
   const notice = (text: string) => void notices.push(text);
   const runner = new HookRunner({ notice });
   const settings = (await openSettings(home).load()).config;
-  const options = { accept: false, notice, ...(consent ? { consent } : {}) };
+  const options = { accept: false, notice, consent, env: commandEnvironment(home, settings) };
   for (const source of await openShellHooks(home, settings, options)) runner.add(source);
   return { runner, notices, home };
 }
@@ -138,7 +145,7 @@ it("runs only what was allowed, and remembers the consent", async () => {
   expect(approvals).toMatchObject([
     { event: "on_session_start", command, script_mtime_at_approval: expect.any(String) },
   ]);
-  expect(await openHooks(home).revoke(command)).toBe(1);
+  expect(await openHookActions(home).revoke(command)).toBe(1);
   expect((await open(config)).runner.listens("on_session_start")).toBe(false);
 });
 
@@ -154,7 +161,7 @@ it("tries hooks out and finds what is wrong with them", async () => {
   const dull = script("dull.sh", "true");
   chmodSync(dull, 0o644);
   const home = homeWith({ hooks: { pre_tool_call: [{ command: good }, { command: dull }] }, hooks_auto_accept: true });
-  const actions = openHooks(home);
+  const actions = openHookActions(home);
   const trials = await actions.test("pre_tool_call", { tool: "terminal" });
   expect(trials[0]).toMatchObject({ code: 0, answer: { action: "block", message: "no" } });
   const { checks } = await actions.doctor();

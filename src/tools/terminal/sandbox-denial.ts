@@ -1,4 +1,4 @@
-// Reads from what a failed command printed which path the sandbox kept from it.
+// Finds in the output of a failed command the path that the sandbox denied.
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { PathRequest } from "./backend.ts";
@@ -10,7 +10,7 @@ const PATTERNS: readonly RegExp[] = [
   /(?:^|: )([^:'"\n]+): (?:Read-only file system|Permission denied|No such file or directory)/gm,
 ];
 
-function possible(path: string, mode: number): boolean {
+function hasAccess(path: string, mode: number): boolean {
   try {
     accessSync(path, mode);
     return true;
@@ -19,39 +19,39 @@ function possible(path: string, mode: number): boolean {
   }
 }
 
-/** A file that exists, or the folder in which it would be made. */
-function nearest(path: string): string {
+/** The path itself, or the nearest parent that exists. */
+function nearestExisting(path: string): string {
   let found = path;
   while (!existsSync(found) && dirname(found) !== found) found = dirname(found);
   return found;
 }
 
-export interface Limits {
+interface Limits {
   canRead(path: string): boolean;
   canWrite(path: string): boolean;
 }
 
-/** The first path in the output that the person could use and the sandbox could not. */
-export function refusedPath(output: string, folders: readonly string[], limits: Limits): PathRequest | undefined {
+/** The first path in the output that the user may access but the sandbox denies. */
+export function findDeniedPath(output: string, folders: readonly string[], limits: Limits): PathRequest | undefined {
   for (const pattern of PATTERNS) {
     for (const match of output.matchAll(pattern)) {
       for (const folder of folders) {
-        const options = judge(resolve(folder, (match[1] ?? "").trim()), match[0], limits);
-        if (options) return options;
+        const denied = checkPath(resolve(folder, (match[1] ?? "").trim()), match[0], limits);
+        if (denied) return denied;
       }
     }
   }
   return undefined;
 }
 
-function judge(path: string, message: string, limits: Limits): PathRequest | undefined {
+function checkPath(path: string, message: string, limits: Limits): PathRequest | undefined {
   const missing = /No such file|ENOENT|Errno 2\]/.test(message);
-  if (existsSync(path) && !limits.canRead(path) && possible(path, constants.R_OK)) {
+  if (existsSync(path) && !limits.canRead(path) && hasAccess(path, constants.R_OK)) {
     const access = /Read-only|EROFS|Errno 30/.test(message) ? "write" : "read";
     return { access, path };
   }
   if (missing) return undefined;
-  const target = nearest(path);
-  if (target === "/" || limits.canWrite(target) || !possible(target, constants.W_OK)) return undefined;
+  const target = nearestExisting(path);
+  if (target === "/" || limits.canWrite(target) || !hasAccess(target, constants.W_OK)) return undefined;
   return { access: "write", path: target };
 }
