@@ -3,8 +3,8 @@ import { closeSync, openSync } from "node:fs";
 import { basename } from "node:path";
 import { UserError } from "../core/failure.ts";
 import type { PluginDatabase, SqlValue } from "../core/plugin.ts";
-import { immediate, openDatabase } from "./sqlite/connection/driver.ts";
 import { isLocked } from "../lib/sqlite-error.ts";
+import { immediate, openDatabase } from "./sqlite/connection/driver.ts";
 
 const BUSY_MS = 2_000;
 
