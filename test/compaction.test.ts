@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Compressor } from "../src/context/compaction/compressor.ts";
 import { LosslessEngine } from "../src/context/compaction/lossless.ts";
+import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import { recallContextTool } from "../src/context/recall-context.ts";
 import type { ContextEngine } from "../src/core/context.ts";
 import { nobody } from "../src/core/human.ts";
@@ -97,7 +97,7 @@ for (const [name, make] of Object.entries(FAULTY)) {
     for (let seed = 1; seed <= CONVERSATIONS; seed++) {
       const side = make();
       const contextLength = WINDOWS[seed % WINDOWS.length] as number;
-      const engine = new Compressor({ contextLength, side, deadlineMs: 10 });
+      const engine = new SummaryEngine({ contextLength, side, deadlineMs: 10 });
       const result = await live(seed, engine, side);
       found += result.found;
       total += result.total;

@@ -1,7 +1,7 @@
 // Any log prefix × any crash point × any compaction cut becomes a request that the strict validators accept.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Compressor } from "../src/context/compaction/compressor.ts";
+import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import type { Message } from "../src/core/message.ts";
 import { textOf } from "../src/core/message.ts";
 import { projectMessages } from "../src/core/projection.ts";
@@ -119,7 +119,7 @@ test("any cut through a sound log, with or without a summary in front", () => {
 test("any log after compaction in a small window, however damaged; the last question survives", async () => {
   await fc.assert(
     fc.asyncProperty(anyLog, anyLog, async (first, second) => {
-      const engine = new Compressor({ contextLength: 4_096, settings: { threshold: 0.1, protectLastN: 3 } });
+      const engine = new SummaryEngine({ contextLength: 4_096, settings: { threshold: 0.1, protectLastN: 3 } });
       const question: Message = { role: "user", content: "which way, exactly?" };
       const once = await engine.compress([...first, question], { sessionId: "s", currentTokens: 9_000 });
       expect(complaints(once.messages)).toEqual([]);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Compressor } from "../src/context/compaction/compressor.ts";
+import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import { recallContextTool } from "../src/context/recall-context.ts";
 import { nobody } from "../src/core/human.ts";
 import type { Message } from "../src/core/message.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 test("with the real store and a dead summariser, facts of a twice compacted conversation are found again", async () => {
-  const engine = new Compressor({ contextLength: 32_768, side: deadSummariser() });
+  const engine = new SummaryEngine({ contextLength: 32_768, side: deadSummariser() });
   const started = longConversation(5, 16_000);
   await store.createSession({ id: "s0", source: "cli" });
   await store.appendMessages("s0", started.messages as unknown as NewMessage[]);

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { expect, it } from "vitest";
 import { openConversation } from "../src/agent/conversation.ts";
-import { Compressor } from "../src/context/compaction/compressor.ts";
+import { SummaryEngine } from "../src/context/compaction/summary-engine.ts";
 import { textOf } from "../src/core/message.ts";
 import type { ModelRequest } from "../src/core/provider.ts";
 import { estimateMessagesTokens, estimateSchemaTokens, estimateTextTokens } from "../src/core/tokens.ts";
@@ -46,7 +46,7 @@ const talk: Reply = (request, signal) => {
 it.each([8_000, 16_000, 32_000])("a window of %i tokens", async (window) => {
   await using bench = await openLoopFixture();
   const provider = scripted([talk]);
-  const engine = new Compressor({ contextLength: window, side: deafSide });
+  const engine = new SummaryEngine({ contextLength: window, side: deafSide });
   const conversation = await openConversation(bench.parts({ provider, engine, tools: [look] }));
   let splits = 0;
   for (let turn = 0; turn < 20; turn++) {
@@ -72,7 +72,7 @@ it("a window that was believed ten times too large is found out and respected", 
     const failure = { kind: "context_overflow", message: "prompt is too long" } as const;
     return sizeOf(request) > real ? fails(failure)(request, signal) : talk(request, signal);
   };
-  const engine = new Compressor({ contextLength: 160_000, side: deafSide });
+  const engine = new SummaryEngine({ contextLength: 160_000, side: deafSide });
   const conversation = await openConversation(bench.parts({ script: [strict], engine, tools: [look] }));
   for (let turn = 0; turn < 20; turn++) {
     const events = await collect(conversation.send(`Question ${turn}: what about it? ${"context ".repeat(20)}`));

@@ -1,4 +1,4 @@
-// Open todo items must outlive a compaction: they are said again in the new session.
+// Carries open todo items through a compaction: they are repeated in the new session.
 import type { Message, UserMessage } from "../core/message.ts";
 import { textOf } from "../core/message.ts";
 import { TODO_NOTE } from "../core/todo-note.ts";

@@ -52,7 +52,7 @@ describe("before a turn", () => {
     const order: string[] = [];
     const memory = {
       ...noMemory,
-      beforeCompress: async () => {
+      beforeCompaction: async () => {
         order.push("before");
         return "";
       },
@@ -212,7 +212,7 @@ describe("an engine or memory with wishes and faults", () => {
       carried = options.carry;
       return compress(messages, options);
     };
-    const memory = { ...noMemory, beforeCompress: async () => "The user's name is Ada." };
+    const memory = { ...noMemory, beforeCompaction: async () => "The user's name is Ada." };
     const conversation = await openConversation(bench.parts({ engine, memory, script: [says(LONG)] }));
     await collect(conversation.send("a"));
     await collect(conversation.send("b"));

@@ -13,7 +13,7 @@ import type { Turn } from "./turn-state.ts";
 import { ABORTED, orElse, untilAborted } from "./until-aborted.ts";
 
 /** A smaller saving is not worth a new session and a cold prompt cache. */
-const LEAST_SAVING = 0.02;
+const MIN_SAVING = 0.02;
 const MAX_PASSES_BEFORE_TURN = 3;
 const MAX_OVERFLOWS = 3;
 const OVERFLOW_KINDS: ReadonlySet<FailureKind> = new Set([
@@ -37,7 +37,7 @@ async function runEngine(
 ): Promise<CompressOutcome | typeof ABORTED> {
   const { engine, memory, log } = state;
   const { messages } = log;
-  const carry = await orElse(memory.beforeCompress(messages), request.signal, "");
+  const carry = await orElse(memory.beforeCompaction(messages), request.signal, "");
   const options = {
     currentTokens: requestTokens(state),
     sessionId: log.sessionId,
@@ -97,7 +97,7 @@ export async function compact(state: ConversationState, request: CompactionReque
   if (notice !== undefined) request.emit({ type: "notice", level: "warning", text: notice });
   const messages = withTodoNote(outcome.messages, todoNote(log.messages));
   const after = estimateMessagesTokens(messages);
-  if (outcome.messages === log.messages || messages.length === 0 || after > before * (1 - LEAST_SAVING))
+  if (outcome.messages === log.messages || messages.length === 0 || after > before * (1 - MIN_SAVING))
     return { ...unchanged, notice };
   const fromSessionId = log.sessionId;
   await startNextSession(state, messages, request);

@@ -1,4 +1,4 @@
-// Carries events from a running turn to the generator that hands them out.
+// Passes events from a running turn to the generator of `send`.
 
 export class EventQueue<T> {
   readonly #items: T[] = [];

@@ -7,7 +7,7 @@ import { newSessionId } from "../lib/ids.ts";
 import type { ConversationParts } from "./parts.ts";
 import { redactMessage } from "./redact-message.ts";
 
-const LONGEST_CHAIN = 100;
+const MAX_CHAIN = 100;
 
 export interface StoredMessage {
   readonly id: number;
@@ -192,7 +192,7 @@ export class MessageLog {
 /** The id of the first session of a compaction chain; it identifies the whole conversation. */
 export async function rootSession(store: SessionLog, row: SessionRow): Promise<string> {
   let current = row;
-  for (let hop = 0; hop < LONGEST_CHAIN && current.parent_session_id !== null; hop++) {
+  for (let hop = 0; hop < MAX_CHAIN && current.parent_session_id !== null; hop++) {
     const parent = await store.getSession(current.parent_session_id);
     if (parent === null || parent.end_reason !== "compression") break;
     if (parent.ended_at !== null && current.started_at < parent.ended_at) break;

@@ -150,7 +150,7 @@ class DeltaStream {
 
 const NO_RESULT: Failure = { kind: "unknown", message: "The model's answer ended without a result." };
 
-/** Never throws for provider errors; returns soon after the signal fires, whatever the provider does. */
+/** Never throws for provider errors; returns soon after the signal fires, even when the provider ignores it. */
 export async function callModel(turn: Turn, request: ModelRequest): Promise<CallResult> {
   const { signal } = turn;
   const deltas = new DeltaStream(turn);

@@ -1,21 +1,21 @@
-// Whether a conversation holds text from outside. It stays so for all its turns, through compactions and restarts:
-// the text, or a summary of it, is still in the window.
+// Records that a conversation contains untrusted text. That holds for all later turns, through compactions and
+// restarts: the text, or a summary of it, is still in the window.
 import type { Message } from "../core/message.ts";
 import type { SessionLog } from "../core/session.ts";
 import type { ToolResult } from "../core/tool.ts";
 
-/** Tools whose results other people wrote: pages, search results, servers of others. */
+/** Tools whose results other people wrote: web pages, search results, MCP servers. */
 const FOREIGN = /^(?:web_|browser_|mcp_|x_search)/;
 
-const keyOf = (conversationId: string) => `outside:${conversationId}`;
+const metaKey = (conversationId: string) => `outside:${conversationId}`;
 
-/** For sessions from before there was a record: the name of a tool whose stored result other people wrote. */
+/** For sessions without a record: the first stored result of a foreign tool. */
 function foreignTool(log: readonly Message[]): string | undefined {
   const found = log.find((message) => message.role === "tool" && FOREIGN.test(message.tool_name));
   return found?.role === "tool" ? `the result of ${found.tool_name}` : undefined;
 }
 
-/** Whether a result is other people's text: by its own word, else by the kind of tool. A web tool that failed read nothing. */
+/** Whether a result is untrusted: by its `trust`, else by the name of the tool. A failed web tool has read nothing. */
 export function isForeign(name: string, result: Pick<ToolResult, "trust" | "failed">): boolean {
   if (result.trust !== undefined) return result.trust === "untrusted";
   return FOREIGN.test(name) && !(result.failed && name.startsWith("web_"));
@@ -40,7 +40,7 @@ export class OutsideText {
   /** Reads the record of a resumed conversation, once. */
   async load(resumed: boolean, log: readonly Message[]): Promise<void> {
     if (this.#loaded) return;
-    if (resumed) this.#origin ??= (await this.#store.getMeta(keyOf(this.#conversationId))) || foreignTool(log);
+    if (resumed) this.#origin ??= (await this.#store.getMeta(metaKey(this.#conversationId))) || foreignTool(log);
     this.#loaded = true;
   }
 
@@ -48,6 +48,6 @@ export class OutsideText {
   async add(origin: string): Promise<void> {
     if (this.#origin !== undefined) return;
     this.#origin = origin;
-    await this.#store.setMeta(keyOf(this.#conversationId), origin);
+    await this.#store.setMeta(metaKey(this.#conversationId), origin);
   }
 }

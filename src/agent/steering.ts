@@ -1,10 +1,10 @@
-// Text that the person adds while a turn runs: it rides on the last tool result, or comes back unspent.
+// Guidance that the user sends while a turn runs: added to the last tool result, or returned at the end of the turn.
 import type { Content } from "../core/message.ts";
 
 export class Steering {
   #pending: string[] = [];
 
-  /** False for blank text: there is nothing to deliver. */
+  /** False for blank text. */
   add(text: string): boolean {
     const clean = text.trim();
     if (clean === "") return false;
@@ -12,7 +12,7 @@ export class Steering {
     return true;
   }
 
-  /** What waits, joined with line breaks; nothing waits afterwards. */
+  /** Removes and returns the pending texts, joined with line breaks. */
   take(): string | undefined {
     if (this.#pending.length === 0) return undefined;
     const text = this.#pending.join("\n");

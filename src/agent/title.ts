@@ -4,7 +4,7 @@ import { textOf } from "../core/message.ts";
 import type { ConversationState } from "./conversation-state.ts";
 
 const EXCERPT = 500;
-const LONGEST_TITLE = 80;
+const MAX_TITLE_CHARS = 80;
 const LAST_TURN_FOR_TITLES = 2;
 const TASK =
   "Name this conversation in 3 to 7 words, in the language of the user. Answer with the name only: no quotes, no full stop.";
@@ -18,7 +18,7 @@ export function cleanTitle(raw: string): string {
     .replace(/^title\s*:\s*/i, "")
     .replace(/^["'“”‘’«»`*]+|["'“”‘’«»`*]+$/g, "")
     .trim();
-  return plain.length > LONGEST_TITLE ? `${plain.slice(0, LONGEST_TITLE - 3)}...` : plain;
+  return plain.length > MAX_TITLE_CHARS ? `${plain.slice(0, MAX_TITLE_CHARS - 3)}...` : plain;
 }
 
 export function wantsTitle(log: readonly Message[]): boolean {

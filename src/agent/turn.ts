@@ -13,7 +13,7 @@ import { orElse } from "./until-aborted.ts";
 const SUMMARY_REQUEST: Message = {
   role: "user",
   content:
-    "You have used all the steps of this turn. Do not call tools. Say in a few sentences what you did, what you found, what is still open, and how to go on.",
+    "You have used all the steps of this turn. Do not call tools. Say in a few sentences what you did, what you found, what is still open, and how to continue.",
 };
 const SUMMARY_FALLBACK =
   "I used all the steps allowed for this turn and could not write a summary. Everything done so far is stored; send “continue” to resume.";

@@ -1,4 +1,4 @@
-// Waiting that an interrupt can end, also when the other side ignores its signal.
+// Waits that end with an abort signal, also when the work ignores it.
 
 export const ABORTED = Symbol("aborted");
 
@@ -13,7 +13,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, gra
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
   });
-  // Work that loses the race may still fail later; nobody is left to hear it.
+  // Work that loses the race may reject later, when nothing handles it any more.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, aborted]);
@@ -23,7 +23,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, gra
   }
 }
 
-/** The value of work that may not break a turn: `fallback` when it fails, hangs past the abort, or throws. */
+/** The result of optional work: `fallback` when it fails or has not ended at the abort. */
 export async function orElse<T>(work: Promise<T>, signal: AbortSignal, fallback: T): Promise<T> {
   try {
     const value = await untilAborted(work, signal);

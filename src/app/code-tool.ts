@@ -1,4 +1,4 @@
-// execute_code for one conversation: its scripts call the conversation's own tools, by the same rules as the model.
+// execute_code of one conversation: its scripts call the tools of the conversation, under the same rules as the model.
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { argumentProblems } from "../agent/tools/check-arguments.ts";
@@ -15,7 +15,7 @@ import { type Services, spillDir } from "./services.ts";
 
 type ScriptTools = Pick<Services, "hooks" | "redactor">;
 
-/** A hook may answer `{ action: "block", message }`. */
+/** The message of the first hook that answers `{ action: "block", message }`. */
 async function blocked(services: ScriptTools, name: string, call: JsonObject): Promise<string | undefined> {
   if (!services.hooks.listens("pre_tool_call")) return undefined;
   for (const answer of await services.hooks.run("pre_tool_call", call)) {
@@ -26,7 +26,7 @@ async function blocked(services: ScriptTools, name: string, call: JsonObject): P
   return undefined;
 }
 
-/** A script wants the text of a file, not the word that the conversation has read it already. */
+/** A script gets the text of a file also when the conversation has read it already. */
 function contextFor(name: string, context: ToolContext): ToolContext {
   if (name !== "read_file") return context;
   return { ...context, conversationId: `${context.conversationId}:${context.callId}` };
@@ -69,7 +69,7 @@ export function callFromScript(services: ScriptTools, box: () => ToolBox) {
   };
 }
 
-/** `names` are the conversation's tools, settled; `box` is asked at the first call, when it exists. */
+/** `names` are the tools of the conversation; `box` is called at the first call, when the tools are resolved. */
 export function codeTool({ services, builtins }: ConversationDeps, names: readonly string[], box: () => ToolBox): Tool {
   const { home, config, gate, redactor } = services;
   const { mode, timeout, max_tool_calls } = config.code_execution;

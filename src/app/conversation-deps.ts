@@ -1,4 +1,4 @@
-// What opening a conversation starts from: the program's services, its tools, and the state the tools share.
+// What opening a conversation needs: the services, the registered tools, and the state that the tools share.
 
 import type { Registry } from "../core/tool-registry.ts";
 import type { BuiltinState } from "./builtins.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type AgentConversation, openConversation } from "../agent/conversation.ts";
 import { createSessionId } from "../agent/message-log.ts";
-import { Compressor } from "../context/compaction/compressor.ts";
+import { SummaryEngine } from "../context/compaction/summary-engine.ts";
 import { withHints } from "../context/prompt/hinted-tools.ts";
 import { recallContextTool } from "../context/recall-context.ts";
 import type { ContextEngine } from "../core/context.ts";
@@ -56,7 +56,7 @@ async function openEngine(services: Services, connected: Connected, limits: Mode
     model: connected.provider.identity.model,
   });
   if (fromPlugin) return { engine: fromPlugin, side };
-  const engine = new Compressor({ contextLength: limits.contextLength, settings, side, redact });
+  const engine = new SummaryEngine({ contextLength: limits.contextLength, settings, side, redact });
   if (context.engine === "compressor") return { engine, side };
   return {
     engine,

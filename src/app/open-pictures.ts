@@ -1,12 +1,12 @@
-// Whether a model sees pictures, and who describes them for one that does not.
+// Whether a model accepts pictures, and descriptions of pictures for models that do not.
 import type { Config } from "../core/config/config.ts";
 import type { Pictures } from "../core/conversation.ts";
 import type { ModelIdentity, SideModel } from "../core/provider.ts";
 
 const TOKENS = 2_000;
 
-/** Families that take text only. Everybody else gets the picture; a refusal is noticed and the picture left out. */
-const BLIND = [
+/** Model families that accept text only. Others get the picture; when they refuse it, it is left out. */
+const TEXT_ONLY = [
   /deepseek/,
   /gpt-3\.5|gpt-oss|o1-mini|o3-mini/,
   /kimi-k2(?!\.[5-9])/,
@@ -17,15 +17,15 @@ const BLIND = [
   /(?:mixtral|codestral|devstral|mistral-(?:7b|nemo|large))/,
   /(?:hermes-[34]|phi-?[34](?!.*vision)|command-[ra]|starcoder|codellama)/,
 ];
-const SEES = /vision|-vl\b|pixtral|llava|moondream|omni/;
+const ACCEPTS_PICTURES = /vision|-vl\b|pixtral|llava|moondream|omni/;
 
 export function seesPictures({ model, transport }: ModelIdentity): boolean {
   const name = model.toLowerCase();
   if (transport === "offline") return false;
-  return SEES.test(name) || !BLIND.some((family) => family.test(name));
+  return ACCEPTS_PICTURES.test(name) || !TEXT_ONLY.some((family) => family.test(name));
 }
 
-/** `auto`: a configured side model describes; else the model itself looks, if it can. */
+/** `auto`: a configured vision model describes the picture; otherwise the model gets it, if it accepts pictures. */
 export function picturesFor(config: Config, identity: ModelIdentity, side: SideModel): Pictures {
   const { provider, model, base_url: baseUrl } = config.auxiliary.vision;
   const named = (provider !== "auto" && provider !== "") || model !== "" || baseUrl !== "";
@@ -34,7 +34,7 @@ export function picturesFor(config: Config, identity: ModelIdentity, side: SideM
     native: mode === "native" || (mode === "auto" && !named && seesPictures(identity)),
     describe: async (url, signal) => {
       const prompt =
-        "Describe this picture for somebody who cannot see it: what it shows, every text in it word for word, and details that matter.";
+        "Describe this picture for someone who cannot see it: what it shows, every text in it word for word, and details that matter.";
       const request = { task: "vision", prompt, images: [url], maxOutputTokens: TOKENS, temperature: 0.1 };
       const answer = await side.ask(request, signal);
       return answer.ok ? { ok: true, text: answer.text } : { ok: false, reason: answer.failure.message };

@@ -1,4 +1,4 @@
-// The system prompt of a new session, from this home, this machine and this conversation's tools.
+// Builds the system prompt of a new session from the home, the machine and the tools of the conversation.
 import { release, type } from "node:os";
 import { buildSystemPrompt } from "../context/prompt/prompt.ts";
 import type { ConversationOptions } from "../core/conversation.ts";
@@ -17,13 +17,13 @@ export interface PromptSources {
   readonly memory: Memory;
   readonly cwd: string;
   sessionId(): string;
-  /** Filled with the size of each tier, for the person. */
+  /** Filled with the tokens of each part, for display. */
   readonly parts: PromptPart[];
 }
 
 const SYSTEMS: { readonly [type: string]: string } = { Darwin: "macOS", Windows_NT: "Windows" };
 
-/** Called once per session; the text is stored with it and never rebuilt while it lives. */
+/** Called once per session; the text is stored with the session and not built again. */
 export async function systemPromptFor(
   services: Services,
   options: ConversationOptions,
@@ -40,11 +40,11 @@ export async function systemPromptFor(
     toolNames: sources.toolbox.schemas.map((schema) => schema.name),
     memory,
     skillsIndex,
-    environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, ...(shell ? { shell } : {}) },
+    environment: { os: `${SYSTEMS[type()] ?? type()} ${release()}`, cwd: sources.cwd, shell },
     now: new Date(),
-    ...(config.timezone ? { timeZone: config.timezone } : {}),
-    ...(options.passSessionId ? { sessionId: sources.sessionId() } : {}),
-    ...(options.instructions ? { extra: options.instructions } : {}),
+    timeZone: config.timezone || undefined,
+    sessionId: options.passSessionId ? sources.sessionId() : undefined,
+    extra: options.instructions || undefined,
     scan,
     contextFiles: options.ignoreRules !== true,
     projectFiles: options.noProjectFiles !== true,

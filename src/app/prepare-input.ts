@@ -1,4 +1,4 @@
-// What a person typed, with its `@` references attached.
+// Expands the `@` references of user input.
 import { homedir } from "node:os";
 import type { OpenedConversation } from "../core/conversation.ts";
 import type { PreparedInput } from "./app.ts";
@@ -23,7 +23,7 @@ async function fetchPage(services: Services, url: string, signal: AbortSignal): 
   return page.title === "" ? page.content : `${page.title}\n\n${page.content}`;
 }
 
-/** The reason why read_file would not simply read it. */
+/** Why the path must not be attached: the reason for which read_file would ask or refuse. */
 async function refusal(services: Services, path: string): Promise<string | undefined> {
   const { createPathGuard } = await import("../security/path-guard.ts");
   const { home } = services;

@@ -1,4 +1,4 @@
-// What one running program holds for all its conversations: opened once, handed to the builtins, closed together.
+// The services that all conversations of a program share.
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import type { Home } from "../core/home.ts";
@@ -35,7 +35,7 @@ export interface Services {
   readonly urls: UrlPolicy;
   readonly hooks: Hooks;
   readonly scan: Scan;
-  /** Null when no plugin is wanted. */
+  /** Null when no plugin is configured. */
   readonly plugins: PluginHost | null;
   readonly skills: LazySkills;
   readonly cron: JobAccess;
@@ -43,7 +43,7 @@ export interface Services {
   notice(text: string): void;
 }
 
-/** Tool output that is too large for the window; kept with the home, readable by its owner only. */
+/** The folder for tool output that is too large for the window; readable by the owner only. */
 export function spillDir(home: Home, conversationId: string): string {
   return join(home.path, "cache", "tool-results", conversationId.replaceAll(/[^\w-]/g, "_"));
 }

@@ -36,10 +36,10 @@ function modelFor({ deps, options }: Parent) {
 async function openChild(parent: Parent, child: Parameters<OpenChild>[0]): Promise<Conversation> {
   const { deps, limits, side } = parent;
   const { services, registry, builtins } = deps;
-  const [{ openConversation }, { noMemory }, { Compressor }] = await Promise.all([
+  const [{ openConversation }, { noMemory }, { SummaryEngine }] = await Promise.all([
     import("../agent/conversation.ts"),
     import("../agent/delegation/no-memory.ts"),
-    import("../context/compaction/compressor.ts"),
+    import("../context/compaction/summary-engine.ts"),
   ]);
   const connected = await services.models.connect(modelFor(parent));
   const own = [...parent.own, await subagents(parent)];
@@ -54,7 +54,7 @@ async function openChild(parent: Parent, child: Parameters<OpenChild>[0]): Promi
     {
       store: services.store,
       provider: connected.provider,
-      engine: new Compressor({ contextLength: limits.contextLength, side }),
+      engine: new SummaryEngine({ contextLength: limits.contextLength, side }),
       toolbox: await registry.box(names, own),
       memory: noMemory,
       hooks: services.hooks,

@@ -1,4 +1,4 @@
-// Every tool that a conversation could have, with its availability: what is registered, and what each one gets made.
+// Every tool that a conversation could have, with its availability: registered ones and those created per conversation.
 import { nobody } from "../core/human.ts";
 import type { Tool } from "../core/tool.ts";
 import type { ToolState } from "../core/tool-registry.ts";
@@ -8,7 +8,7 @@ import { ownTools } from "./open-conversation.ts";
 import { openMemory } from "./open-memory.ts";
 import { delegation } from "./subagents.ts";
 
-const NO_CHILD = () => Promise.reject(new Error("this tool is only shown, not run"));
+const NO_CHILD = () => Promise.reject(new Error("This tool is only listed, not run."));
 
 async function conversationTools(deps: ConversationDeps): Promise<Tool[]> {
   const { services, registry } = deps;

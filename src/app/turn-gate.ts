@@ -1,4 +1,4 @@
-// The gate as a conversation holds it: a new turn starts clean there and for checkpoints.
+// The gate of a conversation: a new turn also starts a new checkpoint.
 import type { Gate } from "../core/gate.ts";
 import type { ConversationDeps } from "./conversation-deps.ts";
 

@@ -1,7 +1,7 @@
 // Cutting text to a size so that the reader can see where something is missing.
 import { estimateTextTokens } from "../core/tokens.ts";
 
-/** Never leaves half a surrogate pair behind. */
+/** Never splits a surrogate pair. */
 function safeEnd(text: string, end: number): number {
   const code = text.charCodeAt(end - 1);
   return end < text.length && code >= 0xd800 && code <= 0xdbff ? end - 1 : end;

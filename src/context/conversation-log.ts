@@ -27,11 +27,11 @@ export async function compactionChain(store: LogStore, sessionId: string): Promi
   return chain;
 }
 
-async function rowsOf(store: LogStore, sessionId: string): Promise<MessageRow[]> {
+async function readRows(store: LogStore, sessionId: string): Promise<MessageRow[]> {
   const rows: MessageRow[] = [];
   for (;;) {
     const afterId = rows.at(-1)?.id;
-    const page = await store.getMessages(sessionId, { limit: PAGE, ...(afterId === undefined ? {} : { afterId }) });
+    const page = await store.getMessages(sessionId, { limit: PAGE, afterId });
     rows.push(...page);
     if (page.length < PAGE) return rows;
   }
@@ -54,7 +54,7 @@ function rowKey(row: MessageRow): string {
   return calls === "" ? `${row.role} ${rowText(row)}` : `calls ${calls}`;
 }
 
-/** The row with the words of the user that share a message with a summary; undefined when nothing else is in it. */
+/** The row with the user's text only, where a message also has a summary; undefined when it has nothing else. */
 function isNote(row: MessageRow): boolean {
   const message = { role: row.role, content: rowText(row) } as Message;
   return findSummary(message) !== undefined || isCarriedNote(message);
@@ -68,7 +68,7 @@ export async function readConversation(store: LogStore, sessionId: string): Prom
   const known = new Set<string>();
   for (const id of await compactionChain(store, sessionId)) {
     let carried = turns.length > 0;
-    for (const row of await rowsOf(store, id)) {
+    for (const row of await readRows(store, id)) {
       if (!ROLES.includes(row.role) || isNote(row)) continue;
       const key = rowKey(row);
       if (carried && known.has(key)) continue;

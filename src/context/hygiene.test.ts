@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { workingSummariser } from "../../test/kit/summarisers.ts";
 import type { Message } from "../core/message.ts";
-import { Compressor } from "./compaction/compressor.ts";
+import { SummaryEngine } from "./compaction/summary-engine.ts";
 import { needsHygiene, runHygiene } from "./hygiene.ts";
 
 const talk = (count: number): Message[] =>
@@ -23,7 +23,7 @@ test("hygiene starts at 85 % of the window and at four messages", () => {
 test("hygiene hands back a shorter list and leaves the given one alone", async () => {
   const messages = talk(60);
   const copy = structuredClone(messages);
-  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const result = await runHygiene(
     engine,
     { messages, contextLength: 16_384, enabled: true, lastPromptTokens: 15_500 },

@@ -1,8 +1,8 @@
-// The gateway's safety net before a turn: a chat that grew too large while nobody compacted it. Changes nothing by itself.
+// The gateway's check before a turn: whether a chat has grown so large that it must be compacted first. Changes nothing.
 import type { CompressOptions, CompressOutcome, ContextEngine } from "../core/context.ts";
 import type { Message } from "../core/message.ts";
 import { estimateMessagesTokens } from "../core/tokens.ts";
-import { DEFAULT_COMPRESSION } from "./compaction/budget.ts";
+import { DEFAULT_COMPACTION } from "./compaction/budget.ts";
 
 const HYGIENE_SHARE = 0.85;
 const WARN_SHARE = 0.95;
@@ -11,7 +11,7 @@ const MIN_MESSAGES = 4;
 export interface HygieneState {
   readonly messages: readonly Message[];
   readonly contextLength: number;
-  /** What the provider reported for the last turn; the estimate stands in when it is absent or 0. */
+  /** What the provider reported for the last turn; the estimate is used when it is absent or 0. */
   readonly lastPromptTokens?: number | undefined;
   /** `compression.enabled`. */
   readonly enabled: boolean;
@@ -22,16 +22,16 @@ export interface HygieneState {
 /** True at 85 % of the window, or at the hard message limit; never for fewer than four messages. */
 export function needsHygiene(state: HygieneState): boolean {
   if (!state.enabled || state.messages.length < MIN_MESSAGES) return false;
-  const limit = state.hardMessageLimit ?? DEFAULT_COMPRESSION.hygieneHardMessageLimit;
-  return state.messages.length >= limit || tokensOf(state) >= state.contextLength * HYGIENE_SHARE;
+  const limit = state.hardMessageLimit ?? DEFAULT_COMPACTION.hygieneHardMessageLimit;
+  return state.messages.length >= limit || countTokens(state) >= state.contextLength * HYGIENE_SHARE;
 }
 
-function tokensOf(state: HygieneState): number {
+function countTokens(state: HygieneState): number {
   return state.lastPromptTokens || estimateMessagesTokens(state.messages);
 }
 
 export interface HygieneResult {
-  /** What the conversation should go on with, in a new session; the old one keeps every row. */
+  /** The messages to continue with in a new session; the old one keeps every row. */
   readonly outcome: CompressOutcome;
   readonly warning?: string | undefined;
 }
@@ -43,7 +43,7 @@ export async function runHygiene(
   options: CompressOptions,
 ): Promise<HygieneResult | null> {
   if (!needsHygiene(state)) return null;
-  const before = tokensOf(state);
+  const before = countTokens(state);
   const outcome = await engine.compress(state.messages, { currentTokens: before, ...options });
   if (outcome.messages === state.messages) return null;
   const saved = estimateMessagesTokens(state.messages) - estimateMessagesTokens(outcome.messages);

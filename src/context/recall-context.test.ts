@@ -4,7 +4,7 @@ import { workingSummariser } from "../../test/kit/summarisers.ts";
 import { nobody } from "../core/human.ts";
 import type { Message } from "../core/message.ts";
 import type { ToolContext } from "../core/tool.ts";
-import { Compressor } from "./compaction/compressor.ts";
+import { SummaryEngine } from "./compaction/summary-engine.ts";
 import { recallContextTool } from "./recall-context.ts";
 
 function context(sessionId: string): ToolContext {
@@ -27,7 +27,7 @@ const talk = (count: number, tag: string): Message[] =>
 /** Two compactions: three sessions in a chain, whose turns are numbered through. */
 async function compactedTwice() {
   const store = new LogStore();
-  const engine = new Compressor({ contextLength: 8_192, side: workingSummariser() });
+  const engine = new SummaryEngine({ contextLength: 8_192, side: workingSummariser() });
   let messages: readonly Message[] = talk(60, "alpha");
   store.open("s0");
   store.append("s0", messages);

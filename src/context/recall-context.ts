@@ -34,7 +34,7 @@ function head(turn: LoggedTurn) {
   return { turn: number, id: row.id, role: row.role, ...(row.tool_name === null ? {} : { tool: row.tool_name }) };
 }
 
-/** The passage of a text that holds most of the words. */
+/** The passage of a text that contains most of the search words. */
 function excerpt(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   const at = words.map((word) => lower.indexOf(word)).filter((index) => index >= 0);
@@ -42,9 +42,9 @@ function excerpt(text: string, words: readonly string[]): string {
   return `${start > 0 ? "…" : ""}${clip(text.slice(start).trim(), EXCERPT)}`;
 }
 
-const wordsOf = (query: string) => [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_.-]{2,}/gu) ?? [])];
+const splitWords = (query: string) => [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_.-]{2,}/gu) ?? [])];
 
-/** Without the index: turns ranked by how many of the words they hold, newer first among equals. */
+/** Without the index: turns ranked by the number of search words they contain, newer ones first among equals. */
 export function rankTurns(turns: readonly LoggedTurn[], words: readonly string[]): LoggedTurn[] {
   if (words.length === 0) return [];
   const scored = turns.map((turn) => {
@@ -57,7 +57,7 @@ export function rankTurns(turns: readonly LoggedTurn[], words: readonly string[]
     .map((entry) => entry.turn);
 }
 
-/** Hits of the index first, then turns that hold some of the words. */
+/** Hits of the index first, then turns that contain some of the search words. */
 export async function searchConversation(
   store: LogStore,
   turns: readonly LoggedTurn[],
@@ -71,7 +71,7 @@ export async function searchConversation(
     const turn = byId.get(hit.id);
     if (turn !== undefined) found.add(turn);
   }
-  for (const turn of rankTurns(turns, wordsOf(query))) {
+  for (const turn of rankTurns(turns, splitWords(query))) {
     if (found.size >= HITS) break;
     found.add(turn);
   }
@@ -79,7 +79,7 @@ export async function searchConversation(
 }
 
 async function search(store: LogStore, turns: readonly LoggedTurn[], query: string): Promise<ToolResult> {
-  const words = wordsOf(query);
+  const words = splitWords(query);
   const hits = await searchConversation(store, turns, query);
   if (hits.length === 0) {
     return jsonResult({

@@ -1,4 +1,4 @@
-// The context engine: decides when a conversation is too long and what stands in for the old part.
+// The context engine: decides when a conversation is compacted and what replaces the older part.
 import type { JsonObject, Message } from "./message.ts";
 import type { ToolSchema } from "./provider.ts";
 
@@ -19,7 +19,7 @@ export interface EngineStatus {
 export interface CompressOptions {
   readonly currentTokens?: number | undefined;
   readonly focusTopic?: string | undefined;
-  /** Text that memory providers want kept (`onPreCompress`). */
+  /** Text of memory providers that the summary must contain (`onPreCompress`). */
   readonly carry?: string | undefined;
   readonly sessionId: string;
   readonly signal?: AbortSignal | undefined;
@@ -28,10 +28,10 @@ export interface CompressOptions {
 export interface CompressOutcome {
   /** A valid sequence: pairs intact, roles in order. The same array when nothing was gained. */
   readonly messages: readonly Message[];
-  /** Which rung of the ladder did it: `none`, `prune`, `summary`, `chunked_summary`, `extract` … */
+  /** The method used: `none`, `prune`, `summary`, `chunked_summary`, `extract` … */
   readonly method: string;
   readonly modelCalls: number;
-  /** For the person, when the result is worse than usual. */
+  /** A notice for the user when the result is worse than usual. */
   readonly notice?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface ContextEngine {
   onSessionReset?(): void;
   updateModel?(model: string, contextLength: number): void;
   getToolSchemas?(): readonly ToolSchema[];
-  /** Answers with JSON text. */
+  /** Returns JSON text. */
   handleToolCall?(name: string, args: JsonObject, context: EngineToolContext): Promise<string>;
   getStatus?(): EngineStatus;
 }

@@ -1,4 +1,4 @@
-// What a conversation tells its surface. A closed union of plain data.
+// The events of a conversation: a closed union of plain data.
 import type { Failure } from "./failure.ts";
 import type { Message } from "./message.ts";
 import type { ModelIdentity } from "./provider.ts";
@@ -8,7 +8,7 @@ export type TurnEnd = "done" | "interrupted" | "budget" | "failed";
 
 export type AgentEvent =
   | { readonly type: "delta"; readonly kind: "text" | "reasoning"; readonly text: string }
-  /** The streamed text since the last message is void; an answer starts over. */
+  /** The streamed text since the last message is invalid: the answer is streamed again from the start. */
   | { readonly type: "restarted" }
   /** Emitted only after the row is durable. `id` is its row id in the store. */
   | { readonly type: "message"; readonly id: number; readonly message: Message }
@@ -30,7 +30,7 @@ export type AgentEvent =
     }
   | { readonly type: "retrying"; readonly failure: Failure; readonly attempt: number; readonly inMs: number }
   | { readonly type: "fallback"; readonly from: ModelIdentity; readonly to: ModelIdentity; readonly failure: Failure }
-  /** The conversation goes on in session `sessionId` with fewer tokens. */
+  /** The conversation was compacted and continues in session `sessionId`. */
   | {
       readonly type: "compressed";
       readonly fromSessionId: string;
@@ -39,7 +39,7 @@ export type AgentEvent =
       readonly afterTokens: number;
       readonly method: string;
     }
-  /** For the person, never for the model: pressure, degraded storage, an unpriced model. */
+  /** For the user, never for the model: a nearly full window, degraded storage, a model without a price. */
   | { readonly type: "notice"; readonly level: "info" | "warning"; readonly text: string }
   | { readonly type: "approval_needed"; readonly callId: string; readonly action: string; readonly reason: string }
   | {
@@ -59,8 +59,8 @@ export type AgentEvent =
       readonly usage: Usage;
       readonly cost: Cost;
       readonly failure?: Failure | undefined;
-      /** For the person, beside the text: why the answer may be incomplete although the turn is done. */
+      /** A note for the user: why the answer may be incomplete although the turn is done. */
       readonly note?: string | undefined;
-      /** Steering text that found no tool result to land on: send it as the next message. */
+      /** Steering text that could not be delivered because no tool ran: send it as the next message. */
       readonly undelivered?: string | undefined;
     };

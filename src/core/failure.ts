@@ -1,4 +1,4 @@
-// Expected trouble as data. A Failure travels in events and results; only bugs are thrown.
+// Expected errors as data. A Failure is part of events and results; only bugs are thrown.
 
 export type FailureKind =
   | "thinking_signature"
@@ -24,9 +24,9 @@ export type FailureKind =
 
 export interface Failure {
   readonly kind: FailureKind;
-  /** One sentence for the person: what happened, without secrets. */
+  /** One sentence for the user: what happened, without secrets. */
   readonly message: string;
-  /** What the person can do about it; names a command or a setting. */
+  /** What the user can do about it; names a command or a setting. */
   readonly hint?: string | undefined;
   readonly status?: number | undefined;
   /** How long the provider asked us to wait. */
@@ -37,7 +37,7 @@ export interface Failure {
   readonly limitTokens?: number | undefined;
 }
 
-/** An error whose text is meant for the person: printed without a stack, with its hint, and exit code `exitCode`. */
+/** An error whose text is meant for the user: printed with its hint and without a stack; sets the exit code. */
 export class UserError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
@@ -53,7 +53,7 @@ export class UserError extends Error {
   }
 }
 
-/** What went wrong and what helps, as sentences. */
+/** The message and the hint as sentences. */
 export function formatFailure({
   message,
   hint,
@@ -66,7 +66,7 @@ export function formatFailure({
   return `${said}${/[!?]$/.test(said) ? "" : "."} ${hint}`;
 }
 
-/** The same for whatever was thrown. */
+/** The same for any thrown value. */
 export function errorMessage(error: unknown): string {
   if (error instanceof UserError) return formatFailure(error);
   return error instanceof Error ? error.message : String(error);

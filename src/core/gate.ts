@@ -19,7 +19,7 @@ export type Intent =
       /** False when the script would run without a sandbox. */
       readonly contained?: boolean | undefined;
     }
-  /** Text for the standard input of a program that already runs. */
+  /** Text for the standard input of a running program. */
   | {
       readonly kind: "input";
       /** The command that started the program. */
@@ -45,7 +45,7 @@ export type Intent =
   | { readonly kind: "fetch"; readonly url: string }
   /** A message to another user; untrusted text must not cause one without approval. */
   | { readonly kind: "send"; readonly to: string; readonly summary: string }
-  /** A durable change that injected text must not make: memory, skill, cron, config. */
+  /** A lasting change that injected text must not make: memory, skill, cron, config. */
   | {
       readonly kind: "durable";
       readonly what: "memory" | "skill" | "cron" | "config";
@@ -89,6 +89,6 @@ export type Judge = (
 
 export interface Gate {
   check(intent: Intent, context: GateContext): Promise<Verdict>;
-  /** Denials are remembered for one turn; a new turn starts clean. */
+  /** Clears the denials of the previous turn. */
   beginTurn(sessionId: string): void;
 }

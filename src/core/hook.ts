@@ -1,4 +1,4 @@
-// Hooks: the moments at which plugins and shell hooks may look, block, change or add. Names are part of the format.
+// Hooks: the points at which plugins and shell hooks may observe, block, change or add. The names are those of v0.14.
 import type { Json, JsonObject } from "./message.ts";
 
 export const HOOK_NAMES = [
@@ -24,14 +24,14 @@ export const HOOK_NAMES = [
 
 export type HookName = (typeof HOOK_NAMES)[number];
 
-/** What a hook may answer: nothing, a text (transform, context), or an object such as `{ action: "block", message }`. */
+/** The result of a hook: nothing, a text (transform, context), or an object such as `{ action: "block", message }`. */
 export type HookAnswer = Json | undefined;
 
 /** Runs every registered callback in order, time-limited and isolated: one that throws or hangs is reported and skipped. */
 export interface Hooks {
-  /** Answers of the callbacks that gave one, in registration order. */
+  /** The results of the callbacks that returned one, in registration order. */
   run(name: HookName, args: JsonObject): Promise<readonly Json[]>;
-  /** False when nobody listens: callers skip building costly arguments. */
+  /** False when no callback is registered: callers then skip building costly arguments. */
   listens(name: HookName): boolean;
 }
 

@@ -1,15 +1,15 @@
-// The person at a surface. Each surface supplies one; cron jobs and subagents get one that denies.
+// The user as the agent can ask them. Each surface provides one; for cron jobs and subagents nobody can answer.
 
 export interface ApprovalRequest {
-  /** What will happen, in words: the command, the file, the address. */
+  /** A description of the action: the command, the file, the address. */
   readonly action: string;
   /** Why the gate stopped it. */
   readonly reason: string;
-  /** The parts of the action that the gate stopped, as far as they are known: a long action hides them. */
+  /** The parts of the action that the gate stopped, where known; in a long action they are hard to see. */
   readonly flagged?: readonly string[] | undefined;
-  /** Stable key of the intent: what an allow-list entry remembers. */
+  /** Stable key of the intent, as allow-list entries store it. */
   readonly intent: string;
-  /** Choices that make sense here; `always` is left out for one-off risks. */
+  /** The choices to offer; without `always` for one-off risks. */
   readonly choices: readonly ApprovalChoice[];
   readonly toolName: string;
 }
@@ -18,11 +18,11 @@ export type ApprovalChoice = "once" | "session" | "always" | "deny";
 
 export type ApprovalAnswer =
   | { readonly choice: ApprovalChoice }
-  /** Nobody answered in time, or nobody is there: a recorded denial. */
+  /** There was no answer in time, or no user to ask. Recorded as a denial. */
   | {
       readonly choice: "deny";
       readonly unattended: true;
-      /** Why nobody answered, for the model, as a sentence; absent when the time ran out. */
+      /** Why there was no answer, as a sentence for the model; absent for a time-out. */
       readonly why?: string | undefined;
     };
 
@@ -32,24 +32,24 @@ export interface ClarifyRequest {
 }
 
 export interface Human {
-  /** False where no person can answer: then dangerous means denied. */
+  /** False where no user can answer: dangerous actions are then denied. */
   readonly present: boolean;
-  /** Where the questions appear, for those who watch approvals: `gateway`; the terminal when absent. */
+  /** Where the questions appear, for hooks: `gateway`; the terminal when absent. */
   readonly surface?: string | undefined;
   /** Where nobody can answer: why, for the model, as the end of a sentence ("no user is available to approve it"). */
   readonly absence?: string | undefined;
-  /** The turn is for somebody who is not the owner: tools read nothing of Hermes' homes and no secret files. */
+  /** The turn is for a user who is not the owner: tools must not read Hermes' homes or secret files. */
   readonly guest?: boolean | undefined;
-  /** Told of a question that was not asked, because nobody is there, and counts as a no. */
+  /** Called instead of `approve` where no user can answer; the request is denied. */
   unasked?(request: ApprovalRequest): void;
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
-  /** Null when nobody answers. */
+  /** Null when there is no answer. */
   clarify(request: ClarifyRequest, signal: AbortSignal): Promise<string | null>;
   /** Reads a secret without echo; null when refused or impossible. It never reaches the model. */
   secret(prompt: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** For runs without a person: denies, answers nothing, gives no secret. */
+/** For runs without a user: denies every request and returns no answers and no secrets. */
 export const nobody: Human = {
   present: false,
   approve: async () => ({ choice: "deny", unattended: true }),
@@ -57,13 +57,13 @@ export const nobody: Human = {
   secret: async () => null,
 };
 
-/** Whether somebody is there, and what happens when not: for those who wrap a person's answers. */
+/** The properties other than the three questions, for wrappers around a `Human`. */
 export function presenceOf(human: Human): Pick<Human, "present" | "surface" | "absence" | "guest" | "unasked"> {
   return {
     present: human.present,
-    ...(human.surface === undefined ? {} : { surface: human.surface }),
-    ...(human.absence === undefined ? {} : { absence: human.absence }),
-    ...(human.guest ? { guest: true } : {}),
+    surface: human.surface,
+    absence: human.absence,
+    guest: human.guest,
     unasked: (request) => human.unasked?.(request),
   };
 }

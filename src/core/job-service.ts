@@ -1,13 +1,13 @@
-// What a surface or a server may do with scheduled jobs. Handed over by app/.
+// Scheduled jobs as surfaces and servers use them.
 import type { Job } from "./job.ts";
 
-/** Fields that are absent stay as they are; an empty text or list clears. */
+/** Absent fields stay unchanged; an empty text or list clears the field. */
 export interface JobInput {
   readonly schedule?: string | undefined;
   readonly timezone?: string | undefined;
   readonly prompt?: string | undefined;
   readonly name?: string | undefined;
-  /** Zero or less: for ever. */
+  /** Zero or less: without a limit. */
   readonly repeat?: number | undefined;
   readonly deliver?: string | undefined;
   readonly skills?: readonly string[] | undefined;
@@ -23,16 +23,16 @@ export interface JobInput {
   readonly catch_up_limit?: number | undefined;
 }
 
-/** Every change is checked first; trouble is a UserError and changes nothing. */
+/** Every change is validated first; an invalid one throws a UserError and changes nothing. */
 export interface JobService {
   list(): Promise<readonly Job[]>;
   create(options: JobInput): Promise<Job>;
   update(id: string, options: JobInput): Promise<Job>;
   pause(id: string, reason?: string): Promise<Job>;
   resume(id: string): Promise<Job>;
-  /** Due now: whoever ticks next runs it. */
+  /** Makes the job due now; the next tick of any process runs it. */
   trigger(id: string): Promise<Job>;
   remove(id: string): Promise<Job>;
-  /** Why nothing runs jobs at the moment; undefined when something does. */
+  /** Why no process runs jobs now; undefined when one does. */
   tickerProblem(): Promise<string | undefined>;
 }

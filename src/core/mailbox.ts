@@ -1,4 +1,4 @@
-// The durable inbox and outbox of the gateway: what arrived and is not done, what must be sent and is not.
+// The durable inbox and outbox of the gateway.
 import type { Button, Destination, InboundEvent, MediaKind } from "./platform.ts";
 
 /** How an inbound event ended. */
@@ -46,7 +46,7 @@ export type OutboxPayload =
       readonly caption?: string | undefined;
       readonly replyTo?: string | undefined;
     }
-  /** The last words of a message that is on the screen already. */
+  /** The final text of a message that is displayed already. */
   | {
       readonly type: "edit";
       readonly messageId: string;
@@ -55,18 +55,18 @@ export type OutboxPayload =
     };
 
 export interface NewOutgoing {
-  /** Unique for ever: the same key is sent once, however often it is asked for. */
+  /** Unique: a message with the same key is sent once, however often it is enqueued. */
   readonly key: string;
   readonly platform: string;
   readonly to: Destination;
   readonly payload: OutboxPayload;
-  /** Worth nothing after a crash: acknowledgements, progress, questions of a turn that died. */
+  /** Dropped after a crash: acknowledgements, progress, questions of a turn that no longer runs. */
   readonly ephemeral?: boolean | undefined;
 }
 
 export interface OutboxRow extends NewOutgoing {
   readonly id: number;
-  /** `sending` means that a request may have left; seen after a crash, its end is unknown. */
+  /** `sending`: a request may have been sent; after a crash its outcome is unknown. */
   readonly state: "queued" | "sending" | "sent" | "failed";
   readonly attempts: number;
   readonly mark: string | null;
@@ -87,11 +87,11 @@ export interface MailboxCounts {
 }
 
 /**
- * A resolved write is on disk; `begin`, `sent` and `setMemory`, which can be found out again, are only safe from the end
+ * A resolved write is on disk; `begin`, `sent` and `setMemory`, which can be reconstructed, only survive the end
  * of the process until the next of the others. Calls that arrive together share one transaction.
  */
 export interface Mailbox {
-  /** Keeps what is new, in order; events whose key is known are left out of the answer. */
+  /** Stores new events, in order; events whose key is known are not returned. */
   accept(platform: string, events: readonly InboundEvent[]): Promise<InboxRow[]>;
   /** Everything that is not done, oldest first: read once at start. */
   pending(): Promise<{ readonly inbox: readonly InboxRow[]; readonly outbox: readonly OutboxRow[] }>;
@@ -111,22 +111,22 @@ export interface Mailbox {
   enqueue(outgoing: readonly NewOutgoing[]): Promise<readonly OutboxRow[]>;
   sending(id: number, mark: string | null): Promise<void>;
   sent(id: number, messageId: string): Promise<void>;
-  /** Nothing was delivered: it waits for another attempt. */
+  /** Nothing was delivered; it is tried again later. */
   postponed(id: number, reason: string): Promise<void>;
   failed(id: number, reason: string): Promise<void>;
-  /** The row of a key, whatever its state. */
+  /** The row of a key, in any state. */
   findOutgoing(key: string): Promise<OutboxRow | null>;
   /** Ids of messages that the platform is known to have: received ones and sent ones, since then. */
   knownMessages(platform: string, since: number): Promise<readonly string[]>;
   /** The newest message of each chat that is accounted for, received or sent. */
   newestMessages(platform: string): Promise<readonly { readonly chatId: string; readonly messageId: string }[]>;
-  /** The newest failures, for the person. */
+  /** The newest failures, for the user. */
   failures(limit: number): Promise<readonly OutboxRow[]>;
   getMemory(platform: string, key: string): Promise<string | null>;
-  /** Kept until that time in Unix milliseconds, or for good. */
+  /** `until` is in Unix milliseconds; without it the value does not expire. */
   setMemory(platform: string, key: string, value: string, until?: number): Promise<void>;
   counts(): Promise<MailboxCounts>;
-  /** Forgets what was done before that time, and memory whose time is over; how many messages went. */
+  /** Deletes what was done before that time, and expired memory; returns the number of deleted messages. */
   prune(before: number): Promise<number>;
   close(): Promise<void>;
 }

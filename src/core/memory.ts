@@ -38,7 +38,7 @@ export interface ConfigField {
   readonly envVar?: string | undefined;
 }
 
-/** Every call is isolated by the manager: a provider that throws or hangs never breaks a turn. */
+/** Every call is isolated: a provider that throws or hangs never breaks a turn. */
 export interface MemoryProvider {
   readonly name: string;
   /** Quick, without network. */
@@ -47,11 +47,11 @@ export interface MemoryProvider {
   systemPromptBlock(): string;
   prefetch(query: string, sessionId: string): Promise<string>;
   queuePrefetch(query: string, sessionId: string): void;
-  /** Must not hold up the turn: queue and return. */
+  /** Must not delay the turn: queue and return. */
   syncTurn(user: string, assistant: string, sessionId: string): void;
   getToolSchemas(): readonly ToolSchema[];
   handleToolCall(name: string, args: JsonObject): Promise<string>;
-  /** Does this call keep something? Then a turn that has read untrusted text asks first. Yes, when it does not say. */
+  /** Whether this call stores something: in a tainted turn it then needs approval. Default true. */
   writes?(name: string, args: JsonObject): boolean;
   shutdown(): Promise<void>;
   getConfigSchema?(): readonly ConfigField[];
@@ -66,22 +66,22 @@ export interface MemoryProvider {
       readonly reason?: string | undefined;
     },
   ): Promise<void>;
-  /** What it returns reaches the summary. */
+  /** The returned text becomes part of the summary. */
   onPreCompress?(messages: readonly Message[]): Promise<string>;
   onMemoryWrite?(write: MemoryWrite): Promise<void>;
   onDelegation?(task: string, result: string, childSessionId: string): Promise<void>;
 }
 
-/** Memory as a conversation sees it: the notes and the external provider behind one door. Nothing here throws. */
+/** The memory of a conversation: the notes and the external provider. Nothing here throws. */
 export interface Memory {
-  /** The block for the system prompt, as it stood when the session opened. */
+  /** The block for the system prompt, as of the opening of the session. */
   snapshot(): Promise<string>;
   /** Recalled text for this turn, already fenced, or the empty string. */
   recall(query: string, sessionId: string): Promise<string>;
   turnStarted(turn: number, text: string): Promise<void>;
   /** Only after a completed turn; returns at once. */
   turnEnded(user: string, assistant: string, sessionId: string): void;
-  beforeCompress(messages: readonly Message[]): Promise<string>;
+  beforeCompaction(messages: readonly Message[]): Promise<string>;
   sessionSwitched(
     newSessionId: string,
     details: {
@@ -95,7 +95,7 @@ export interface Memory {
   /** Tools of the external provider. */
   readonly toolSchemas: readonly ToolSchema[];
   callTool(name: string, args: JsonObject): Promise<string>;
-  /** True when the call keeps something for later conversations. */
+  /** True when the call stores something for later conversations. */
   writes?(name: string, args: JsonObject): boolean;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The one message shape of the product: OpenAI chat completions. Transports translate it at the edge, nowhere else.
+// The message type of the program: OpenAI chat completions. Only transports translate it.
 
 /** Anything JSON can hold. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -23,7 +23,7 @@ export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
-  /** Provider data that must travel back with the call (for example a thought signature). */
+  /** Provider data that must be sent back with the call (for example a thought signature). */
   readonly extra_content?: JsonObject | undefined;
 }
 
@@ -62,7 +62,7 @@ export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessa
 
 /**
  * The text of a content value: parts joined with line breaks, images left out, null as the empty string. Contents read
- * from disk may be any JSON: what is not text or parts comes back as JSON.
+ * from disk may be any JSON: what is neither text nor parts is returned as JSON.
  */
 export function textOf(content: Content | undefined): string {
   if (content === null || content === undefined) return "";

@@ -1,4 +1,4 @@
-// Files that leave with a text: `MEDIA:` markers and the two words that say how to send them. Pure.
+// Files that are sent with a text: `MEDIA:` markers and the two tags that say how to send them.
 import type { MediaKind } from "./platform.ts";
 
 const KINDS: { readonly [extension: string]: MediaKind } = {
@@ -39,7 +39,7 @@ export function mediaKindOf(path: string, options: MediaRequest = { voice: false
   return options.voice && ["ogg", "opus"].includes(extension) ? "voice" : kind;
 }
 
-/** `resolve` answers with the file's path, or null for a marker that stays in the text because there is no such file. */
+/** `resolve` returns the file's path, or null when there is no such file: the marker then stays in the text. */
 export function takeMarkers(
   text: string,
   resolve: (written: string) => string | null,

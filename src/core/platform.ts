@@ -1,11 +1,11 @@
-// A chat platform as one value: what it is, what it can do, what it needs, and how to connect.
+// A chat platform: its capabilities, its settings and how to connect to it.
 import type { Availability } from "./tool.ts";
 
 export type ChatKind = "dm" | "group" | "channel" | "thread" | "forum" | "webhook";
 
 export type MediaKind = "image" | "video" | "audio" | "voice" | "document" | "sticker";
 
-/** Where a message came from and whose it is. The names follow `sessions.json`. */
+/** The chat and the sender of a message. The names are those of `sessions.json`. */
 export interface Source {
   readonly platform: string;
   readonly chatId: string;
@@ -16,11 +16,11 @@ export interface Source {
   /** Null when the platform names no sender: such messages are dropped unless the platform authenticates itself. */
   readonly userId: string | null;
   readonly userName?: string | undefined;
-  /** A second, steadier identity of the same person, where the platform has one. */
+  /** A second, more stable id of the same user, where the platform has one. */
   readonly userIdAlt?: string | undefined;
   readonly isBot?: boolean | undefined;
   readonly guildId?: string | undefined;
-  /** The chat that a thread hangs from. */
+  /** The chat that a thread belongs to. */
   readonly parentChatId?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface ButtonPress {
 export interface InboundEvent {
   /** The bot account that received it: two bots in one chat are two keys. */
   readonly account: string;
-  /** Unique in the chat; a button press or an edit carries an id of its own. */
+  /** Unique in the chat; a button press or an edit has its own id. */
   readonly messageId: string;
   readonly source: Source;
   readonly text: string;
@@ -58,13 +58,13 @@ export interface InboundEvent {
   /** Messages that are pieces of one, such as the pictures of an album, share it. */
   readonly group?: string | undefined;
   readonly replyTo?: { readonly messageId: string; readonly text?: string | undefined; readonly fromBot?: boolean };
-  /** The person changed a message that was sent before; `edits` is that message's id. */
+  /** Set when the user changed an earlier message: the id of that message. */
   readonly edited?: boolean | undefined;
   readonly edits?: string | undefined;
-  /** Made by the program itself, for example news of a background process: nobody has to be let in. */
+  /** Created by the program, for example for a background process: no sender has to be authorised. */
   readonly internal?: boolean | undefined;
   readonly press?: ButtonPress | undefined;
-  /** What was said in the channel before the bot was addressed. */
+  /** Messages of the channel before the bot was addressed. */
   readonly backfill?: string | undefined;
   /** Skills to load when this opens a new session. */
   readonly autoSkills?: readonly string[] | undefined;
@@ -72,7 +72,7 @@ export interface InboundEvent {
   readonly channelPrompt?: string | undefined;
   /** The transport has checked the sender (a signed webhook): no allow-list applies. */
   readonly authenticated?: boolean | undefined;
-  /** Where the answer goes instead of the chat it came from: a delivery target, or null for nowhere. */
+  /** Where the answer is delivered instead of this chat: a delivery target, or null for nowhere. */
   readonly deliverTo?: string | null | undefined;
   /** Unix milliseconds. */
   readonly at: number;
@@ -94,7 +94,7 @@ export interface OutboundMessage {
   readonly text: string;
   readonly buttons?: readonly (readonly Button[])[] | undefined;
   readonly replyTo?: string | undefined;
-  /** No sound on the other side. */
+  /** Without a notification sound. */
   readonly silent?: boolean | undefined;
   /** The same for every attempt at one message: platforms that can refuse a repetition use it. */
   readonly idempotencyKey: string;
@@ -109,32 +109,32 @@ export interface OutboundFile {
   readonly idempotencyKey: string;
 }
 
-/** What became of a send. Expected trouble is data. */
+/** The outcome of a send. Expected errors are data. */
 export type SendResult =
   | { readonly ok: true; readonly messageId: string }
-  /** Nothing was delivered; trying again is safe, after `retryAfterMs` when the platform named a time. */
+  /** Nothing was delivered; a retry is safe, after `retryAfterMs` when the platform named a time. */
   | { readonly ok: false; readonly kind: "retry"; readonly reason: string; readonly retryAfterMs?: number | undefined }
-  /** The request left and no answer came: it may or may not have been delivered. */
+  /** The request was sent and got no response: it may or may not have been delivered. */
   | { readonly ok: false; readonly kind: "unknown"; readonly reason: string }
   /** It will never work: blocked by the user, chat gone, file too large. */
   | { readonly ok: false; readonly kind: "refused"; readonly reason: string };
 
-/** A send whose end nobody saw, because the program died or the line broke. */
+/** A send with an unknown outcome, because the program or the connection ended. */
 export interface UnknownSend {
   readonly to: Destination;
   readonly message: OutboundMessage | OutboundFile;
-  /** What `mark` gave before the send. */
+  /** What `mark` returned before the send. */
   readonly mark: string | null;
-  /** Ids of messages of this platform that are accounted for: it is none of them. */
+  /** Ids of known messages of this platform, none of which is the one searched for. */
   readonly known: ReadonlySet<string>;
-  /** Keeps another mark for this send, on disk: what a search has begun can be finished after the next crash. */
+  /** Stores another mark for this send, so that the search can be continued after another crash. */
   remember?(mark: string): Promise<void>;
 }
 
 export type SendProof =
   | { readonly sent: true; readonly messageId: string }
   | { readonly sent: false }
-  /** The platform cannot tell. */
+  /** The platform cannot find out. */
   | { readonly sent: "unknown" };
 
 export type HealthState = "connecting" | "ok" | "degraded" | "red";
@@ -143,7 +143,7 @@ export interface PlatformHealth {
   readonly state: HealthState;
   /** Unix milliseconds of the last proof that receiving works: an update, an empty poll that was answered, a heartbeat. */
   readonly provenAt: number | null;
-  /** What is wrong, in words. */
+  /** A description of the problem. */
   readonly reason?: string | undefined;
 }
 
@@ -153,7 +153,7 @@ export interface PlatformConnection {
   /** The bot's name as people see it. */
   readonly accountName?: string | undefined;
   send(to: Destination, message: OutboundMessage, signal: AbortSignal): Promise<SendResult>;
-  /** Changing a message to what it says already succeeds. */
+  /** Succeeds also when the text is unchanged. */
   edit?(
     to: Destination,
     messageId: string,
@@ -162,21 +162,21 @@ export interface PlatformConnection {
   ): Promise<SendResult>;
   delete?(to: Destination, messageId: string, signal: AbortSignal): Promise<SendResult>;
   sendFile?(to: Destination, file: OutboundFile, signal: AbortSignal): Promise<SendResult>;
-  /** Shows that work goes on; best effort, never throws. */
+  /** Shows a typing indicator; best effort, never throws. */
   typing?(to: Destination): Promise<void>;
-  /** Marks a person's message: seen, done, failed; best effort, never throws. */
+  /** Marks a user's message as seen, done or failed; best effort, never throws. */
   react?(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void>;
-  /** Tells the platform that a press was received, with a short text for the presser. */
+  /** Acknowledges a button press, with a short text for the user. */
   answerPress?(press: ButtonPress, text?: string): Promise<void>;
-  /** The bytes of an attachment. Throws when they cannot be had. */
+  /** The bytes of an attachment. Throws when they cannot be fetched. */
   download?(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array>;
-  /** Taken before a send and kept with it: by it `findSent` knows where to look. */
+  /** Taken before a send and stored with it: tells `findSent` where to search. */
   mark?(to: Destination): string | null;
-  /** Makes `mark` known where it is not, before the first message there. Nothing of the message itself leaves. */
+  /** Determines `mark` where it is unknown, before the first message there. Sends nothing of the message itself. */
   learnMark?(to: Destination, key: string, signal: AbortSignal): Promise<SendResult>;
-  /** Was this delivered? Asked after a crash, before anything else is sent to that chat. */
+  /** Whether a send was delivered. Called after a crash, before anything else is sent to that chat. */
   findSent?(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof>;
-  /** Places that the account can write to without having been written to; absent where the platform has no such list. */
+  /** Chats that the account can write to without having received a message; absent where the platform has no such list. */
   channels?(): Promise<
     readonly {
       readonly id: string;
@@ -185,9 +185,9 @@ export interface PlatformConnection {
       readonly guild?: string | undefined;
     }[]
   >;
-  /** How many requests the platform answers by itself, outside of chats. */
+  /** The number of requests that the platform handles itself, outside of chats. */
   working?(): number;
-  /** Takes no new requests of that kind; resolves when those that are being answered are done. */
+  /** Accepts no new requests of that kind; resolves when the running ones are done. */
   drain?(): Promise<void>;
   health(): PlatformHealth;
   /** Ends receiving and frees everything; idempotent, never throws. */
@@ -196,7 +196,7 @@ export interface PlatformConnection {
 
 export interface PlatformMemory {
   get(key: string): Promise<string | null>;
-  /** Kept until that time in Unix milliseconds, or for good: what comes with every message needs an end. */
+  /** `until` is in Unix milliseconds; values that are stored for every message must expire. */
   set(key: string, value: string, until?: number): Promise<void>;
 }
 
@@ -207,7 +207,7 @@ export interface PlatformContext {
   /** The platform's section of `config.yaml` with `platforms.<name>.extra` merged in. */
   readonly section: { readonly [key: string]: unknown };
   /**
-   * Hands an event over. Resolves when it is on disk: only then may the platform be told that it was received. Rejects
+   * Delivers an event to the gateway. Resolves when it is on disk: only then may it be acknowledged to the platform. Rejects
    * when it could not be kept; the platform must deliver it again.
    */
   receive(event: InboundEvent): Promise<void>;
@@ -215,11 +215,11 @@ export interface PlatformContext {
   receiveAll(events: readonly InboundEvent[]): Promise<void>;
   /** Small durable values of this platform, for example the offset of the last poll. */
   readonly memory: PlatformMemory;
-  /** The newest known message of each chat: by it a connection that does not listen knows where its messages begin. */
+  /** The newest known message of each chat, for connections that poll. */
   newest?(): Promise<readonly { readonly chatId: string; readonly messageId: string }[]>;
   /** One line for the log; secrets are removed. */
   log(level: "info" | "warning" | "error", text: string): void;
-  /** The connection is beyond repair: the gateway closes it and connects anew, with growing pauses. */
+  /** Reports that the connection is lost: the gateway closes it and reconnects, with increasing delays. */
   lost(reason: string, options?: { readonly fatal?: boolean | undefined }): void;
   /** Unix milliseconds. */
   now(): number;
@@ -227,9 +227,9 @@ export interface PlatformContext {
   readonly signal: AbortSignal;
   /** Delivers text somewhere else through the outbox: `telegram`, `telegram:ID`, `telegram:ID:THREAD`. */
   deliver(target: string, text: string, key: string): Promise<void>;
-  /** Would `deliver` find that place? Absent where nothing is delivered. */
+  /** Whether `deliver` knows that target. Absent where nothing is delivered. */
   reaches?(target: string): boolean;
-  /** Folder of the home, for platforms with files of their own. */
+  /** The path of the home, for platforms that store files. */
   readonly homePath: string;
 }
 
@@ -274,12 +274,12 @@ export interface Platform {
   readonly maxLength: number;
   readonly lengthUnit: "utf16" | "codepoints" | "bytes";
   readonly capabilities: PlatformCapabilities;
-  /** What the model should know about writing here. */
+  /** Instructions for the model about writing on this platform. */
   readonly promptHint: string;
   readonly settings: readonly PlatformSetting[];
-  /** Tool progress when the configuration says nothing. */
+  /** Tool progress when it is not configured. */
   readonly toolProgress: "off" | "new" | "all" | "verbose";
-  /** Where people get what `settings` asks for; shown by the set-up. */
+  /** How to get the values of `settings`; shown by the set-up. */
   readonly setupHint?: string | undefined;
   /** Environment variable of the home channel; `<NAME>_HOME_CHANNEL` when absent. */
   readonly homeVariable?: string | undefined;

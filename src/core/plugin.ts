@@ -1,4 +1,4 @@
-// A plugin: what its manifest says, what it may register, and which API level it was written for.
+// The plugin API: the manifest, what a plugin may register, and API versions.
 import type { CommandAnswer, CommandContext } from "./command.ts";
 import type { CompressOptions, CompressOutcome, ContextEngine } from "./context.ts";
 import type { Intent, Verdict } from "./gate.ts";
@@ -9,7 +9,7 @@ import type { Platform, PlatformCapabilities } from "./platform.ts";
 import type { Tool, ToolContext, ToolResult } from "./tool.ts";
 import type { WebProvider } from "./web.ts";
 
-/** The API that this program serves. Within a major version nothing is taken away; older majors stay served for two. */
+/** The API version of this program. Nothing is removed within a major version; an older major is supported for two more. */
 export const PLUGIN_API_VERSION = "1.0.0";
 const SERVED_MAJORS: readonly number[] = [1];
 
@@ -25,7 +25,7 @@ export const PLUGIN_KINDS = [
 ] as const;
 export type PluginKind = (typeof PLUGIN_KINDS)[number];
 
-/** A variable that the plugin wants set; it is the only part of the environment that the plugin is handed. */
+/** An environment variable of the plugin; it sees no others. */
 export interface PluginVariable {
   readonly name: string;
   readonly description?: string | undefined;
@@ -59,21 +59,21 @@ export interface PluginManifest {
   readonly kind: PluginKind;
   /** As written: `1`, `"1.0"`, `"^1.0"`. Absent means 1. */
   readonly api: string;
-  /** Entry file inside the folder; found by name when the manifest does not say. */
+  /** Entry file inside the folder; found by name when absent. */
   readonly main?: string | undefined;
   readonly requiresEnv: readonly PluginVariable[];
   readonly optionalEnv: readonly PluginVariable[];
-  /** What the plugin says it brings, by sort: `tools`, `hooks`, `commands`, `web_providers` … */
+  /** What the plugin declares, by kind: `tools`, `hooks`, `commands`, `web_providers` … */
   readonly provides: { readonly [sort: string]: readonly string[] };
   /** Catalog rows that need no code. */
   readonly modelProviders: readonly ModelProviderRow[];
-  /** What was odd about the file, for listings. */
+  /** Problems of the file, for listings. */
   readonly problems: readonly string[];
 }
 
 /** Why a plugin written for `wanted` cannot run here; undefined when it can. */
 export function apiProblem(wanted: string): string | undefined {
-  // What nearly every manifest says; there may be fifty of them at a start.
+  // The common case, checked first: start-up may read fifty manifests.
   if (wanted === "1") return undefined;
   const match = /^\s*(?:\^|~|>=\s*|v)?(\d+)(?:\.(\d+|x))?(?:\.(\d+|x))?\s*$/.exec(wanted);
   const newest = `${PLUGIN_API_VERSION.split(".")[0]}.${PLUGIN_API_VERSION.split(".")[1]}`;
@@ -90,7 +90,7 @@ export function apiProblem(wanted: string): string | undefined {
   return undefined;
 }
 
-/** A context engine as a plugin may write it: what is missing gets the usual behaviour. */
+/** A context engine of a plugin; missing members get the default behaviour. */
 export type PluginContextEngine = Partial<Omit<ContextEngine, "name" | "compress">> & {
   readonly name: string;
   compress(
@@ -104,16 +104,16 @@ export interface EngineOptions {
   readonly model: string;
 }
 
-/** A memory provider as a plugin may write it; everything but the name has a do-nothing default. */
+/** A memory provider of a plugin; everything but the name has a default that does nothing. */
 export type PluginMemoryProvider = Partial<Omit<MemoryProvider, "name">> & { readonly name: string };
 
-/** A chat platform as a plugin may write it: a name and a connection. What is left out gets the usual value. */
+/** A chat platform of a plugin: a name and a connection; the rest has defaults. */
 export type PluginPlatform = Pick<Platform, "name" | "connect"> &
   Partial<Omit<Platform, "name" | "connect" | "capabilities">> & {
     readonly capabilities?: Partial<PlatformCapabilities> | undefined;
   };
 
-/** Kinds whose consumers live elsewhere: kept by name and handed out as they are. */
+/** A provider of a kind that this program only stores, by name, for other plugins. */
 export interface NamedProvider {
   readonly name: string;
   readonly label?: string | undefined;
@@ -140,7 +140,7 @@ export interface CliRun {
   err(text: string): void;
 }
 
-/** `hermes <name> …`. The words after the name come as they were typed. */
+/** `hermes <name> …`. The arguments after the name are passed on as typed. */
 export interface PluginCliCommand {
   readonly name: string;
   readonly summary: string;
@@ -180,7 +180,7 @@ export interface PluginLlm {
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
-/** A SQLite file of the plugin's own, inside the home. Closed by the host. */
+/** A SQLite file of the plugin, inside the home. Closed by the host. */
 export interface PluginDatabase {
   exec(sql: string): void;
   all<Row = { [column: string]: SqlValue }>(sql: string, ...params: SqlValue[]): Row[];
@@ -195,13 +195,13 @@ export interface PluginLog {
   debug(text: string): void;
   info(text: string): void;
   warn(text: string): void;
-  /** Also shown to the person. */
+  /** Also shown to the user. */
   error(text: string): void;
 }
 
 export type HookCallback = (args: JsonObject) => HookAnswer | null | Promise<HookAnswer | null>;
 
-/** A tool in the words of the Python API: `{ name, schema, handler, check_fn }`. */
+/** A tool in the form of the Python API: `{ name, schema, handler, check_fn }`. */
 export interface HandlerTool {
   readonly name: string;
   readonly toolset?: string | undefined;
@@ -211,7 +211,7 @@ export interface HandlerTool {
   check_fn?(): boolean;
 }
 
-/** What `register(ctx)` is handed. What is registered must not change from start to start unless `config` changes. */
+/** The argument of `register(ctx)`. What a plugin registers must depend on `config` only. */
 export interface PluginContext {
   readonly name: string;
   /** The plugin's own folder, and the home. */
@@ -245,9 +245,9 @@ export interface PluginContext {
   /** A chat platform of the gateway, with the same rights and duties as the built-in ones. */
   registerPlatform(platform: PluginPlatform): void;
   registerProvider(seam: Seam, provider: NamedProvider): void;
-  /** Asks the gate, as every built-in tool does before it executes, writes or fetches. */
+  /** Asks the gate, as built-in tools do before they execute, write or fetch. */
   check(intent: Intent, context: ToolContext): Promise<Verdict>;
-  /** A SQLite file; a relative path is inside the home, and so must every other be. */
+  /** Opens a SQLite file. Relative paths are below the home; all paths must be inside it. */
   openDatabase(path: string): PluginDatabase;
   /** Called when the program ends, newest first. */
   onClose(work: () => Promise<void> | void): void;

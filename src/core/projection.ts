@@ -2,7 +2,7 @@
 import type { AssistantMessage, Content, ContentPart, Message, ToolCall, ToolMessage } from "./message.ts";
 import { wellFormed, wellFormedDeep } from "./well-formed.ts";
 
-/** What stands where a call has no result: the process died or the person interrupted. */
+/** The result of a call that has none, because the process ended or the user interrupted. */
 export const MISSING_RESULT = "[no result: interrupted]";
 const EMPTY_RESULT = "[no output]";
 const OPENING = "[The conversation continues.]";
@@ -30,7 +30,7 @@ type Item =
       readonly slots: readonly CallSlot[];
     };
 
-/** Rows come from disk: whatever the type says, any field may be missing or of another shape. */
+/** Rows are read from disk: any field may be missing or of another type than declared. */
 type Loose = { readonly [key: string]: unknown };
 
 function isObject(value: unknown): value is Loose {
@@ -72,7 +72,7 @@ function cleanContent(content: unknown): Exclude<Content, null> {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-/** No dialect takes images from the assistant: they become a word. */
+/** No dialect accepts images from the assistant: they are replaced by a text. */
 function assistantText(content: unknown): string {
   const clean = cleanContent(content);
   const text =
@@ -231,7 +231,7 @@ function buildAssistant(item: Extract<Item, { kind: "assistant" }>): AssistantMe
 
 /**
  * Two answers in a row become one. Items that repeat the text or bind reasoning to one exact answer are left out,
- * because a provider checks them against the message they came with.
+ * because a provider checks them against their message.
  */
 function mergeAssistants(first: AssistantMessage, second: AssistantMessage): AssistantMessage {
   const { codex_reasoning_items: _items, codex_message_items: _messages, ...rest } = second;

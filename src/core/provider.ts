@@ -1,4 +1,4 @@
-// The port to a model: a request in our words, an async stream of events out. Retries and failover live behind it.
+// A model: takes a request, returns an async stream of events. Retries and failover happen inside.
 import type { Failure } from "./failure.ts";
 import type { AssistantMessage, JsonObject, Message } from "./message.ts";
 import type { Cost, Usage } from "./usage.ts";

@@ -16,6 +16,6 @@ export interface Redactor {
   redact(text: string, options?: RedactOptions): string;
   /** For streamed text: holds back what might be the start of a secret, so that a value split over chunks is caught. */
   stream(options?: RedactOptions): { push(chunk: string): string; end(): string };
-  /** Adds a value learnt at run time (a key that was typed in, a token that was refreshed). */
+  /** Adds a secret that became known at run time (a key that was typed in, a token that was refreshed). */
   learn(value: string): void;
 }

@@ -1,4 +1,4 @@
-// Answers that API clients may come back to: stored responses, named conversations, and the threads of plain chats.
+// What API clients may refer to later: stored responses, named conversations, and threads of plain chats.
 import type { JsonObject, Message } from "./message.ts";
 
 export interface StoredResponse {
@@ -13,7 +13,7 @@ export interface StoredResponse {
   readonly messageCount: number;
 }
 
-/** Where a conversation stood that a client sends back in full. */
+/** The state of a conversation whose history the client sends in full. */
 export interface StoredThread {
   readonly sessionId: string;
   readonly messageCount: number;

@@ -1,4 +1,4 @@
 // Whose turn it is, as far as rights go.
 
-/** `owner` may change the agent and approve what needs approval; `guest` is everybody else who may write to it. */
+/** `owner` may configure the agent and approve actions; `guest` is every other user who may write to it. */
 export type Role = "owner" | "guest";

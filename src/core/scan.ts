@@ -5,7 +5,7 @@ export interface ScanFinding {
   readonly severity: "low" | "medium" | "high";
 }
 
-/** `text` comes back with the suspicious spans quarantined, the rest untouched. `source` names the file or entry. */
+/** Returns `text` with the suspicious spans quarantined and the rest unchanged. `source` names the file or entry. */
 export type Scan = (
   text: string,
   source: string,

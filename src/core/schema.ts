@@ -1,5 +1,5 @@
-// JSON Schemas for tools, made with TypeBox's words and types but without its code, which takes longer to load than all
-// tools together. What is checked later is plain JSON Schema; TypeBox itself compiles it at the first call.
+// TypeBox's schema builders with its types but without its code, which would be loaded at start-up by every tool.
+// The result is plain JSON Schema; TypeBox compiles it at the first call (docs/decisions/020-tool-schemas.md).
 import type { Type as TypeBox } from "typebox";
 
 type Words =
@@ -28,12 +28,12 @@ function asOptional(schema: object): object {
   return copy;
 }
 
-function objectOf(properties: { readonly [name: string]: object }, options?: Options) {
+function buildObject(properties: { readonly [name: string]: object }, options?: Options) {
   const required = Object.keys(properties).filter((name) => !optional.has(properties[name] ?? {}));
   return { type: "object", ...(required.length > 0 ? { required } : {}), properties, ...options };
 }
 
-/** The builders that our tools use; each gives exactly the JSON that TypeBox's own gives. */
+/** The builders that our tools use; each returns the same JSON as TypeBox's own. */
 export const Type = {
   Array: (items: object, options?: Options) => ({ type: "array", items, ...options }),
   Boolean: plain("boolean"),
@@ -41,7 +41,7 @@ export const Type = {
   Literal: (value: string | number | boolean, options?: Options) => ({ type: typeof value, const: value, ...options }),
   Null: plain("null"),
   Number: plain("number"),
-  Object: objectOf,
+  Object: buildObject,
   Optional: asOptional,
   String: plain("string"),
   Union: (anyOf: readonly object[], options?: Options) => ({ anyOf, ...options }),

@@ -48,7 +48,7 @@ export interface NewSession {
 export interface SessionSummary extends Omit<SessionRow, "system_prompt"> {
   readonly preview: string;
   readonly last_active: number;
-  /** Set on rows that stand for the tip of a compaction chain: the id of its first session. */
+  /** The first session of the compaction chain, on rows that show the tip of one. */
   readonly _lineage_root_id?: string | undefined;
 }
 

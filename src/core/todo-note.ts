@@ -1,4 +1,4 @@
-// The note by which open to-do items outlive a compaction, known to whoever writes it and whoever must not summarise it.
+// The note that carries open to-do items through a compaction; shared by its writer and the summariser, which skips it.
 
-/** The first words of the note; the rest is the list. */
+/** The first line of the note; the list follows. */
 export const TODO_NOTE = "[Your active task list was preserved across context compression]";

@@ -38,7 +38,7 @@ export class Registry {
         reason: `tool "${tool.name}" is registered by ${present} already; ${owner} must pass override to replace it`,
       };
     }
-    this.#tools.set(tool.name, { tool: withPolicyOf(replaced?.tool, tool), owner });
+    this.#tools.set(tool.name, { tool: inheritPolicy(replaced?.tool, tool), owner });
     this.#checked.delete(tool.name);
     return { ok: true };
   }
@@ -66,7 +66,7 @@ export class Registry {
   find(name: string, own: readonly Tool[]): Tool | undefined {
     const registered = this.get(name);
     const created = own.find((tool) => tool.name === name);
-    return registered === undefined ? created : withPolicyOf(created, registered);
+    return registered === undefined ? created : inheritPolicy(created, registered);
   }
 
   /** Names of the registered tools by toolset. */
@@ -127,7 +127,7 @@ export class Registry {
 }
 
 /** `tool` with the policy of the tool that it replaces, where it sets none itself. */
-function withPolicyOf(replaced: Tool | undefined, tool: Tool): Tool {
+function inheritPolicy(replaced: Tool | undefined, tool: Tool): Tool {
   if (replaced === undefined) return tool;
   const policy: ToolPolicy = {
     minWindow: tool.minWindow ?? replaced.minWindow,

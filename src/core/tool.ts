@@ -1,4 +1,4 @@
-// A tool: one value that says everything about itself. The runner owns time-outs, size limits, redaction and hooks.
+// A tool: its schema, its policy and its code. The runner applies time-outs, size limits, redaction and hooks.
 import type { Static, TSchema } from "typebox";
 import type { GateContext } from "./gate.ts";
 import type { Human } from "./human.ts";
@@ -14,34 +14,34 @@ export interface ToolResult {
   readonly spill?: { readonly path: string; readonly bytes: number; readonly lines: number } | undefined;
   /** Where the text came from; `untrusted` taints the turn. */
   readonly trust?: "own" | "untrusted" | undefined;
-  /** For untrusted text: where it came from, in words for the person. */
+  /** For untrusted text: its origin, as shown to the user. */
   readonly origin?: string | undefined;
 }
 
-/** What a tool may touch while it runs. Nothing here is global. */
+/** Everything that a tool gets for one call. */
 export interface ToolContext {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly callId: string;
-  /** Where the shell of the conversation stands now. */
+  /** The current folder of the conversation's shell. */
   readonly cwd: string;
   readonly signal: AbortSignal;
   readonly human: Human;
-  /** A line for the person while the tool works. */
+  /** Shows a line to the user while the tool runs. */
   progress(text: string): void;
   /** True when the conversation holds untrusted text (web pages, foreign files, other people's messages). */
   readonly tainted: boolean;
-  /** Where that text came from, in words for the person. */
+  /** The origin of that text, as shown to the user. */
   readonly origin?: string | undefined;
-  /** The folder that the conversation was opened in, wherever its shell is now; `cwd` when absent. */
+  /** The folder that the conversation was opened in; `cwd` when absent. */
   readonly workspace?: string | undefined;
-  /** How deep in delegation this conversation is; 0 for the person's own. */
+  /** Delegation depth of this conversation; 0 for the user's own. */
   readonly depth: number;
-  /** Counts spend of the tool's own model calls into this turn's totals. */
+  /** Adds the cost of the tool's own model calls to the totals of the turn. */
   spent?(usage: Usage, cost: Cost): void;
 }
 
-/** What the gate is told about a call. */
+/** The context of a call for the gate. */
 export function gateContext(toolName: string, context: ToolContext): GateContext {
   const { sessionId, human, tainted, origin, workspace, signal } = context;
   return {
@@ -50,8 +50,8 @@ export function gateContext(toolName: string, context: ToolContext): GateContext
     human,
     tainted,
     signal,
-    ...(origin === undefined ? {} : { origin }),
-    ...(workspace === undefined ? {} : { workspace }),
+    origin,
+    workspace,
   };
 }
 
@@ -91,7 +91,7 @@ export interface Tool<P extends TSchema = TSchema> extends ToolPolicy {
   /** Characters of a result before it spills to a file; Infinity for tools that page by themselves. */
   readonly maxResultChars?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Changes files, processes or the outside world. */
+  /** Changes files, processes or remote systems. */
   readonly mutates?: boolean | undefined;
   /** Quick and without network; memoised for 30 s by the registry. */
   available?(): Availability | Promise<Availability>;
@@ -103,12 +103,12 @@ export interface Tool<P extends TSchema = TSchema> extends ToolPolicy {
 /** Returns the reason to refuse a tool; undefined allows it. */
 export type DenyTool = (name: string, tool: Tool | undefined) => string | undefined;
 
-/** Gives the arguments of `run` the type of the schema, and forgets it again so that tools can share a list. */
+/** Types the arguments of `run` by the schema; the result is a plain `Tool`, so that tools can share a list. */
 export function defineTool<P extends TSchema>(tool: Tool<P>): Tool {
   return tool as unknown as Tool;
 }
 
-/** A JSON result, as most tools answer. */
+/** A JSON result, as most tools return. */
 export function jsonResult(value: JsonObject, options: { failed?: boolean | undefined } = {}): ToolResult {
   return { content: JSON.stringify(value), ...(options.failed ? { failed: true } : {}) };
 }
@@ -118,11 +118,11 @@ export function toolError(message: string, details: JsonObject = {}): ToolResult
   return { content: JSON.stringify({ error: message, ...details }), failed: true };
 }
 
-/** The tools of one conversation, settled when it opens: the schemas are part of the frozen prompt prefix. */
+/** The tools of one conversation, resolved when it opens: the schemas are part of the fixed prompt prefix. */
 export interface ToolBox {
   readonly schemas: readonly ToolSchema[];
   /** The tool by its exact name, when it may be called in this conversation. */
   find(name: string): Tool | undefined;
-  /** Why a known tool cannot be used here; undefined when it can, or when nobody knows the name. */
+  /** Why a known tool cannot be used here; undefined when it can, or when the name is unknown. */
   unavailable(name: string): string | undefined;
 }

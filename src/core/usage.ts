@@ -25,7 +25,7 @@ export interface Cost {
 /** The source of a cost whose price is not known and was assumed, on the high side. */
 export const ASSUMED_PRICE = "assumed_price";
 
-/** One row per provider call, whatever asked for it. */
+/** One row per model call, for any purpose. */
 export interface LedgerEntry {
   /** Seconds since the epoch. */
   readonly at: number;
@@ -45,7 +45,7 @@ export interface LedgerEntry {
 export interface SpendFilter {
   /** Seconds since the epoch. */
   readonly since?: number | undefined;
-  /** Several for a conversation that went on in new sessions. */
+  /** Several for a conversation that was compacted into new sessions. */
   readonly sessionId?: string | readonly string[] | undefined;
   readonly jobId?: string | undefined;
 }
@@ -57,7 +57,7 @@ export interface UsageGroup {
   readonly usd: number;
   /** Calls whose price is not known; their cost is not in `usd`. */
   readonly unpriced: number;
-  /** The part of `usd` that rests on an assumed price. */
+  /** The part of `usd` that is based on an assumed price. */
   readonly assumedUsd: number;
 }
 
@@ -89,7 +89,7 @@ export function promptTokens(usage: Usage): number {
   return usage.input + usage.cacheRead + usage.cacheWrite;
 }
 
-/** `$1.50`; small amounts with as many digits as it takes to tell them from nothing. */
+/** `$1.50`; small amounts with as many digits as needed to differ from zero. */
 export function inDollars(usd: number): string {
   if (usd === 0 || Math.abs(usd) >= 0.01) return `$${usd.toFixed(2)}`;
   return `$${usd.toFixed(Math.min(20, 1 - Math.floor(Math.log10(Math.abs(usd)))))}`;

@@ -1,4 +1,4 @@
-// The port to the web: services that search and read pages, and the fetch they are handed. Plugins bring providers too.
+// Web providers: services that search and read pages, built in or from plugins, and the fetch they use.
 import type { Failure } from "./failure.ts";
 import type { Availability } from "./tool.ts";
 
@@ -41,7 +41,7 @@ export type WebExtractAnswer =
   | { readonly ok: true; readonly pages: readonly WebPage[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/** A web service. Trouble is an answer, never an exception. */
+/** A web service. Expected errors are results, never exceptions. */
 export interface WebProvider {
   /** As in `web.backend`; a later provider of the same name replaces the earlier one. */
   readonly name: string;
@@ -63,7 +63,7 @@ export interface WebRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Refusals and network trouble are answers: `rule` is `timeout`, `interrupted`, `network` or the rule that refused. */
+/** Refusals and network errors are results: `rule` is `timeout`, `interrupted`, `network` or the rule that refused. */
 export type WebResponse =
   | {
       readonly ok: true;

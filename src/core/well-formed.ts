@@ -3,7 +3,7 @@
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const ANY_SURROGATE = /[\ud800-\udfff]/;
 
-/** The text with every half of a broken surrogate pair replaced; the same string when nothing is broken. */
+/** The text with lone surrogates replaced; the same string when there are none. */
 export function wellFormed(text: string): string {
   return ANY_SURROGATE.test(text) ? text.replace(LONE_SURROGATE, "\ufffd") : text;
 }

@@ -73,7 +73,7 @@ test("a provider is called at every step of a session, with its arguments", asyn
     /^<memory-context>\n\[System note: [^\]]+\]\n\nlikes tea\n<\/memory-context>$/,
   );
   memory.turnEnded("hello", "hi", "s1");
-  expect(await memory.beforeCompress([])).toBe("Keep: lives in Lyon");
+  expect(await memory.beforeCompaction([])).toBe("Keep: lives in Lyon");
   await memory.sessionEnded([{ role: "user", content: "hello" }]);
   await memory.sessionSwitched("s2", { parentSessionId: "s1", reset: false, reason: "compression" });
   await memory.delegated("task", "result", "child");
@@ -159,7 +159,7 @@ test("a provider that throws or hangs breaks nothing", async () => {
   await memory.turnStarted(1, "x");
   expect(await memory.recall("x", "s1")).toBe("");
   memory.turnEnded("x", "y", "s1");
-  expect(await memory.beforeCompress([])).toBe("");
+  expect(await memory.beforeCompaction([])).toBe("");
   expect(await memory.snapshot()).toBe("");
   expect(memory.toolSchemas).toEqual([]);
   expect(JSON.parse(await memory.callTool("t", {}))).toHaveProperty("error");
@@ -181,7 +181,7 @@ test("the snapshot does not change during a session", async () => {
   const first = await memory.snapshot();
   await memory.write("memory", { action: "add", content: "two" }, {});
   expect(await memory.snapshot()).toBe(first);
-  await memory.beforeCompress([]);
+  await memory.beforeCompaction([]);
   const second = await memory.snapshot();
   expect(second).toContain("two");
   await memory.write("memory", { action: "add", content: "three" }, {});

@@ -113,7 +113,7 @@ export class MemoryService implements Memory {
   }
 
   /** Also discards the snapshot, so that the next session starts with the current notes. */
-  async beforeCompress(messages: readonly Message[]): Promise<string> {
+  async beforeCompaction(messages: readonly Message[]): Promise<string> {
     this.#snapshot = undefined;
     const provider = this.#provider;
     if (provider?.onPreCompress === undefined) return "";

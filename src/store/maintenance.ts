@@ -1,9 +1,10 @@
 // Clean-up that takes several transactions: pruning, ghosts, the automatic run, vacuum.
+
 import type { OnProgress } from "../core/session.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import type { MaintenanceResult } from "./full-store.ts";
 import { isMaintenanceDue, markMaintenance } from "./sqlite/auto-maintenance.ts";
 import type { Connection } from "./sqlite/connection/connection.ts";
-import { textOfError } from "./sqlite/connection/journal.ts";
 import { chunks } from "./sqlite/context.ts";
 import { deleteSessions, findPrunable, stillEnded } from "./sqlite/delete.ts";
 import { findGhostSessions } from "./sqlite/sessions.ts";
@@ -70,7 +71,7 @@ async function vacuumOrSay(connection: Connection, notice: (text: string) => voi
     await vacuum(connection);
     return true;
   } catch (error) {
-    notice(`Old sessions were removed, but the file was not made smaller: ${textOfError(error)}`);
+    notice(`Old sessions were removed, but the file was not made smaller: ${errorMessage(error)}`);
     return false;
   }
 }
@@ -88,12 +89,12 @@ export async function maybeAutoPrune(
     if (!due) return { skipped: true, pruned, vacuumed };
     pruned = await pruneSessions(connection, {
       olderThanDays: options.retentionDays ?? 90,
-      ...(options.sessionsDir ? { sessionsDir: options.sessionsDir } : {}),
+      sessionsDir: options.sessionsDir,
     });
     if (pruned > 0 && (options.vacuum ?? true)) vacuumed = await vacuumOrSay(connection, notice);
     await connection.write(markMaintenance);
     return { skipped: false, pruned, vacuumed };
   } catch (error) {
-    return { skipped: false, pruned, vacuumed, error: textOfError(error) };
+    return { skipped: false, pruned, vacuumed, error: errorMessage(error) };
   }
 }

@@ -1,4 +1,4 @@
-// The door to the session store: picks the host.
+// Opens the session store, in this process or in a worker.
 import type { FullStore } from "./full-store.ts";
 
 export interface OpenSessionStoreOptions {
@@ -8,7 +8,7 @@ export interface OpenSessionStoreOptions {
   readonly runtimePath?: string | undefined;
   /** `worker` for long-running processes: their event loop never waits for the disk. */
   readonly host?: "in-process" | "worker" | undefined;
-  /** Degraded storage, damaged indexes and the like, for the person. */
+  /** Notices for the user: degraded storage, damaged indexes. */
   readonly onNotice?: ((text: string) => void) | undefined;
   /** `compact` moves the file to that layout in the background; `inline` leaves a file as it is. */
   readonly indexLayout?: "inline" | "compact" | undefined;
@@ -16,7 +16,7 @@ export interface OpenSessionStoreOptions {
   readonly readOnly?: boolean | undefined;
 }
 
-/** Rejects with an error for the person when the file cannot be used; `formatStoreUnavailable` explains it later. */
+/** Rejects with a UserError when the file cannot be used; `formatStoreUnavailable` explains it later. */
 export async function openSessionStore(options: OpenSessionStoreOptions): Promise<FullStore> {
   const { host, ...rest } = options;
   if (host === "worker") {

@@ -1,4 +1,4 @@
-// response_store.db: what API clients may come back to. Bounded, rebuildable, never needed to read a conversation.
+// response_store.db: responses that API clients may refer to. Bounded; conversations can be read without it.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JsonObject, Message } from "../core/message.ts";
@@ -30,7 +30,7 @@ function decode(id: string, text: string): StoredResponse | null {
   try {
     data = JSON.parse(text) as Data;
   } catch {
-    // A row that another program wrote half is as good as none.
+    // An incomplete row of another program is treated as absent.
     return null;
   }
   return {

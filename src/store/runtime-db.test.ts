@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { LedgerEntry } from "../core/usage.ts";
-import { createCjkIndex, gramsOf } from "./runtime/cjk-index.ts";
+import { createCjkIndex, splitPairs } from "./runtime/cjk-index.ts";
 import { createUsageLedger } from "./runtime/usage-ledger.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
 import { type Database, openDatabase } from "./sqlite/connection/driver.ts";
@@ -135,7 +135,7 @@ test("the side index takes in new rows only, and starts again for another state.
 });
 
 test("grams are pairs within a run, and its last character", () => {
-  expect(gramsOf("数据库 and 备")).toBe("数据 据库 库 备");
-  expect(gramsOf("plain")).toBe("");
-  expect(gramsOf("𠀀𠀁")).toBe("𠀀𠀁 𠀁");
+  expect(splitPairs("数据库 and 备")).toBe("数据 据库 库 备");
+  expect(splitPairs("plain")).toBe("");
+  expect(splitPairs("𠀀𠀁")).toBe("𠀀𠀁 𠀁");
 });

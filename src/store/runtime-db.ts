@@ -13,7 +13,7 @@ const OPEN_WAIT_MS = 2000;
 const WAIT_MS = 50;
 
 export interface RuntimeDbOptions {
-  /** One sentence for the person: a damaged file was set aside. */
+  /** A notice for the user: a damaged file was moved aside. */
   readonly onNotice?: ((text: string) => void) | undefined;
 }
 
@@ -41,7 +41,7 @@ function openOnce(path: string): Database {
   }
 }
 
-/** True for errors that say the file itself is damaged. */
+/** True for errors that mean that the file is damaged. */
 export function isDamaged(error: unknown): boolean {
   const code = sqliteCode(error) ?? "";
   return code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB";

@@ -1,10 +1,11 @@
 // Search as the store offers it: the statements of sqlite/search with the side index for CJK, opened when first needed.
+
 import type { SearchAnswer, SearchOptions } from "../core/session.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { type CjkIndex, createCjkIndex } from "./runtime/cjk-index.ts";
 import { openRuntimeDb } from "./runtime-db.ts";
 import type { Connection } from "./sqlite/connection/connection.ts";
 import type { Database } from "./sqlite/connection/driver.ts";
-import { textOfError } from "./sqlite/connection/journal.ts";
 import { hasCjk } from "./sqlite/search/parse-query.ts";
 import { searchMessages } from "./sqlite/search/search-messages.ts";
 
@@ -36,7 +37,7 @@ export class SearchService {
     this.#runtime = undefined;
   }
 
-  /** Without it the answer is the same, only slower; so a failure is said and tried again next time. */
+  /** Without the side index the result is the same, only slower: a failure is reported and retried at the next search. */
   #sideIndex(): CjkIndex | undefined {
     if (this.#runtimePath === undefined) return undefined;
     const state = this.#connection.db;
@@ -45,12 +46,12 @@ export class SearchService {
       if (this.#side?.of !== state) this.#side = { index: createCjkIndex(this.#runtime, state), of: state };
       return this.#side.index;
     } catch (error) {
-      this.#notice(`Short Chinese, Japanese and Korean words are searched more slowly: ${textOfError(error)}`);
+      this.#notice(`Short Chinese, Japanese and Korean words are searched more slowly: ${errorMessage(error)}`);
       return undefined;
     }
   }
 
-  /** Goes on building the side index between searches, one step at a time, until every message is in. */
+  /** Builds the side index between searches, one step at a time, until it has every message. */
   #feed(index: CjkIndex): void {
     clearTimeout(this.#feeding);
     this.#feeding = setTimeout(() => {
@@ -59,7 +60,7 @@ export class SearchService {
         index.catchUp(0);
         if (index.isBehind()) this.#feed(index);
       } catch (error) {
-        this.#notice(`The side index for short words waits for the next search: ${textOfError(error)}`);
+        this.#notice(`The side index for short words waits for the next search: ${errorMessage(error)}`);
       }
     }, FEED_PAUSE_MS);
     // A process that has nothing else to do may leave; the next search continues.

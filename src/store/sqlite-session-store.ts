@@ -1,4 +1,4 @@
-// The session store on SQLite, in this process. The statements are in sqlite/; this class gives them order and retries.
+// The session store on SQLite, in this process. The statements are in sqlite/; the connection orders and retries them.
 import type * as Core from "../core/session.ts";
 import type { TopicMode } from "../core/telegram-topics.ts";
 import type { FullStore, NewTopicBinding } from "./full-store.ts";
@@ -28,7 +28,7 @@ import { updateTokenCounts } from "./sqlite/tokens.ts";
 import { removeTranscriptFiles } from "./transcript-files.ts";
 
 export interface SqliteStoreOptions extends Omit<ConnectionOptions, "notice" | "onIndexDamage"> {
-  /** Where the side index for short CJK words lives; without it such searches are slower. */
+  /** The file of the side index for short CJK words; without it such searches are slower. */
   readonly runtimePath?: string | undefined;
   readonly onNotice?: ((text: string) => void) | undefined;
   readonly indexLayout?: IndexLayout | undefined;
@@ -52,7 +52,7 @@ export class SqliteSessionStore implements FullStore {
     this.#notice = notice;
   }
 
-  /** Rejects with an error for the person when the file cannot be used; the cause is also kept for later commands. */
+  /** Rejects with a UserError when the file cannot be used; the cause is also recorded for later commands. */
   static async open(options: SqliteStoreOptions): Promise<SqliteSessionStore> {
     const notice = options.onNotice ?? (() => undefined);
     let maintenance: IndexMaintenance | undefined;
@@ -235,14 +235,14 @@ export class SqliteSessionStore implements FullStore {
     const index = await this.#connection.read((c) => checkIndexHealth(c.db));
     return {
       state: index.state,
-      ...(index.notice === undefined ? {} : { notice: index.notice }),
-      ...(index.progress === undefined ? {} : { rebuildProgress: index.progress }),
+      notice: index.notice,
+      rebuildProgress: index.progress,
     };
   }
   async repair(onProgress?: Core.OnProgress): Promise<Core.RepairReport> {
     const findings = await this.#connection.exclusive(examine);
     const steps = await this.#rebuild(onProgress);
-    if (steps > 0) findings.repaired.push("The search index was built anew.");
+    if (steps > 0) findings.repaired.push("The search index was rebuilt.");
     const integrity = await this.#connection.exclusive((db) => conclude(db, findings));
     return { integrity, ...findings, indexedRows: await this.#connection.read((c) => indexedRows(c.db)) };
   }

@@ -30,7 +30,7 @@ export interface ChildReport {
   readonly origin?: string | undefined;
 }
 
-/** `denyTool` of a subagent: each tool says itself why subagents must not use it. */
+/** `denyTool` of a subagent. */
 export function childDenial(role: ChildRole): DenyTool {
   return (name, tool) => {
     if (tool?.notForSubagents !== undefined) return `${name} is not available here: ${tool.notForSubagents}.`;
@@ -167,8 +167,8 @@ function report(
     tokens: { input: watcher.usage?.input ?? 0, output: watcher.usage?.output ?? 0 },
     tool_trace: [...watcher.trace.values()] as unknown as Json,
     session_id: task.options.sessionId,
-    ...(problem === undefined ? {} : { error: problem }),
-    ...(state.timedOut ? { note: "Stopped at its time limit; the summary is what it had by then." } : {}),
+    error: problem,
+    note: state.timedOut ? "Stopped at its time limit; the summary is what it had by then." : undefined,
   };
   const { usage, cost } = watcher;
   return {

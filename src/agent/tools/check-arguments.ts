@@ -1,4 +1,4 @@
-// Checks arguments against the tool's schema and says in words what is wrong. Schemas are compiled once.
+// Checks arguments against the tool's schema and describes what is wrong. Schemas are compiled once.
 import type { TSchema } from "typebox";
 import type { JsonObject } from "../../core/message.ts";
 
@@ -18,7 +18,7 @@ async function checkerFor(schema: TSchema): Promise<Checker> {
   return checker;
 }
 
-/** Undefined when the arguments fit; otherwise up to five problems, each with the place it is in. */
+/** Undefined when the arguments are valid; otherwise up to five problems, each with its path. */
 export async function argumentProblems(schema: TSchema, args: JsonObject): Promise<string | undefined> {
   const checker = await checkerFor(schema);
   if (checker.Check(args)) return undefined;

@@ -1,12 +1,12 @@
-// Turns arguments of nearly the right type into the declared one. What does not fit is left for the check to name.
+// Converts arguments of nearly the right type to the declared one, where nothing is lost (docs/decisions/020-tool-schemas.md).
 import type { Json, JsonObject } from "../../core/message.ts";
 
 function asObject(value: Json | undefined): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-/** The types that a schema admits, through unions of simple types. */
-function typesOf(schema: JsonObject): string[] {
+/** The types that a schema accepts, including unions of simple types. */
+function acceptedTypes(schema: JsonObject): string[] {
   const type = schema.type;
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type.filter((item): item is string => typeof item === "string");
@@ -14,7 +14,7 @@ function typesOf(schema: JsonObject): string[] {
   if (!Array.isArray(options)) return [];
   return options.flatMap((option: Json) => {
     const inner = asObject(option);
-    return inner === undefined ? [] : typesOf(inner);
+    return inner === undefined ? [] : acceptedTypes(inner);
   });
 }
 
@@ -50,7 +50,7 @@ function fromText(text: string, types: readonly string[]): Json | undefined {
 }
 
 function coerce(value: Json, schema: JsonObject): Json {
-  const types = typesOf(schema);
+  const types = acceptedTypes(schema);
   if (types.length === 0) return value;
   let current = value;
   if (!fits(current, types)) {
@@ -65,7 +65,7 @@ function coerce(value: Json, schema: JsonObject): Json {
   return inner !== undefined && asObject(schema.properties) !== undefined ? coerceArguments(inner, schema) : current;
 }
 
-/** A copy with every property brought to its declared type where that loses nothing; nulls for absent optionals go. */
+/** A copy with every property converted to its declared type where nothing is lost, without nulls for optional properties. */
 export function coerceArguments(args: JsonObject, schema: JsonObject): JsonObject {
   const properties = asObject(schema.properties);
   if (properties === undefined) return args;
@@ -74,7 +74,7 @@ export function coerceArguments(args: JsonObject, schema: JsonObject): JsonObjec
   for (const [key, value] of Object.entries(args)) {
     const property = asObject(properties[key]);
     if (property === undefined || value === undefined) out[key] = value;
-    else if (value === null && !required.includes(key) && !typesOf(property).includes("null")) continue;
+    else if (value === null && !required.includes(key) && !acceptedTypes(property).includes("null")) continue;
     else out[key] = coerce(value, property);
   }
   return out;

@@ -1,9 +1,9 @@
-// Remembers which file changes failed and were never put right, so that a claim of success is not left standing.
+// Tracks failed file changes that were not repaired in the turn, for a note below the answer.
 import type { JsonObject } from "../../core/message.ts";
 import type { Tool } from "../../core/tool.ts";
 
 const WATCHED = new Set(["write_file", "patch"]);
-const MOST_PATHS = 10;
+const MAX_PATHS = 10;
 
 export class FileChanges {
   readonly #failed = new Map<string, string>();
@@ -16,11 +16,11 @@ export class FileChanges {
     }
   }
 
-  /** For the returned text only; empty when every change landed. */
+  /** Added to the returned text only; empty when every change succeeded. */
   footer(): string {
     if (this.#failed.size === 0) return "";
-    const lines = [...this.#failed].slice(0, MOST_PATHS).map(([path, why]) => `- ${path}: ${why}`);
-    const more = this.#failed.size > MOST_PATHS ? [`- and ${this.#failed.size - MOST_PATHS} more`] : [];
+    const lines = [...this.#failed].slice(0, MAX_PATHS).map(([path, why]) => `- ${path}: ${why}`);
+    const more = this.#failed.size > MAX_PATHS ? [`- and ${this.#failed.size - MAX_PATHS} more`] : [];
     return ["", "", "Note: these file changes failed and were not repaired in this turn:", ...lines, ...more].join(
       "\n",
     );
@@ -32,7 +32,7 @@ function targets(tool: Tool, args: JsonObject): readonly string[] {
   try {
     return tool.paths?.(args as never) ?? [];
   } catch {
-    // Arguments that never passed the check name no path.
+    // The arguments did not pass the check.
     return [];
   }
 }

@@ -1,11 +1,11 @@
-// Notices when a model repeats itself without progress: pure bookkeeping on calls and their results.
+// Detects that a model repeats calls without progress. No I/O.
 
 export interface GuardLimits {
   /** The same call fails again. */
   readonly exactFailure: number;
-  /** One tool fails again and again, whatever the arguments. */
+  /** One tool fails repeatedly, with any arguments. */
   readonly sameToolFailure: number;
-  /** The same calls bring the same results, alone or in a cycle of up to four. */
+  /** The same calls have the same results, alone or in a cycle of up to four. */
   readonly noProgress: number;
 }
 
@@ -32,7 +32,7 @@ export interface ObservedCall {
   readonly result: string;
   readonly failed: boolean;
   readonly mutates: boolean;
-  /** Polling and paging: repetition is its purpose. */
+  /** Polling and paging tools are repeated on purpose. */
   readonly repeatable: boolean;
 }
 
@@ -42,7 +42,7 @@ export type GuardVerdict =
   | { readonly kind: "fine" }
   | { readonly kind: "warn" | "stop"; readonly code: GuardCode; readonly times: number; readonly text: string };
 
-const LONGEST_CYCLE = 4;
+const MAX_CYCLE = 4;
 const FINE: GuardVerdict = { kind: "fine" };
 
 function adviceFor(code: GuardCode, tool: string, times: number): string {
@@ -84,13 +84,13 @@ export class LoopGuard {
   }
 
   /**
-   * How often the newest 1 to 4 calls have come round with the same results. A cycle that changes something gets one
-   * more round before it counts: an edit and a test may honestly fail alike twice.
+   * How often the newest 1 to 4 calls were repeated with the same results. A cycle that changes something gets one
+   * more round: an edit and a test may legitimately fail twice in the same way.
    */
   #cycleRepeats(): number {
     const history = this.#history;
     let most = 1;
-    for (let period = 1; period <= LONGEST_CYCLE; period++) {
+    for (let period = 1; period <= MAX_CYCLE; period++) {
       let matched = 0;
       while (
         matched + period < history.length &&
@@ -115,7 +115,7 @@ export class LoopGuard {
   }
 }
 
-/** The part of a result that says whether something new was learnt: clock times and durations are left out. */
+/** The result without times and durations, which change although nothing new was learned. */
 export function withoutTimes(text: string): string {
   return text
     .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/g, "<time>")

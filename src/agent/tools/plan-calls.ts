@@ -1,10 +1,10 @@
-// Decides which calls of a batch may overlap: read-only ones, and those whose paths do not touch.
+// Decides which calls of a batch may overlap: read-only ones, and those with disjoint paths.
 import { resolve, sep } from "node:path";
 import type { Tool } from "../../core/tool.ts";
 import type { PreparedCall } from "./prepare-calls.ts";
 import type { ResolvedTools } from "./resolved-tools.ts";
 
-const MOST_AT_ONCE = 8;
+const MAX_PARALLEL = 8;
 
 interface Footprint {
   readonly kind: "free" | "paths" | "alone";
@@ -14,11 +14,11 @@ interface Footprint {
 
 const ALONE: Footprint = { kind: "alone", mutates: true, paths: [] };
 
-function pathsOf(tool: Tool, call: PreparedCall): readonly string[] {
+function readPaths(tool: Tool, call: PreparedCall): readonly string[] {
   try {
     return tool.paths?.(call.args as never) ?? [];
   } catch {
-    // Arguments are not checked yet; a call whose paths cannot be read runs alone and gets its error there.
+    // The arguments are not checked yet; a call without readable paths runs alone and fails there.
     return [];
   }
 }
@@ -30,7 +30,7 @@ function footprint(call: PreparedCall, tools: ResolvedTools, cwd: string): Footp
   const { tool } = home;
   if (tool.overlap === "parallel") return { kind: "free", mutates: tool.mutates ?? false, paths: [] };
   if (tool.overlap !== "paths") return ALONE;
-  const paths = pathsOf(tool, call);
+  const paths = readPaths(tool, call);
   if (paths.length === 0) return ALONE;
   return { kind: "paths", mutates: tool.mutates ?? false, paths: paths.map((path) => resolve(cwd, path).split(sep)) };
 }
@@ -48,7 +48,7 @@ function compatible(a: Footprint, b: Footprint): boolean {
   return !a.paths.some((path) => b.paths.some((other) => touches(path, other)));
 }
 
-/** Consecutive groups: calls of one group may run together, groups run one after the other, so order keeps its meaning. */
+/** Consecutive groups: calls of one group may run together, groups run one after the other, so the order is kept. */
 export function planCalls(calls: readonly PreparedCall[], tools: ResolvedTools, cwd: string): PreparedCall[][] {
   const groups: { calls: PreparedCall[]; prints: Footprint[] }[] = [];
   for (const call of calls) {
@@ -56,7 +56,7 @@ export function planCalls(calls: readonly PreparedCall[], tools: ResolvedTools, 
     const group = groups.at(-1);
     const joins =
       group !== undefined &&
-      group.calls.length < MOST_AT_ONCE &&
+      group.calls.length < MAX_PARALLEL &&
       group.prints.every((other) => compatible(other, print));
     if (joins) {
       group.calls.push(call);

@@ -1,4 +1,4 @@
-// Makes the tool calls of a reply fit to run and to store: names and arguments repaired, duplicates joined.
+// Prepares the tool calls of a reply: repairs names and arguments, gives duplicates the same key.
 import { randomBytes } from "node:crypto";
 import type { AssistantMessage, JsonObject, ToolCall } from "../../core/message.ts";
 import type { ResolvedTools } from "./resolved-tools.ts";
@@ -8,9 +8,9 @@ import { nearestNames, repairToolName } from "./tool-name.ts";
 export interface PreparedCall {
   readonly call: ToolCall;
   readonly args: JsonObject;
-  /** Equal for calls that ask for the same thing. */
+  /** The same for equal calls. */
   readonly key: string;
-  /** Set when the call must not run: what the model reads instead. */
+  /** Set when the call must not run: the result for the model. */
   readonly refusal?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface PreparedBatch {
   readonly badArguments: boolean;
   /** Some arguments stop inside a value. */
   readonly truncated: boolean;
-  /** Some arguments were mended; after a cut reply that means that their end is missing. */
+  /** Some arguments were repaired; after a cut-off reply that means that their end is missing. */
   readonly repaired: boolean;
 }
 
@@ -42,7 +42,7 @@ interface Findings {
   readonly unknown: boolean;
   readonly bad: boolean;
   readonly cut: boolean;
-  readonly mended: boolean;
+  readonly repaired: boolean;
 }
 
 function prepareOne(call: ToolCall, tools: ResolvedTools): PreparedCall & { readonly found: Findings } {
@@ -62,7 +62,7 @@ function prepareOne(call: ToolCall, tools: ResolvedTools): PreparedCall & { read
       unknown: found === undefined,
       bad: !parsed.ok,
       cut: !parsed.ok && parsed.truncated,
-      mended: parsed.ok && parsed.repaired,
+      repaired: parsed.ok && parsed.repaired,
     },
   };
   if (found === undefined) return { ...prepared, refusal: unknownText(name, tools) };
@@ -71,7 +71,7 @@ function prepareOne(call: ToolCall, tools: ResolvedTools): PreparedCall & { read
   return { ...prepared, key: `${prepared.key}\u0000${id}`, refusal: JSON.stringify({ error }) };
 }
 
-/** One unknown name stops the whole batch: a call may rely on the one before it. */
+/** One unknown name refuses the whole batch: a call may depend on an earlier one. */
 export function prepareCalls(calls: readonly ToolCall[], tools: ResolvedTools): PreparedBatch {
   const ones = calls.map((call) => prepareOne(call, tools));
   const unknownTool = ones.some((one) => one.found.unknown);
@@ -88,11 +88,11 @@ export function prepareCalls(calls: readonly ToolCall[], tools: ResolvedTools): 
     unknownTool,
     badArguments: ones.some((one) => one.found.bad),
     truncated: ones.some((one) => one.found.cut),
-    repaired: ones.some((one) => one.found.mended),
+    repaired: ones.some((one) => one.found.repaired),
   };
 }
 
-/** The reply as it is stored: with the calls that will be answered. */
+/** The reply as it is stored: with the prepared calls. */
 export function withCalls(message: AssistantMessage, calls: readonly PreparedCall[]): AssistantMessage {
   return { ...message, tool_calls: calls.map((prepared) => prepared.call) };
 }

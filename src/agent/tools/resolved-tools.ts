@@ -1,4 +1,4 @@
-// The tools of one conversation, settled once: the box, the engine's and the memory provider's, minus what policy denies.
+// The tools of one conversation, resolved once: the tool box, those of the engine and of the memory provider, without denied ones.
 import type { ToolSchema } from "../../core/provider.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { ConversationParts } from "../parts.ts";
@@ -12,10 +12,10 @@ export type ToolLocation =
   | { readonly kind: "unknown" };
 
 export interface ResolvedTools {
-  /** Part of the frozen prompt prefix: the same array for the life of the conversation. */
+  /** Part of the fixed prompt prefix: the same array for the whole conversation. */
   readonly schemas: readonly ToolSchema[];
   readonly names: readonly string[];
-  /** Asked at every dispatch, so that a denied tool stays denied even when its name is guessed. */
+  /** Called for every call, so that a denied tool is refused also when the model guesses its name. */
   locate(name: string): ToolLocation;
 }
 

@@ -1,15 +1,17 @@
 // Keeps large tool results out of the window: the text goes to a file, a head, a tail and the way to read it stay.
+
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Content } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 export const DEFAULT_RESULT_CHARS = 100_000;
 export const TURN_RESULT_CHARS = 200_000;
 const HEAD_CHARS = 1_500;
 const TAIL_CHARS = 700;
-const LONGEST_LINE = 2_000;
+const MAX_LINE_CHARS = 2_000;
 /** Below this a spill would cost more than it saves. */
 const SMALLEST_SPILL = 4_000;
 
@@ -34,7 +36,7 @@ export function pageable(text: string): string {
     laidOut = text;
   }
   if (!hasLongLine(laidOut)) return laidOut;
-  const wrap = new RegExp(`(.{${LONGEST_LINE}})(?=.)`, "gu");
+  const wrap = new RegExp(`(.{${MAX_LINE_CHARS}})(?=.)`, "gu");
   return laidOut.replace(wrap, "$1\n");
 }
 
@@ -42,7 +44,7 @@ function hasLongLine(text: string): boolean {
   let start = 0;
   while (start < text.length) {
     const end = text.indexOf("\n", start);
-    if ((end === -1 ? text.length : end) - start > LONGEST_LINE) return true;
+    if ((end === -1 ? text.length : end) - start > MAX_LINE_CHARS) return true;
     if (end === -1) return false;
     start = end + 1;
   }
@@ -75,7 +77,7 @@ function spillNotice(text: string, file: { path: string; chars: number; lines: n
 async function spill(result: LimitedResult, place: SpillPlace): Promise<Content> {
   const text = textOf(result.content);
   const safe = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 80);
-  // Some servers number their calls anew in every turn: the name must not be taken by an older result.
+  // Some servers number their calls again in every turn: the name must not be that of an older result.
   const unique = randomBytes(3).toString("hex");
   const path = join(place.dir, safe(place.conversationId), `${safe(result.callId)}-${unique}.txt`);
   const body = pageable(text);
@@ -84,7 +86,7 @@ async function spill(result: LimitedResult, place: SpillPlace): Promise<Content>
     await atomicWrite(path, body);
     notice = spillNotice(body, { path, chars: text.length, lines: body.split("\n").length });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     notice = `${head(text)}\n[… ${text.length} characters in all; the rest could not be saved: ${why} …]\n${tail(text)}`;
   }
   if (result.content === null || typeof result.content === "string") return notice;

@@ -1,9 +1,9 @@
-// Reads the argument text of a tool call: strictly first, then with the repairs that cannot change its meaning.
+// Parses the argument text of a tool call: strictly first, then with repairs that cannot change its meaning.
 import type { Json, JsonObject } from "../../core/message.ts";
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: JsonObject; readonly repaired: boolean }
-  /** `truncated`: the text stops inside a value, so running the call could do half of what was meant. */
+  /** `truncated`: the text stops inside a value, so the call must not run. */
   | { readonly ok: false; readonly truncated: boolean; readonly problem: string };
 
 const MAX_STEPS = 50;
@@ -82,7 +82,7 @@ function dropTrailingCommas(text: string): string {
   return result;
 }
 
-/** Empty and `None` mean no arguments; text that is broken beyond safe repair is reported, never guessed. */
+/** Empty text and `None` mean no arguments; text that cannot be repaired safely is an error. */
 export function parseArguments(raw: string): ParsedArguments {
   const text = raw.trim();
   if (text === "" || text === "None" || text === "null") return { ok: true, value: {}, repaired: text !== raw };
@@ -105,7 +105,7 @@ export function parseArguments(raw: string): ParsedArguments {
   return { ok: false, truncated, problem: "the arguments are not valid JSON" };
 }
 
-/** The same text for equal arguments, whatever the order of the keys or the space around values. */
+/** The same text for equal arguments, regardless of key order and surrounding space. */
 export function canonicalArguments(value: Json | undefined): string {
   if (typeof value === "string") return JSON.stringify(value.trim());
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalArguments(item)).join(",")}]`;

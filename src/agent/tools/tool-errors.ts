@@ -1,24 +1,26 @@
-// The words a model reads when a tool call went wrong, and the reading of results that do not say it outright.
+// Results of failed tool calls, and the detection of failures in results without a flag.
+
 import type { ToolResult } from "../../core/tool.ts";
 import { toolError } from "../../core/tool.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 export const INTERRUPTED = "Interrupted.";
-const LONGEST_ERROR = 2_000;
+const MAX_ERROR_CHARS = 2_000;
 
-/** Text of a thrown error without anything that could pass for a role tag or a fence. */
-function harmless(text: string): string {
+/** The text of a thrown error without role tags and code fences. */
+function withoutMarkup(text: string): string {
   return text
     .replace(/<\/?\s*(system|user|assistant|tool|tool_call|tool_result|function_calls?)\b[^>]*>/gi, "")
     .replace(/<!\[CDATA\[|\]\]>/g, "")
     .replaceAll("```", "'''")
-    .slice(0, LONGEST_ERROR);
+    .slice(0, MAX_ERROR_CHARS);
 }
 
 /** A tool that threw has a bug; the model may still find another way. */
 export function thrownResult(error: unknown): ToolResult {
   const name = error instanceof Error ? error.name : "Error";
-  const message = error instanceof Error ? error.message : String(error);
-  return toolError(`[TOOL_ERROR] ${name}: ${harmless(message)}`);
+  const message = errorMessage(error);
+  return toolError(`[TOOL_ERROR] ${name}: ${withoutMarkup(message)}`);
 }
 
 export function interruptedResult(): ToolResult {
@@ -27,10 +29,10 @@ export function interruptedResult(): ToolResult {
 
 export function timedOutResult(name: string, ms: number): ToolResult {
   const seconds = Math.round(ms / 100) / 10;
-  return toolError(`${name} did not finish within ${seconds} s and was stopped. What it had begun may be half done.`);
+  return toolError(`${name} did not finish within ${seconds} s and was stopped. Part of its work may be done.`);
 }
 
-/** For results that carry no flag of their own: JSON that names an error, a failure or a bad exit code. */
+/** For results without a flag: JSON with an error, a failure or a non-zero exit code. */
 export function looksFailed(text: string): boolean {
   if (/^\s*Error\b/.test(text)) return true;
   if (!/^\s*\{/.test(text) || text.length > 1_000_000) return false;

@@ -1,8 +1,8 @@
-// Finds the tool that a model meant when it wrote the name in its own way.
+// Finds the tool that a model meant when it misspelled the name.
 import { editDistance } from "../../lib/nearest.ts";
 
 /** Lower case, snake case, without up to two `tool` endings. */
-function plain(name: string): string {
+function normalise(name: string): string {
   let text = name
     .trim()
     .replace(/^(functions?|tools?)[.:/]/i, "")
@@ -18,12 +18,12 @@ function similarity(a: string, b: string): number {
   return longest === 0 ? 0 : 1 - editDistance(a, b) / longest;
 }
 
-/** The known name that was meant: equal but for spelling habits, or alike to 0.7 with no rival as close. */
+/** The known name that is meant: equal after normalisation, or with a similarity of 0.7 and no other as close. */
 export function repairToolName(name: string, known: readonly string[]): string | undefined {
   if (known.includes(name)) return name;
-  const wanted = plain(name);
+  const wanted = normalise(name);
   if (wanted === "") return undefined;
-  const same = known.filter((candidate) => plain(candidate) === wanted);
+  const same = known.filter((candidate) => normalise(candidate) === wanted);
   if (same.length > 0) return same[0];
   const ranked = rank(wanted, known);
   const [best, second] = ranked;
@@ -33,15 +33,15 @@ export function repairToolName(name: string, known: readonly string[]): string |
 
 function rank(wanted: string, known: readonly string[]): { name: string; score: number }[] {
   return known
-    .map((candidate) => ({ name: candidate, score: similarity(wanted, plain(candidate)) }))
+    .map((candidate) => ({ name: candidate, score: similarity(wanted, normalise(candidate)) }))
     .sort((a, b) => b.score - a.score);
 }
 
-/** Up to three names worth offering for an unknown one; names that contain it count as close. */
+/** Up to three suggestions for an unknown name; names that contain it count as similar. */
 export function nearestNames(name: string, known: readonly string[]): string[] {
-  const wanted = plain(name);
+  const wanted = normalise(name);
   const contains = (candidate: string) =>
-    wanted.length >= 3 && (candidate.includes(wanted) || wanted.includes(plain(candidate)));
+    wanted.length >= 3 && (candidate.includes(wanted) || wanted.includes(normalise(candidate)));
   return rank(wanted, known)
     .filter((candidate) => candidate.score >= 0.4 || contains(candidate.name))
     .slice(0, 3)

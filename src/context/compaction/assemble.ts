@@ -1,4 +1,4 @@
-// Puts head, summary and tail together in an order of roles that every dialect accepts.
+// Joins head, summary and tail in an order of roles that every transport accepts.
 import type { Content, Message } from "../../core/message.ts";
 import { joinContent } from "./summary-message.ts";
 
@@ -20,8 +20,8 @@ function appendToUser(message: Message, content: Content): Message {
 }
 
 /**
- * The summary speaks as the user before an assistant message and as the assistant before a user message; where a
- * neighbour already has that role it shares the user's message. It never shares the assistant's.
+ * The summary gets the role `user` before an assistant message and `assistant` before a user message. Where a
+ * neighbour has that role already, it is joined with the user's message, never with the assistant's.
  */
 export function assemble(pieces: Pieces): Message[] {
   const { head, tail, summary, lastUser } = pieces;

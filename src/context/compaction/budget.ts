@@ -1,6 +1,6 @@
-// The numbers of compaction, derived from the window; they scale down to windows of a few thousand tokens.
+// Token budgets of a compaction, derived from the window; they scale down to windows of a few thousand tokens.
 
-export interface CompressionSettings {
+export interface CompactionSettings {
   readonly enabled: boolean;
   /** Share of the window at which compaction starts. */
   readonly threshold: number;
@@ -8,11 +8,11 @@ export interface CompressionSettings {
   readonly targetRatio: number;
   readonly protectLastN: number;
   readonly protectFirstN: number;
-  /** Messages at which the gateway compacts whatever their size. */
+  /** Number of messages at which the gateway compacts regardless of their size. */
   readonly hygieneHardMessageLimit: number;
 }
 
-export const DEFAULT_COMPRESSION: CompressionSettings = {
+export const DEFAULT_COMPACTION: CompactionSettings = {
   enabled: true,
   threshold: 0.5,
   targetRatio: 0.2,
@@ -27,7 +27,7 @@ const SUMMARY_MIN = 2_000;
 const SUMMARY_MAX = 12_000;
 /** A pass that saves less than this share is not worth its cost. */
 export const MIN_SAVING = 0.1;
-/** After a pass the messages fill at most this share of the room, so that the next pass is far off. */
+/** After a pass the messages fill at most this share of the room, so that the next pass is not needed soon. */
 const AFTER_SHARE = 0.7;
 
 const SMALL_WINDOW = 65_536;

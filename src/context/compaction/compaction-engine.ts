@@ -1,10 +1,10 @@
-// What the shipped engines share beyond counters: sizes, the cut, pruning, and the last check that a pass was worth it.
+// Common code of the built-in engines: sizes, the cut, pruning, and the check that a pass saved enough.
 import type { CompressOptions, CompressOutcome } from "../../core/context.ts";
 import type { Message } from "../../core/message.ts";
 import type { SideModel } from "../../core/provider.ts";
 import { estimateMessagesTokens, estimateTextTokens } from "../../core/tokens.ts";
 import { assemble } from "./assemble.ts";
-import { type CompressionSettings, type PassBudget, passBudget } from "./budget.ts";
+import { type CompactionSettings, type PassBudget, passBudget } from "./budget.ts";
 import { EngineBase } from "./engine-base.ts";
 import { type Outline, outline } from "./outline.ts";
 import { type Plan, planCut } from "./plan.ts";
@@ -17,8 +17,8 @@ import { completeSummary } from "./verbatim.ts";
 
 export interface EngineOptions {
   readonly contextLength: number;
-  readonly settings?: Partial<CompressionSettings> | undefined;
-  /** The model for the task `compression`; without one the extract does all the work. */
+  readonly settings?: Partial<CompactionSettings> | undefined;
+  /** The model for the task `compression`; without one only the extract is used. */
   readonly side?: SideModel | undefined;
   /** Applied to everything the summariser reads and writes. */
   readonly redact?: ((text: string) => string) | undefined;
@@ -49,7 +49,7 @@ function verbatimTokens(budget: PassBudget): number {
 const SYSTEM_NOTE =
   "[Note: Some earlier conversation turns have been compacted into a summary. Build on it instead of repeating work.]";
 
-/** Lists that carry their own system message are told once; where the prompt is kept apart, it stays as it is. */
+/** Adds the note to a system message in the list, once; a prompt outside of the list is not changed. */
 function withSystemNote(message: Message): Message {
   if (message.role !== "system" || typeof message.content !== "string") return message;
   if (message.content.includes("[Note: Some earlier conversation turns have been compacted")) return message;
@@ -102,7 +102,7 @@ export abstract class CompactionEngine extends EngineBase {
     return { messages: kept, method: "prune", modelCalls: 0 };
   }
 
-  /** A log without a middle: there is nothing to summarise, only outputs before the newest exchange to shorten. */
+  /** For a log without a middle: only outputs before the newest exchange can be shortened. */
   protected prunedToNewest(messages: readonly Message[], view: Outline): Made {
     return this.pruned(
       messages,
@@ -118,7 +118,7 @@ export abstract class CompactionEngine extends EngineBase {
     return sanitizeToolPairs(assemble({ head, summary, tail: plan.tail, lastUser: plan.lastUser }));
   }
 
-  /** Keeps what saved enough; otherwise the log comes back as the same array. */
+  /** The result when it saved enough; otherwise the log, as the same array. */
   protected outcome(log: readonly Message[], made: Made, sizes: PassSizes): CompressOutcome {
     const { messages, method, modelCalls, problem } = made;
     if (!this.settle(sizes.before, estimateMessagesTokens(messages))) {

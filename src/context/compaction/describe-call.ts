@@ -27,7 +27,7 @@ function parseObject(text: string): { readonly [key: string]: unknown } {
   }
 }
 
-/** The argument that says most about a call. */
+/** The most descriptive argument of a call. */
 export function keyArgument(call: ToolCall, chars = 80): string {
   const args = parseObject(call.function.arguments);
   for (const key of KEY_ARGUMENTS) {
@@ -40,7 +40,7 @@ export function keyArgument(call: ToolCall, chars = 80): string {
 }
 
 /** Paths that a call names. */
-export function pathsOf(call: ToolCall): readonly string[] {
+export function listPaths(call: ToolCall): readonly string[] {
   const args = parseObject(call.function.arguments);
   const found: string[] = [];
   for (const key of ["path", "file_path", "workdir"]) {

@@ -1,10 +1,10 @@
-// What every shipped context engine shares: token counters, the trigger, and the guard against passes that gain nothing.
+// Base class of the built-in context engines: token counters, the trigger, and the guard against passes without gain.
 import type { EngineStatus, EngineUsage } from "../../core/context.ts";
 import type { Message } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";
-import { type CompressionSettings, DEFAULT_COMPRESSION, MIN_SAVING, thresholdTokens } from "./budget.ts";
+import { type CompactionSettings, DEFAULT_COMPACTION, MIN_SAVING, thresholdTokens } from "./budget.ts";
 
-/** After two passes without gain the trigger rests until the request has grown by this share of the window. */
+/** After two passes without gain, none is started until the request has grown by this share of the window. */
 const REST_GROWTH = 0.05;
 
 export abstract class EngineBase {
@@ -14,13 +14,13 @@ export abstract class EngineBase {
   thresholdTokens: number;
   contextLength: number;
   compressionCount = 0;
-  protected readonly settings: CompressionSettings;
+  protected readonly settings: CompactionSettings;
   #fruitless = 0;
   #restUntil = 0;
   #overhead = 0;
 
-  constructor(contextLength: number, settings: Partial<CompressionSettings> = {}) {
-    this.settings = { ...DEFAULT_COMPRESSION, ...settings };
+  constructor(contextLength: number, settings: Partial<CompactionSettings> = {}) {
+    this.settings = { ...DEFAULT_COMPACTION, ...settings };
     this.contextLength = contextLength;
     this.thresholdTokens = thresholdTokens(contextLength, this.settings.threshold);
   }
@@ -74,7 +74,7 @@ export abstract class EngineBase {
     return this.#overhead;
   }
 
-  /** Settles a pass: true when it saved enough to be kept. */
+  /** Records a pass; true when it saved enough to be used. */
   protected settle(before: number, after: number): boolean {
     const worth = after <= before * (1 - MIN_SAVING);
     if (!worth) {

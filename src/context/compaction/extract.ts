@@ -3,13 +3,13 @@ import type { ToolCall } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { clip, clipLines, oneLine } from "../clip.ts";
-import { describeCall, pathsOf } from "./describe-call.ts";
+import { describeCall, listPaths } from "./describe-call.ts";
 import type { Turn } from "./outline.ts";
 import { isConstraint, salience, sentences } from "./salience.ts";
 import { modelPart, parseSections, type Section, writeSections } from "./sections.ts";
 
 const ACTIVE_TASK = "Active Task";
-/** Nobody can tell by form whether they were dealt with, so they are not called open: the live request comes after the notes. */
+/** Their form does not show whether they were handled, so they are not called open. */
 const EARLIER = "Earlier Requests";
 
 interface Found {
@@ -33,7 +33,7 @@ function collect(turns: readonly Turn[]): Found {
     if (message.role === "assistant") {
       for (const call of message.tool_calls ?? []) {
         calls.set(call.id, call);
-        for (const path of pathsOf(call)) files.add(path);
+        for (const path of listPaths(call)) files.add(path);
       }
     }
     if (message.role === "tool") {
@@ -95,7 +95,7 @@ export function extract(turns: readonly Turn[], tokens: number): string {
   return clipLines(writeSections(sections), tokens);
 }
 
-/** Every section gives way in proportion, oldest lines first, so that no heading vanishes before the others shrink. */
+/** Shortens every section in proportion, oldest lines first, so that no section disappears before others shrink. */
 function shrinkSections(sections: readonly Section[], tokens: number): string {
   const total = estimateTextTokens(writeSections(sections));
   if (total <= tokens) return writeSections(sections);

@@ -43,7 +43,7 @@ export interface TreePlace {
 
 const head = (node: TreeNode) => ({ id: node.id, turns: `${node.from}–${node.to}` });
 
-/** Original turns while they fit, then where to go on. */
+/** Original turns as far as they fit, then the position to continue from. */
 function showTurns(node: TreeNode, turns: readonly LoggedTurn[]): JsonObject {
   const shown: JsonObject[] = [];
   let used = 0;
@@ -82,11 +82,11 @@ export async function searchTree(place: TreePlace, args: JsonObject): Promise<Js
   if (place.store === undefined) return { nodes: found };
   const turns = await readConversation(place.store, place.sessionId);
   const hits = await searchConversation(place.store, turns, query);
-  const leafOf = (number: number) =>
+  const findLeaf = (number: number) =>
     place.tree.nodes.find((node) => node.level === 0 && node.from <= number && number <= node.to)?.id;
   return {
     nodes: found.slice(0, 3),
-    hits: hits.map((turn) => ({ turn: turn.number, node: leafOf(turn.number), text: around(turnText(turn), words) })),
+    hits: hits.map((turn) => ({ turn: turn.number, node: findLeaf(turn.number), text: around(turnText(turn), words) })),
   };
 }
 

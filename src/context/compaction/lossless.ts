@@ -69,7 +69,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     this.#tree = undefined;
   }
 
-  /** Same promises as the compressor: at most three model calls, at least a tenth smaller or the same array. */
+  /** The same limits as the default engine: at most three model calls, at least a tenth smaller or the same array. */
   async compress(log: readonly Message[], options: CompressOptions): Promise<CompressOutcome> {
     const messages = readable(log);
     const sizes = this.sizes(messages, options.currentTokens);
@@ -109,7 +109,7 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
     return tree;
   }
 
-  /** New leaves for the turns that leave the window; after a failed call the rest are extracts. */
+  /** New leaves for the turns that are removed from the window; after a failed call the rest are extracts. */
   async #grow(
     tree: SummaryTree,
     middle: readonly Turn[],
@@ -136,8 +136,8 @@ export class LosslessEngine extends CompactionEngine implements ContextEngine {
           ),
           sessionId,
           maxCalls: groups.length === 1 ? MAX_MODEL_CALLS : 1,
-          ...(focusTopic === undefined ? {} : { focusTopic }),
-          ...(signal === undefined ? {} : { signal }),
+          focusTopic,
+          signal,
         },
       );
       modelCalls += leaf.modelCalls;

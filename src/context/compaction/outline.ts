@@ -15,7 +15,7 @@ export interface Outline {
   readonly afterSummary: number;
 }
 
-/** Turn numbers go on where the previous summary says that it ends: copies keep the numbers of their originals. */
+/** Turn numbers continue after those of the previous summary: copies keep the numbers of their originals. */
 export function outline(messages: readonly Message[]): Outline {
   const at = messages.findLastIndex((message) => findSummary(message) !== undefined);
   const bearer = messages[at];
@@ -43,7 +43,7 @@ export function outline(messages: readonly Message[]): Outline {
   return { turns, previous, afterSummary };
 }
 
-/** The turns that a new summary stands for: what the previous one covered and the numbered turns of `middle`. */
+/** The turns that a new summary covers: those of the previous one and the numbered turns of `middle`. */
 export function coveredRange(middle: readonly Turn[], previous: FoundSummary | undefined): TurnRange {
   const numbers = middle.map((turn) => turn.number).filter((number) => number !== undefined);
   const first = numbers[0] ?? previous?.range?.from ?? 1;

@@ -1,4 +1,4 @@
-// Where compaction cuts: head, middle and tail, with tool groups whole and the sizes known before a model is asked.
+// Decides where compaction cuts: head, middle and tail, without splitting tool groups.
 import type { Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateMessageTokens } from "../../core/tokens.ts";
@@ -20,11 +20,12 @@ export interface Plan {
 export interface PlanLimits {
   readonly protectFirstN: number;
   readonly protectLastN: number;
-  /** Tokens kept free for the summary message without the words of the user that travel with it. */
+  /** Tokens reserved for the summary message, without user text that is joined to it. */
   readonly reserve: number;
 }
 
-const tokensOf = (turns: readonly Turn[]) => turns.reduce((sum, turn) => sum + estimateMessageTokens(turn.message), 0);
+const countTokens = (turns: readonly Turn[]) =>
+  turns.reduce((sum, turn) => sum + estimateMessageTokens(turn.message), 0);
 
 function isTool(turn: Turn | undefined): boolean {
   return turn?.message.role === "tool";
@@ -43,7 +44,7 @@ function groupEnd(turns: readonly Turn[], index: number): number {
   return end;
 }
 
-/** The protected start: `protectFirstN` messages, fewer when they would fill the room that the rest needs. */
+/** The protected start: `protectFirstN` messages, fewer when they would need too much of the budget. */
 function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): number {
   const { turns } = view;
   const limit = view.previous === undefined ? turns.length : view.afterSummary;
@@ -51,18 +52,18 @@ function headEnd(view: Outline, budget: PassBudget, protectFirstN: number): numb
   const allowed = Math.floor(budget.goal * 0.25);
   for (let count = Math.min(protectFirstN, limit - system); count > 0; count--) {
     const end = Math.min(groupEnd(turns, system + count), limit);
-    if (tokensOf(turns.slice(system, end)) <= allowed) return end;
+    if (countTokens(turns.slice(system, end)) <= allowed) return end;
   }
   return system;
 }
 
-/** Walks back from the end by groups: at least the last group, then `protectLastN` messages or the token budget, whichever is more. */
+/** Goes backwards by groups: at least the last group, then `protectLastN` messages or the token budget, the larger of both. */
 function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; hard: number; last: number }): number {
   let start = groupStart(turns, turns.length - 1);
-  let used = tokensOf(turns.slice(start));
+  let used = countTokens(turns.slice(start));
   while (start > from) {
     const next = groupStart(turns, start - 1);
-    const cost = tokensOf(turns.slice(next, start));
+    const cost = countTokens(turns.slice(next, start));
     const wanted = turns.length - start < sizes.last || used + cost <= sizes.soft;
     if (next < from || !wanted || used + cost > sizes.hard) break;
     start = next;
@@ -71,12 +72,12 @@ function tailStart(turns: readonly Turn[], from: number, sizes: { soft: number; 
   return Math.max(start, from);
 }
 
-/** Outputs that alone would fill the tail keep their beginning and end; the text says how to see the rest. */
+/** Outputs that would fill the tail keep their beginning and end, with a hint how to see the rest. */
 function fitTail(turns: readonly Turn[], tokens: number): Message[] {
-  const total = tokensOf(turns);
+  const total = countTokens(turns);
   if (total <= tokens) return turns.map((turn) => turn.message);
   const tools = turns.filter((turn) => isTool(turn));
-  const others = total - tokensOf(tools);
+  const others = total - countTokens(tools);
   const each = Math.max(60, Math.floor((tokens - others) / Math.max(1, tools.length)));
   return turns.map(({ message, number }) => {
     const cost = estimateMessageTokens(message);
@@ -88,15 +89,15 @@ function fitTail(turns: readonly Turn[], tokens: number): Message[] {
   });
 }
 
-/** The cut, or undefined when there is no middle to stand in for. */
+/** The cut; undefined when there is no middle to summarise. */
 export function planCut(view: Outline, budget: PassBudget, limits: PlanLimits): Plan | undefined {
   const { turns } = view;
   if (turns.length === 0) return undefined;
   const head = headEnd(view, budget, limits.protectFirstN);
   const isUser = ({ message }: Turn) => message.role === "user" && message.content !== "" && !isCarriedNote(message);
   const lastUserAt = turns.findLastIndex(isUser);
-  const lastUserCost = lastUserAt < 0 ? 0 : tokensOf(turns.slice(lastUserAt, lastUserAt + 1));
-  const free = budget.goal - tokensOf(turns.slice(0, head)) - limits.reserve;
+  const lastUserCost = lastUserAt < 0 ? 0 : countTokens(turns.slice(lastUserAt, lastUserAt + 1));
+  const free = budget.goal - countTokens(turns.slice(0, head)) - limits.reserve;
   const hard = Math.max(free - lastUserCost, Math.floor(budget.goal * 0.2));
   const soft = Math.min(budget.tail, hard);
   let start = tailStart(turns, head, { soft, hard, last: limits.protectLastN });

@@ -1,4 +1,4 @@
-// The first rung of compaction, without a model: old outputs become one line, repeats and pictures go.
+// The first step of compaction, without a model: shortens old outputs to one line, removes repeats and pictures.
 import type { Message, ToolCall, ToolMessage } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { describeCall } from "./describe-call.ts";
@@ -70,7 +70,7 @@ function pruneOld(turn: Turn, calls: ReadonlyMap<string, ToolCall>): Turn {
   return plain === message ? turn : { number, message: plain };
 }
 
-/** Of equal outputs only the newest stays, wherever they are. */
+/** Keeps only the newest of equal outputs. */
 function dropRepeats(turns: readonly Turn[]): Turn[] {
   const newest = new Map<string, number>();
   for (const [index, { message }] of turns.entries()) {
@@ -90,7 +90,7 @@ function dropRepeats(turns: readonly Turn[]): Turn[] {
   });
 }
 
-/** Old outputs (before `boundary`) become one line each; repeats become a mark anywhere. Untouched turns stay the same objects. */
+/** Shortens outputs before `boundary` to one line, and repeats everywhere. Unchanged turns stay the same objects. */
 export function pruneTurns(turns: readonly Turn[], boundary: number): Turn[] {
   const calls = callsById(turns);
   return dropRepeats(turns).map((turn, index) => (index < boundary ? pruneOld(turn, calls) : turn));

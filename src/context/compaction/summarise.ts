@@ -1,8 +1,10 @@
-// Asks a model for a summary, at most three times, and falls back on the extract: an answer always comes back.
+// Asks a model for a summary, at most three times, and falls back on the extract. Always returns a result.
+
 import type { SideAnswer, SideModel } from "../../core/provider.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { SignalRace } from "../../lib/async/signal-race.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { clip, clipLines } from "../clip.ts";
 import { extract, extractOver, mergeNotes, shrinkNotes } from "./extract.ts";
 import type { Turn } from "./outline.ts";
@@ -49,7 +51,7 @@ async function untilDeadline(work: Promise<SideAnswer>, signal: AbortSignal): Pr
   try {
     return await race.run(work);
   } catch (error) {
-    return { ok: false, failure: { kind: "unknown", message: error instanceof Error ? error.message : String(error) } };
+    return { ok: false, failure: { kind: "unknown", message: errorMessage(error) } };
   } finally {
     race.close();
   }
@@ -85,7 +87,7 @@ class Pass {
       return { kind: "bad", problem: "no summariser is available", retry: false };
     const { focusTopic, sessionId } = this.#input;
     const budget = this.budget;
-    const request: SummaryRequest = { content, previous, budget, ...(focusTopic === undefined ? {} : { focusTopic }) };
+    const request: SummaryRequest = { content, previous, budget, focusTopic };
     this.calls++;
     const work = (async () =>
       side.ask(
@@ -99,7 +101,7 @@ class Pass {
   }
 }
 
-async function windowOf(side: SideModel | undefined): Promise<number> {
+async function readWindow(side: SideModel | undefined): Promise<number> {
   if (side === undefined) return 0;
   try {
     const window = await side.contextLength("compression");
@@ -154,7 +156,7 @@ function chunkTurns(
   return { texts: newest.map((chunk) => chunk.join("\n\n")), leftOut: turns.length - kept };
 }
 
-/** A truncated or formless answer stands only beside an extract, each with half of the budget. */
+/** A truncated or unstructured answer is used only together with an extract, each with half of the budget. */
 function beside(text: string, input: SummariseInput, redact: (text: string) => string): string {
   const half = Math.floor(input.budget / 2);
   return redact(`${clipLines(text, half)}\n\n${extractOver(input.previous, input.turns, half)}`);
@@ -187,7 +189,7 @@ async function askInChunks(pass: Pass, input: SummariseInput, chunks: Chunks): P
   return mergeNotes(notes, extract(rest, Math.floor(input.budget * 0.6)), input.budget);
 }
 
-/** Never throws; `body` is never empty unless there was nothing to say. */
+/** Never throws; `body` is empty only when there was nothing to summarise. */
 export function summarise(summariser: Summariser, input: SummariseInput): Promise<Summary> {
   const sources = input.signal === undefined ? [] : [input.signal];
   return underSignals(sources, summariser.deadlineMs, (signal) => inOnePass(summariser, { ...input, signal }));
@@ -195,13 +197,13 @@ export function summarise(summariser: Summariser, input: SummariseInput): Promis
 
 async function inOnePass(summariser: Summariser, input: Limited): Promise<Summary> {
   const { side, redact } = summariser;
-  const window = await windowOf(side);
+  const window = await readWindow(side);
   const pass = new Pass(summariser, input, window);
   const finish = (body: string, method: Summary["method"]): Summary => ({
     body: clipLines(body, Math.ceil(input.budget * 1.3)),
     method,
     modelCalls: pass.calls,
-    ...(pass.problem === undefined ? {} : { problem: pass.problem }),
+    problem: pass.problem,
   });
   const previousTokens = input.previous === "" ? 0 : pass.budget;
   const tokens = Math.floor(window * 0.85) - Math.ceil(pass.budget * 1.3) - previousTokens - PROMPT_TOKENS;

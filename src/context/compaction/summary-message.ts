@@ -1,4 +1,4 @@
-// The message that stands for compacted turns: its marks, how it is found again and taken apart.
+// The message that replaces compacted turns: how it is marked, found and parsed.
 import type { Content, ContentPart, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { TODO_NOTE } from "../../core/todo-note.ts";
@@ -16,7 +16,7 @@ export interface TurnRange {
   readonly to: number;
 }
 
-/** The sentence that tells the model where the originals are. */
+/** The sentence for the model about where the originals are. */
 export function pointerLine(range: TurnRange): string {
   return `Turns ${range.from}–${range.to} are kept; use recall_context to search or expand them.`;
 }
@@ -31,7 +31,7 @@ export function summaryText(body: string, range: TurnRange, next?: number): stri
 export const SUMMARY_FRAME = summaryText("", { from: 1_000, to: 10_000 });
 
 export interface FoundSummary {
-  /** The user's words before and after the notes, when they share one message. */
+  /** The user's text before and after the notes, when they are in one message. */
   readonly before: string;
   readonly after: Exclude<Content, null>;
   /** The turn number of `after`, when it is a turn of the log and not a copy. */
@@ -54,7 +54,7 @@ export function findSummary(message: Message): FoundSummary | undefined {
     before: text.slice(0, start).trim(),
     after: afterContent(message.content, afterLine < 0 ? "" : text.slice(afterLine).trim()),
     afterNumber: end < 0 ? undefined : turnAfter(text.slice(end, end + 100)),
-    body: bodyOf(inner),
+    body: readSummaryBody(inner),
     range: match ? { from: Number(match[1]), to: Number(match[2]) } : undefined,
   };
 }
@@ -70,7 +70,7 @@ function afterContent(content: Content, text: string): Exclude<Content, null> {
   return text === "" ? images : [{ type: "text", text }, ...images];
 }
 
-function bodyOf(inner: string): string {
+function readSummaryBody(inner: string): string {
   if (inner.startsWith(LEGACY_TAG)) return inner.slice(LEGACY_TAG.length).trim();
   const lines = inner.split("\n");
   const first = lines.findIndex((line, index) => index > 0 && line.trim() !== "" && !RANGE.test(line));

@@ -1,4 +1,4 @@
-// What a summariser is asked, and whether its answer can be trusted to stand for the turns it read.
+// The prompt for the summariser, and the checks of its answer.
 import type { SideAnswer } from "../../core/provider.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
 
@@ -60,7 +60,7 @@ const HEADINGS = [
 ];
 
 const FIRST_LINE =
-  "You condense a conversation between a user and an AI agent into notes for the agent that goes on with it.";
+  "You condense a conversation between a user and an AI agent into notes for the agent that continues it.";
 
 export interface SummaryRequest {
   readonly content: string;
@@ -91,7 +91,7 @@ ${request.content}${focus}`;
 
 export type Verdict =
   | { readonly kind: "good"; readonly text: string }
-  /** Useful but incomplete: stands only together with an extract. */
+  /** Useful but incomplete: used only together with an extract. */
   | { readonly kind: "partial"; readonly text: string; readonly problem: string }
   | { readonly kind: "bad"; readonly problem: string; readonly retry: boolean; readonly tooLong?: boolean | undefined };
 
@@ -112,7 +112,7 @@ function countHeadings(text: string): number {
     .length;
 }
 
-/** Share of the longer lines that stand in the source exactly as they are. */
+/** Share of the longer lines that are copied verbatim from the source. */
 function copiedShare(text: string, source: string): number {
   const lines = text
     .split("\n")

@@ -1,4 +1,4 @@
-// A tree of summaries over the log: leaves stand for turns, parents for leaves. Nodes are added and folded, never lost.
+// A tree of summaries of the log: leaves cover turns, parents cover leaves. Nodes are added and merged, never lost.
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { estimateTextTokens } from "../../core/tokens.ts";

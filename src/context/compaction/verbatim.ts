@@ -1,4 +1,4 @@
-// What a compaction copies word for word whatever the summariser says: request, constraints, open todos, memory notes.
+// What a compaction copies verbatim, independent of the summariser: request, constraints, open todos, memory notes.
 import type { Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
@@ -51,7 +51,7 @@ function constraintLines(turns: readonly Turn[]): string[] {
 
 interface VerbatimInput {
   readonly middle: readonly Turn[];
-  /** The body of the previous summary; its copied sections live on. */
+  /** The body of the previous summary; its copied sections are kept. */
   readonly previous: string;
   readonly firstUser: Message | undefined;
   readonly carry: string;
@@ -92,7 +92,7 @@ function verbatimSections(input: VerbatimInput): Section[] {
   ];
 }
 
-/** The text of the summary message: `body`, what is copied word for word, and the pointer to the originals. */
+/** The text of the summary message: `body`, the verbatim copies, and the pointer to the originals. */
 export function completeSummary(
   body: string,
   plan: Plan,

@@ -24,7 +24,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** Head and tail of a long file around a line that says so. */
+/** Head and tail of a long file around a line about the cut. */
 export function capText(text: string, name: string, limit = PROJECT_FILE_CHARS): string {
   if (text.length <= limit) return text;
   const head = Math.floor(limit * 0.7);
@@ -48,7 +48,7 @@ function foldersUp(cwd: string): string[] {
 }
 
 /** All are asked for at once: mostly none is there, and one answer after the other would take its time. */
-async function firstOf(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
+async function findFirst(folders: readonly string[], names: readonly string[]): Promise<ProjectFile | undefined> {
   const places = folders.flatMap((folder) => names.map((name) => ({ folder, name })));
   const read = async ({ folder, name }: (typeof places)[number]) => ({
     name,
@@ -60,7 +60,7 @@ async function firstOf(folders: readonly string[], names: readonly string[]): Pr
 
 async function cursorRules(cwd: string): Promise<ProjectFile[]> {
   const files: ProjectFile[] = [];
-  const main = await firstOf([cwd], [".cursorrules"]);
+  const main = await findFirst([cwd], [".cursorrules"]);
   if (main !== undefined) files.push(main);
   const folder = join(cwd, ".cursor", "rules");
   const names = existsSync(folder) ? await readdir(folder).catch(() => [] as string[]) : [];
@@ -73,8 +73,8 @@ async function cursorRules(cwd: string): Promise<ProjectFile[]> {
 
 async function findFiles(cwd: string): Promise<readonly ProjectFile[]> {
   const [own, other, cursor] = await Promise.all([
-    firstOf(foldersUp(cwd), [".hermes.md", "HERMES.md"]),
-    firstOf([cwd], ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md"]),
+    findFirst(foldersUp(cwd), [".hermes.md", "HERMES.md"]),
+    findFirst([cwd], ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md"]),
     cursorRules(cwd),
   ]);
   if (own !== undefined) return [{ ...own, text: withoutFrontMatter(own.text) }];

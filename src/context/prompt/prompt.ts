@@ -49,7 +49,7 @@ export interface PromptInput {
   readonly skillsIndex?: string | undefined;
   readonly environment: PromptEnvironment;
   readonly now: Date;
-  /** The person's zone for the date; the machine's when absent. */
+  /** The time zone of the date; the machine's when absent. */
   readonly timeZone?: string | undefined;
   readonly sessionId?: string | undefined;
   /** More text from the caller, after the built-in tiers. */
@@ -57,7 +57,7 @@ export interface PromptInput {
   readonly scan?: Scan | undefined;
   /** False leaves out SOUL.md and project files: subagents, batch runs. */
   readonly contextFiles?: boolean | undefined;
-  /** False leaves out project files only: a job without a folder of its own has no project. */
+  /** False leaves out project files only: a job without a folder has no project. */
   readonly projectFiles?: boolean | undefined;
 }
 
@@ -119,7 +119,7 @@ function dateText(now: Date, timeZone: string | undefined): string {
   return `Conversation started: ${new Intl.DateTimeFormat("en-US", options).format(now)}`;
 }
 
-/** Called once when a session opens; the text is stored with the session and never rebuilt while it lives. */
+/** Called once when a session opens; the text is stored with the session and not built again. */
 export async function buildSystemPrompt(input: PromptInput): Promise<SystemPrompt> {
   const scan = input.scan ?? noScan;
   const session = input.sessionId === undefined ? "" : `\nSession ID: ${input.sessionId}`;

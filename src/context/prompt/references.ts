@@ -1,16 +1,18 @@
-// `@file`, `@folder`, `@diff`, `@staged`, `@git:N` and `@url` in what the person typed, expanded below the message.
+// Expands `@file`, `@folder`, `@diff`, `@staged`, `@git:N` and `@url` in user input, below the message.
+
 import { execFile } from "node:child_process";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isEnvFile } from "../../core/redactor.ts";
 import { estimateTextTokens } from "../../core/tokens.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 export interface ReferenceOptions {
   readonly cwd: string;
   readonly userHome: string;
   readonly hermesHome: string;
   readonly contextLength: number;
-  /** The text of a page; rejects with a message for the person. */
+  /** The text of a page; rejects with a message for the user. */
   readonly fetchText?: ((url: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** Refuses more paths than the built-in list: a reason, or undefined. */
   readonly refusePath?: (realPath: string) => string | undefined | Promise<string | undefined>;
@@ -164,7 +166,7 @@ function attach(kind: string, target: string, options: ReferenceOptions): Promis
   return attachGit(kind, target, options);
 }
 
-/** Never rejects: what cannot be attached becomes a warning, and an attachment over half of the window leaves the message as typed. */
+/** Never rejects: what cannot be attached becomes a warning; attachments of more than half the window are left out. */
 export async function expandReferences(message: string, options: ReferenceOptions): Promise<ExpandedReferences> {
   const warnings: string[] = [];
   const attachments: Attachment[] = [];
@@ -179,7 +181,7 @@ export async function expandReferences(message: string, options: ReferenceOption
       attachments.push(await attach(kind, target, options));
       untrusted ||= kind === "url";
     } catch (error) {
-      warnings.push(error instanceof Error ? error.message : String(error));
+      warnings.push(errorMessage(error));
     }
   }
   if (attachments.length === 0) return { text: message, warnings, untrusted: false };

@@ -1,4 +1,4 @@
-// The side index for short CJK words: neighbouring character pairs of every message that holds CJK, in runtime.db.
+// The side index for short CJK words, in runtime.db: pairs of neighbouring characters of every message with CJK text.
 // Fed by id from state.db, so rows written by another program are covered; a lost file is simply built again.
 import { type Database, immediate, type SqlValue } from "../sqlite/connection/driver.ts";
 import { hasCjk } from "../sqlite/search/parse-query.ts";
@@ -11,7 +11,7 @@ const ROWS_PER_STEP = 3000;
 const HIDDEN = "hidden";
 
 /** Pairs of each run of CJK, then its last character alone: a single character is then the prefix of some gram. */
-export function gramsOf(text: string): string {
+export function splitPairs(text: string): string {
   const grams: string[] = [];
   for (const [run] of text.matchAll(RUN)) {
     const characters = [...run];
@@ -21,7 +21,7 @@ export function gramsOf(text: string): string {
 }
 
 /** The FTS expression that finds every CJK run of `text`. */
-function expressionOf(text: string): string {
+function buildExpression(text: string): string {
   const parts: string[] = [];
   for (const [run] of text.matchAll(RUN)) {
     const characters = [...run];
@@ -75,7 +75,7 @@ export function createCjkIndex(runtime: Database, state: Database): CjkIndex {
       }
     },
     find(text, options = {}) {
-      const match = options.hiddenOnly ? `"${HIDDEN}" AND ${expressionOf(text)}` : expressionOf(text);
+      const match = options.hiddenOnly ? `"${HIDDEN}" AND ${buildExpression(text)}` : buildExpression(text);
       const below = options.below === undefined ? "" : "AND rowid < ?";
       const limit = options.limit === undefined ? "" : "LIMIT ?";
       const values: SqlValue[] = [match];
@@ -120,7 +120,7 @@ function takeIn(runtime: Database, state: Database, after: number): void {
   const entries: [number, string][] = [];
   for (const row of rows) {
     const text = searchableText(row);
-    if (hasCjk(text)) entries.push([row.id, `${isHiddenFromIndex(row) ? `${HIDDEN} ` : ""}${gramsOf(text)}`]);
+    if (hasCjk(text)) entries.push([row.id, `${isHiddenFromIndex(row) ? `${HIDDEN} ` : ""}${splitPairs(text)}`]);
   }
   immediate(runtime, () => {
     const claimed = runtime

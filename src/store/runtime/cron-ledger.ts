@@ -26,7 +26,7 @@ interface Row {
   readonly alert: string;
 }
 
-function runOf(row: Row): JobRun {
+function readRun(row: Row): JobRun {
   return {
     id: row.id,
     jobId: row.job_id,
@@ -86,7 +86,7 @@ function rowsAhead(db: Database, jobId: string, now: number): Row[] {
 function releaseAhead(db: Database, jobId: string, now: number): void {
   const move = db.prepare("UPDATE OR IGNORE cron_runs SET occurrence = ?, until = MAX(until, ?) WHERE id = ?");
   for (const row of rowsAhead(db, jobId, now)) {
-    // Another row may stand there since an earlier change of the clock.
+    // A change of the clock may have left another row there.
     for (let at = row.occurrence + 1; move.run(at, at, row.id).changes === 0; at++);
   }
 }
@@ -113,7 +113,7 @@ function runCalls(db: () => Database, retry: Retry) {
         WHERE id = ? AND owner IS ? AND state = 'running' AND started_at IS NULL`;
       return (await retry(() => db().prepare(sql).run(owner, leaseUntil, run.id, run.owner))).changes === 1;
     },
-    ahead: async (jobId, now) => (await retry(() => rowsAhead(db(), jobId, now))).map(runOf),
+    ahead: async (jobId, now) => (await retry(() => rowsAhead(db(), jobId, now))).map(readRun),
     releaseAhead: async (jobId, now) => {
       await retry(() => immediate(db(), () => releaseAhead(db(), jobId, now)));
     },
@@ -134,7 +134,7 @@ function runCalls(db: () => Database, retry: Retry) {
     },
     open: async () => {
       const rows = await retry(() => db().prepare<Row>("SELECT * FROM cron_runs WHERE state = 'running'").all());
-      return rows.map((row) => ({ ...runOf(row), leaseUntil: row.lease_until ?? 0 }));
+      return rows.map((row) => ({ ...readRun(row), leaseUntil: row.lease_until ?? 0 }));
     },
     abandon: async (id, now, reason) => (await retry(() => db().prepare(ABANDON).run(reason, now, id))).changes === 1,
   } satisfies Partial<JobLedger>;
@@ -145,7 +145,7 @@ function afterCalls(db: () => Database, retry: Retry) {
   return {
     unsettled: async () => {
       const sql = "SELECT * FROM cron_runs WHERE settled = 0 AND state <> 'running' ORDER BY id";
-      return (await retry(() => db().prepare<Row>(sql).all())).map(runOf);
+      return (await retry(() => db().prepare<Row>(sql).all())).map(readRun);
     },
     settle: async (ids) => {
       await retry(() =>
@@ -156,7 +156,7 @@ function afterCalls(db: () => Database, retry: Retry) {
     },
     takeAlerts: async (now, leaseMs) => {
       if ((await retry(() => db().prepare<Row>(DUE_ALERTS).all(now))).length === 0) return [];
-      return (await retry(() => immediate(db(), () => takeAlerts(db(), now, leaseMs)))).map(runOf);
+      return (await retry(() => immediate(db(), () => takeAlerts(db(), now, leaseMs)))).map(readRun);
     },
     alertSent: async (id, deliveryError) => {
       const sql = `UPDATE cron_runs SET alert = 'sent', alert_until = NULL,
@@ -176,7 +176,7 @@ function afterCalls(db: () => Database, retry: Retry) {
           .prepare<Row>(sql)
           .all(...values),
       );
-      return rows.map(runOf);
+      return rows.map(readRun);
     },
     prune: async (before) => {
       await retry(() => db().prepare("DELETE FROM cron_tickers WHERE ticked_at < ?").run(before));

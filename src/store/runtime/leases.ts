@@ -11,7 +11,8 @@ export interface KernelLock {
 
 /**
  * Null when another process holds it. The file, `<path>.db`, stays behind, empty: its content means nothing, only the
- * lock does. Under `path` itself Hermes Agent v0.14 may have left a text of its own. One process must not open the same path twice, because closing one handle would drop the lock of the other.
+ * lock does. Hermes Agent v0.14 may have written a text to `path` itself. One process must not open the same path twice,
+ * because closing one handle would release the lock of the other.
  */
 export function takeKernelLock(path: string): KernelLock | null {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -28,7 +28,7 @@ export class GroupCommit {
 
   constructor(db: Database) {
     this.#db = db;
-    // SQLite's own checkpoints come within a commit, which somebody waits for: only as a last resort.
+    // SQLite's automatic checkpoints run inside a commit, which a caller waits for: only as a last resort.
     db.pragma(`wal_autocheckpoint = ${QUIET.pages}`);
   }
 
@@ -38,8 +38,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when it outlives the end of the process. A loss of power may undo it, unless something that is on disk came
-   * after it: for what can be found out again.
+   * Resolves when the write survives the end of the process. A power failure may undo it, unless a durable write came
+   * after it. For values that can be reconstructed.
    */
   note<T>(run: (db: Database) => T): Promise<T> {
     return this.#add(run, true);
@@ -85,7 +85,7 @@ export class GroupCommit {
           await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20));
           continue;
         }
-        // One bad call must not fail its neighbours: alone, each meets its own error.
+        // One failing call must not fail the others of the batch: each is repeated alone.
         if (batch.length === 1) batch[0]?.reject(error);
         else for (const job of batch) await this.#commit([job]);
         return;

@@ -1,6 +1,6 @@
 // The schema of runtime.db, as the list of steps that built it. Steps are only ever added.
 
-/** Step n brings a file from version n to n + 1; the version is SQLite's `user_version`. */
+/** Step n migrates a file from version n to n + 1; the version is SQLite's `user_version`. */
 export const RUNTIME_MIGRATIONS: readonly (readonly string[])[] = [
   [
     // Pairs of neighbouring CJK characters; fed from state.db and rebuildable from it at any time.
@@ -110,7 +110,7 @@ export const RUNTIME_MIGRATIONS: readonly (readonly string[])[] = [
     ) WITHOUT ROWID`,
   ],
   [
-    // What a platform remembers of single letters has an end; what it needs to go on has none. Milliseconds.
+    // Values about single messages expire; values that a platform needs to continue do not. Milliseconds.
     "ALTER TABLE gateway_memory ADD COLUMN until INTEGER",
     `UPDATE gateway_memory SET until = (strftime('%s', 'now') + 31536000) * 1000
      WHERE platform = 'email' AND (key LIKE 'letter:%' OR key LIKE 'thread:%')`,

@@ -26,7 +26,7 @@ function outboxRow(row: Row): OutboxRow {
     id: row.id,
     key: row.key,
     platform: row.platform,
-    to: { chatId: row.chat_id, ...(row.thread_id === null ? {} : { threadId: row.thread_id }) },
+    to: { chatId: row.chat_id, threadId: row.thread_id ?? undefined },
     payload: JSON.parse(row.payload) as OutboxPayload,
     ephemeral: row.ephemeral === 1,
     state: row.state,
@@ -38,7 +38,7 @@ function outboxRow(row: Row): OutboxRow {
   };
 }
 
-/** `sending` marks the first row as on its way already, with the mark of its sending. */
+/** `sending` stores the first row as being sent already, with its mark. */
 export function enqueueRows(
   db: Database,
   outgoing: readonly NewOutgoing[],
@@ -65,7 +65,7 @@ export function rowByKey(db: Database, key: string): OutboxRow | null {
   return row ? outboxRow(row) : null;
 }
 
-/** What a crash left worthless is closed first; the rest is what must still be sent. */
+/** Closes the rows that a crash made obsolete, then returns what must still be sent. */
 export function pendingRows(db: Database, now: number): OutboxRow[] {
   db.prepare(
     "UPDATE gateway_outbox SET state = 'failed', error = 'the gateway restarted', done_at = ? WHERE state IN ('queued', 'sending') AND ephemeral = 1",

@@ -36,7 +36,7 @@ interface GroupRow {
   readonly assumed: number | null;
 }
 
-function valuesOf(entry: LedgerEntry): SqlValue[] {
+function rowValues(entry: LedgerEntry): SqlValue[] {
   const { usage, cost } = entry;
   return [
     ...[entry.at, entry.purpose, entry.sessionId, entry.jobId, entry.provider, entry.model, entry.baseUrl],
@@ -59,7 +59,7 @@ async function retryLocked<T>(attempt: () => T): Promise<T> {
 
 /** One row, in the caller's transaction. */
 export function insertUsage(db: Database, entry: LedgerEntry): void {
-  db.prepare(INSERT).run(...valuesOf(entry));
+  db.prepare(INSERT).run(...rowValues(entry));
 }
 
 /** `open` is called at first use, so that a run without a model call never opens the file. */
@@ -74,7 +74,7 @@ export function createUsageLedger(open: () => Database): UsageLedger {
       await retryLocked(() => insertUsage(db(), entry));
     },
     async spent(filter) {
-      const { where, values } = conditionsOf(filter);
+      const { where, values } = buildConditions(filter);
       const sql = `SELECT SUM(usd) AS usd FROM usage_ledger ${where}`;
       const row = await retryLocked(() =>
         db()
@@ -96,12 +96,12 @@ export function createUsageLedger(open: () => Database): UsageLedger {
           .prepare<GroupRow>(sql)
           .all(...values),
       );
-      return rows.map(groupOf);
+      return rows.map(readGroup);
     },
   };
 }
 
-function conditionsOf(filter: SpendFilter): { where: string; values: SqlValue[] } {
+function buildConditions(filter: SpendFilter): { where: string; values: SqlValue[] } {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   if (filter.sessionId !== undefined) {
@@ -120,7 +120,7 @@ function conditionsOf(filter: SpendFilter): { where: string; values: SqlValue[] 
   return { where: conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "", values };
 }
 
-function groupOf(row: GroupRow): UsageGroup {
+function readGroup(row: GroupRow): UsageGroup {
   return {
     key: row.key,
     calls: row.calls,

@@ -1,4 +1,4 @@
-// When the automatic clean-up is due: a marker in `state_meta` says when it ran last.
+// Whether the automatic clean-up is due: `state_meta` has the time of the last run.
 import type { StoreContext } from "./context.ts";
 import { getMeta, setMeta } from "./meta.ts";
 

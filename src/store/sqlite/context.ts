@@ -5,7 +5,7 @@ export interface StoreContext {
   readonly db: Database;
   /** Unix seconds; every call within a process gives a later time than the one before. */
   readonly now: () => number;
-  /** One sentence for the person about something odd in the data; never fatal. */
+  /** A notice for the user about a problem in the data; never fatal. */
   readonly notice: (text: string) => void;
 }
 

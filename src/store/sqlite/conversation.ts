@@ -52,7 +52,7 @@ function hasSubstance(item: Draft): boolean {
   return said || (Array.isArray(calls) && calls.length > 0);
 }
 
-/** A prompt that was asked again on resume, without an answer in between, is told once. */
+/** A prompt that was sent again on resume, without an answer in between, is returned once. */
 function withoutRepeatedPrompts(items: readonly Draft[]): Draft[] {
   const unanswered = new Set<string>();
   const kept: Draft[] = [];
@@ -91,6 +91,6 @@ export function getConversation(
     : rowsOfChain(context, [sessionId]);
   const items = rows.map((row) => toItem(context, row));
   const kept = options.includeAncestors ? withoutRepeatedPrompts(items) : items;
-  // Rows hold whatever was stored; readers that need a valid request project it first.
+  // Rows are returned as stored; callers that need a valid request project them first.
   return kept as unknown as Message[];
 }

@@ -21,7 +21,7 @@ export function deleteSessions(context: StoreContext, ids: readonly string[]): n
   return deleted;
 }
 
-/** Ended sessions that started before the cutoff; live ones never. */
+/** Ended sessions that started before the cutoff; never running ones. */
 export function findPrunable(
   { db, now }: StoreContext,
   options: { olderThanDays?: number | undefined; source?: string | undefined },

@@ -1,4 +1,4 @@
-// How values become column text and come back: structured content behind a NUL sentinel, JSON columns as UTF-8.
+// Encodes and decodes column text: structured content after a NUL, JSON columns as UTF-8.
 import type { Content, Json, ToolCall } from "../../core/message.ts";
 import type { NewMessage } from "../../core/session.ts";
 import type { SqlValue } from "./connection/driver.ts";

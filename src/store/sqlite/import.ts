@@ -1,6 +1,8 @@
 // Sessions coming back from an export: ids, counters and titles are kept; what cannot be kept is reported.
+
 import type { Json } from "../../core/message.ts";
 import type { ExportedSession, ImportResult, MessageRow } from "../../core/session.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { SqlValue } from "./connection/driver.ts";
 import type { StoreContext } from "./context.ts";
 import { encodeContent, encodeJson } from "./encoding.ts";
@@ -27,7 +29,7 @@ function usableTitle({ db }: StoreContext, session: ExportedSession, problems: s
     if (title === null || !db.prepare("SELECT 1 FROM sessions WHERE title = ?").get(title)) return title;
     problems.push(`${session.id}: the title "${title}" is in use here, so it was left out.`);
   } catch (error) {
-    problems.push(`${session.id}: ${error instanceof Error ? error.message : String(error)}; the title was left out.`);
+    problems.push(`${session.id}: ${errorMessage(error)}; the title was left out.`);
   }
   return null;
 }

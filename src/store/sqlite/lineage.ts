@@ -15,7 +15,7 @@ export function resolveSessionId({ db }: StoreContext, idOrPrefix: string): stri
   return found.length === 1 ? (found[0]?.id ?? null) : null;
 }
 
-/** Where a compressed conversation goes on: children born after the parent was ended by compression. */
+/** The continuations of a compacted session: children created after the parent was ended by compaction. */
 export function getCompressionTip({ db }: StoreContext, id: string): string {
   const next = db.prepare<{ id: string }>(
     `SELECT child.id FROM sessions parent JOIN sessions child ON child.parent_session_id = parent.id
@@ -52,14 +52,14 @@ export function resolveResumeSessionId({ db }: StoreContext, id: string): string
 
 /** Root first, the session itself last; empty for an unknown id. */
 export function ancestors({ db }: StoreContext, id: string): string[] {
-  const parentOf = db.prepare<{ parent: string | null }>(
+  const selectParent = db.prepare<{ parent: string | null }>(
     "SELECT parent_session_id AS parent FROM sessions WHERE id = ?",
   );
   const chain: string[] = [];
   const seen = new Set<string>();
   let current: string | null = id;
   while (current !== null && !seen.has(current) && chain.length < MAX_CHAIN) {
-    const row: { parent: string | null } | undefined = parentOf.get(current);
+    const row: { parent: string | null } | undefined = selectParent.get(current);
     if (!row) break;
     seen.add(current);
     chain.push(current);
@@ -70,12 +70,12 @@ export function ancestors({ db }: StoreContext, id: string): string[] {
 
 /** The session itself, then everything below it, level by level, older first; empty for an unknown id. */
 export function descendants({ db }: StoreContext, id: string): string[] {
-  const childrenOf = db.prepare<{ id: string }>(
+  const selectChildren = db.prepare<{ id: string }>(
     "SELECT id FROM sessions WHERE parent_session_id = ? ORDER BY started_at, id",
   );
   if (!db.prepare("SELECT 1 FROM sessions WHERE id = ?").get(id)) return [];
   const found = new Set([id]);
-  // A Set yields members that are added while it is walked, so this visits every level once.
-  for (const parent of found) for (const child of childrenOf.all(parent)) found.add(child.id);
+  // Iterating over a Set includes members that are added meanwhile, so this visits every level once.
+  for (const parent of found) for (const child of selectChildren.all(parent)) found.add(child.id);
   return [...found];
 }

@@ -5,7 +5,7 @@ import { marks, type StoreContext } from "./context.ts";
 import { decodeContent, readableText } from "./encoding.ts";
 import { getCompressionTip } from "./lineage.ts";
 import { SUMMARY_COLUMNS } from "./sessions.ts";
-import { cut, lengthOf, trim } from "./text.ts";
+import { cut, textLength, trim } from "./text.ts";
 
 const PREVIEW = 60;
 /** JavaScript numbers are bound as reals, and a real LIMIT makes SQLite work a third longer. */
@@ -28,7 +28,7 @@ interface Filter {
   readonly params: SqlValue[];
 }
 
-function filterOf(options: ListOptions): Filter {
+function buildFilter(options: ListOptions): Filter {
   const clauses: string[] = [];
   const params: SqlValue[] = [];
   if (!options.includeChildren) clauses.push(VISIBLE);
@@ -49,7 +49,7 @@ function filterOf(options: ListOptions): Filter {
 
 function shorten(text: string): string {
   const clean = trim(text);
-  return clean.length <= PREVIEW || lengthOf(clean) <= PREVIEW ? clean : `${cut(clean, PREVIEW)}...`;
+  return clean.length <= PREVIEW || textLength(clean) <= PREVIEW ? clean : `${cut(clean, PREVIEW)}...`;
 }
 
 /** SQL text functions stop at the NUL of structured content, so such a preview is made here. */
@@ -69,7 +69,7 @@ function finish(context: StoreContext, row: RawSummary): SessionSummary {
 }
 
 /** One row of the list by id. */
-export function summaryOf(context: StoreContext, id: string): SessionSummary | null {
+export function readSummary(context: StoreContext, id: string): SessionSummary | null {
   const row = context.db
     .prepare<RawSummary>(`SELECT ${SUMMARY}, ${LAST_ACTIVE} AS last_active FROM sessions s WHERE s.id = ?`)
     .get(id);
@@ -77,7 +77,7 @@ export function summaryOf(context: StoreContext, id: string): SessionSummary | n
 }
 
 function byStart(context: StoreContext, filter: Filter, page: [number, number]): RawSummary[] {
-  // `+` before the source keeps the walk on the index by start time, so a page costs a page.
+  // `+` before the source keeps the query on the index by start time, so that a page reads only its rows.
   const where = filter.where.replace("s.source = ?", "+s.source = ?");
   return context.db
     .prepare<RawSummary>(
@@ -108,7 +108,7 @@ const CHAIN_ACTIVITY = (where: string): string => `
 function project(context: StoreContext, root: SessionSummary): SessionSummary {
   if (root.end_reason !== "compression") return root;
   const tipId = getCompressionTip(context, root.id);
-  const tip = tipId === root.id ? null : summaryOf(context, tipId);
+  const tip = tipId === root.id ? null : readSummary(context, tipId);
   if (!tip) return root;
   const { id, ended_at, end_reason, message_count, tool_call_count, title, last_active, preview, model } = tip;
   const fromTip = { id, ended_at, end_reason, message_count, tool_call_count, title, last_active, preview, model };
@@ -124,7 +124,7 @@ export function listSessions(context: StoreContext, options: ListOptions = {}): 
 }
 
 function readList(context: StoreContext, options: ListOptions): SessionSummary[] {
-  const filter = filterOf(options);
+  const filter = buildFilter(options);
   const page: [number, number] = [options.limit ?? 20, options.offset ?? 0];
   const rows = options.orderByLastActive
     ? context.db.prepare<RawSummary>(CHAIN_ACTIVITY(filter.where)).all(...filter.params, ...page)
@@ -137,7 +137,7 @@ export function searchSessions(
   context: StoreContext,
   options: { source?: string | undefined; limit?: number; offset?: number | undefined } = {},
 ): SessionSummary[] {
-  const { where, params } = filterOf({ includeChildren: true, ...options });
+  const { where, params } = buildFilter({ includeChildren: true, ...options });
   return context.db
     .prepare<RawSummary>(
       `WITH page AS (

@@ -97,7 +97,7 @@ export function clearMessages({ db }: StoreContext, sessionId: string): void {
   db.prepare("UPDATE sessions SET message_count = 0, tool_call_count = 0 WHERE id = ?").run(sessionId);
 }
 
-// `+id` keeps the planner on the session's index; a range over ids would walk other sessions' rows.
+// `+id` keeps the query on the session's index; a range over ids would read rows of other sessions.
 const SELECT_PAGE = `SELECT ${MESSAGE_COLUMNS.join(", ")} FROM messages
   WHERE session_id = ? AND +id > ? ORDER BY id LIMIT ?`;
 

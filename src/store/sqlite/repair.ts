@@ -1,6 +1,6 @@
 // Checks the whole file and mends what can be mended: ordinary indexes, the search index, links to nowhere.
+import { errorMessage } from "../../lib/error-message.ts";
 import { type Database, immediate } from "./connection/driver.ts";
-import { textOfError } from "./connection/journal.ts";
 import { examineIndex } from "./index/examine.ts";
 import { ensureIndex } from "./index/health.ts";
 
@@ -15,16 +15,16 @@ function integrityLines(db: Database): string[] {
     const lines = rows.flatMap((row) => row.integrity_check.split("\n"));
     return lines.filter((line) => line !== "ok" && !line.startsWith("***"));
   } catch (error) {
-    return [textOfError(error)];
+    return [errorMessage(error)];
   }
 }
 
 function repairIndexes(db: Database, repaired: string[]): void {
   try {
     db.exec("REINDEX");
-    repaired.push("The ordinary indexes were built anew.");
+    repaired.push("The ordinary indexes were rebuilt.");
   } catch (error) {
-    repaired.push(`The ordinary indexes could not be built anew (${textOfError(error)}).`);
+    repaired.push(`The ordinary indexes could not be rebuilt (${errorMessage(error)}).`);
   }
 }
 
@@ -77,7 +77,7 @@ export function conclude(db: Database, findings: Findings): string {
       lines = integrityLines(db);
       if (lines.length === 0) findings.repaired.push("The file was rewritten without its damaged pages.");
     } catch (error) {
-      findings.problems.push(`The file could not be rewritten (${textOfError(error)}).`);
+      findings.problems.push(`The file could not be rewritten (${errorMessage(error)}).`);
     }
   }
   if (lines.length === 0) return "ok";

@@ -1,5 +1,6 @@
 // The declared schema of state.db, version 11: the single source of truth for creating and reconciling tables.
 // The search tables and their triggers are declared in index-layout.ts.
+import { errorMessage } from "../../lib/error-message.ts";
 import type { Database } from "./connection/driver.ts";
 
 export const SCHEMA_VERSION = 11;
@@ -123,7 +124,7 @@ export function reconcileColumns(db: Database): string[] {
     try {
       db.exec(`ALTER TABLE ${table} ADD COLUMN ${column.name} ${column.type} ${addableConstraint(column)}`);
     } catch (error) {
-      refused.push(`${table}.${column.name}: ${error instanceof Error ? error.message : String(error)}`);
+      refused.push(`${table}.${column.name}: ${errorMessage(error)}`);
     }
   }
   return refused;

@@ -9,7 +9,7 @@ import { TABLES } from "./schema.ts";
 const names = TABLES.find((table) => table.name === "sessions")?.columns.map((column) => column.name) ?? [];
 
 export const SESSION_COLUMNS: readonly string[] = names;
-/** What lists show: without the prompt, which is large and read nowhere there. */
+/** The columns of lists: without the prompt, which is large and not shown there. */
 export const SUMMARY_COLUMNS: readonly string[] = names.filter((name) => name !== "system_prompt");
 
 const SELECT_SESSION = `SELECT ${SESSION_COLUMNS.join(", ")} FROM sessions`;
@@ -17,7 +17,7 @@ const INSERT_SESSION = `INSERT OR IGNORE INTO sessions
   (id, source, user_id, model, model_config, system_prompt, parent_session_id, started_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** First write wins: an existing row is left as it is. */
+/** An existing row is not changed. */
 export function createSession({ db, now }: StoreContext, session: NewSession): string {
   try {
     db.prepare(INSERT_SESSION).run(
@@ -40,7 +40,7 @@ export function createSession({ db, now }: StoreContext, session: NewSession): s
   return session.id;
 }
 
-/** The first reason wins; an unknown id is left alone. */
+/** The first reason is kept; an unknown id is ignored. */
 export function endSession({ db, now }: StoreContext, id: string, reason: string): void {
   db.prepare("UPDATE sessions SET ended_at = ?, end_reason = ? WHERE id = ? AND ended_at IS NULL").run(
     now(),
@@ -89,7 +89,7 @@ export function finalizeOrphanedCompressionSessions({ db, now }: StoreContext): 
     .run(time, time - WEEK).changes;
 }
 
-/** Empty terminal sessions that were closed without a word, older than a day. */
+/** Empty terminal sessions that were closed without a message, older than a day. */
 export function findGhostSessions({ db, now }: StoreContext): string[] {
   return db
     .prepare<{ id: string }>(

@@ -5,7 +5,7 @@ import type { StoreContext } from "./context.ts";
 import { messageCount } from "./messages.ts";
 import { sessionCount } from "./sessions.ts";
 
-function bytesOf(path: string): number {
+function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
@@ -20,8 +20,8 @@ export function stats(context: StoreContext, indexLayout: "inline" | "compact"):
     sessions: sessionCount(context),
     messages: messageCount(context),
     bySource: Object.fromEntries(sources.map(({ source, n }) => [source, n])),
-    fileBytes: bytesOf(db.path),
-    walBytes: bytesOf(`${db.path}-wal`),
+    fileBytes: fileSize(db.path),
+    walBytes: fileSize(`${db.path}-wal`),
     indexLayout,
     byModel: db
       .prepare<ModelUsageRow>(

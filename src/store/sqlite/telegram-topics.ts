@@ -4,7 +4,7 @@ import type { SessionSummary } from "../../core/session.ts";
 import type { TopicMode } from "../../core/telegram-topics.ts";
 import type { NewTopicBinding, TopicBinding } from "../full-store.ts";
 import type { StoreContext } from "./context.ts";
-import { summaryOf } from "./list.ts";
+import { readSummary } from "./list.ts";
 import { getMeta, setMeta } from "./meta.ts";
 
 const VERSION_KEY = "telegram_dm_topic_schema_version";
@@ -173,6 +173,6 @@ export function listUnlinkedTelegramSessionsForUser(
        ORDER BY activity DESC, s.started_at DESC, s.id DESC LIMIT ?`,
     )
     .all(userId, limit)
-    .map(({ id }) => summaryOf(context, id))
+    .map(({ id }) => readSummary(context, id))
     .filter((row) => row !== null);
 }

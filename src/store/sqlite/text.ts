@@ -5,7 +5,7 @@ export const SPACE = "\\t\\n\\v\\f\\r\\x1c-\\x1f \\x85\\xa0\\u1680\\u2000-\\u200
 
 const IS_SPACE = new RegExp(`[${SPACE}]`);
 
-/** Most texts begin and end with a plain letter: no pattern is needed to know. */
+/** Most texts begin and end with a plain letter, so the pattern is rarely needed. */
 function isSpaceAt(text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   if (code > 0x20 && code < 0x7f) return false;
@@ -22,7 +22,7 @@ export function trim(text: string): string {
 }
 
 /** Code points, not UTF-16 units. */
-export function lengthOf(text: string): number {
+export function textLength(text: string): number {
   let count = 0;
   for (const _ of text) count++;
   return count;

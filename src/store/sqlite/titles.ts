@@ -2,7 +2,7 @@
 import { UserError } from "../../core/failure.ts";
 import { escapeLike, type StoreContext } from "./context.ts";
 import { getSessionByTitle } from "./sessions.ts";
-import { lengthOf, SPACE, trim } from "./text.ts";
+import { SPACE, textLength, trim } from "./text.ts";
 
 const MAX_TITLE = 100;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: removing control characters is the purpose
@@ -16,7 +16,7 @@ export function sanitizeTitle(title: string | null | undefined): string | null {
   if (!title) return null;
   const clean = trim(title.replace(CONTROLS, "").replace(INVISIBLE, "").replace(SPACES, " "));
   if (clean === "") return null;
-  const length = lengthOf(clean);
+  const length = textLength(clean);
   if (length > MAX_TITLE) {
     throw new UserError(`Title too long (${length} chars, max ${MAX_TITLE})`, { hint: "Use a shorter title." });
   }

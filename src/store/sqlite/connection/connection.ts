@@ -1,12 +1,13 @@
 // One connection to state.db: writes in order and retried on locks, recovery from read-only and full volumes.
+
 import { statSync } from "node:fs";
 import { UserError } from "../../../core/failure.ts";
+import { errorMessage } from "../../../lib/error-message.ts";
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import type { StoreContext } from "../context.ts";
 import { guardIndex } from "../index/health.ts";
 import { risingClock } from "./clock.ts";
 import { type Database, immediate, type openDatabase } from "./driver.ts";
-import { textOfError } from "./journal.ts";
 import { LockRetry } from "./lock-retry.ts";
 import { canWrite, openStateDatabase } from "./open-database.ts";
 import { meansFull } from "./volume.ts";
@@ -52,7 +53,7 @@ export class Connection {
   #quiet: NodeJS.Timeout | undefined;
   #closed = false;
   #volume: VolumeState;
-  /** Size and time of a read-only file, to notice that somebody changed it after all. */
+  /** Size and time of a read-only file, to notice changes by other processes. */
   #fingerprint = "";
 
   private constructor(options: ConnectionOptions, db: Database, lockRetry: LockRetry) {
@@ -65,7 +66,7 @@ export class Connection {
     this.#noteVolume(db);
   }
 
-  /** Locks met while opening are retried like those of writes. */
+  /** Locks while opening are retried like those of writes. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const lockRetry = new LockRetry(options.path);
     return new Connection(options, await lockRetry.retry(() => openAttempt(options)), lockRetry);
@@ -113,7 +114,7 @@ export class Connection {
     return result;
   }
 
-  /** Nobody waits for the checkpoint: it comes when no write has come for a while. */
+  /** Runs when there was no write for a while, so that no caller waits for the checkpoint. */
   #checkpointInQuiet(): void {
     if (this.#writes < CHECKPOINT_EVERY) return;
     if (this.#writes >= QUIET.mostWrites) this.#checkpoint();
@@ -146,7 +147,7 @@ export class Connection {
       for (const [index, write] of batch.entries()) write.resolve(results[index]);
     } catch (error) {
       if (batch.length === 1) return batch[0]?.reject(error);
-      // One bad write must not fail its neighbours: alone, each meets its own error.
+      // One failing write must not fail the others of the batch: each is repeated alone.
       for (const write of batch) await this.#attempt(() => this.#commit(write.body)).then(write.resolve, write.reject);
     }
   }
@@ -250,7 +251,7 @@ export class Connection {
   }
 
   #contextFor(db: Database): StoreContext {
-    // SQLite's own checkpoints come within a commit, which somebody waits for: only as a last resort.
+    // SQLite's automatic checkpoints run inside a commit, which a caller waits for: only as a last resort.
     if (this.#options.gather && !db.readOnly) db.pragma(`wal_autocheckpoint = ${QUIET.pages}`);
     return { db, now: this.#now, notice: this.#notice };
   }
@@ -263,7 +264,7 @@ export class Connection {
       if (!this.#context.db.readOnly) this.#context.db.pragma("wal_checkpoint(PASSIVE)");
     } catch (error) {
       // The data is safe in the log; another checkpoint follows.
-      this.#notice(`${this.path}: a checkpoint was put off (${textOfError(error)}).`);
+      this.#notice(`${this.path}: a checkpoint was put off (${errorMessage(error)}).`);
     }
   }
 }
@@ -274,7 +275,7 @@ function openAttempt(options: ConnectionOptions): Database {
     busyTimeoutMs: options.busyTimeoutMs ?? 0,
     notice: options.notice ?? (() => undefined),
     readOnly: options.readOnly ?? false,
-    ...(options.open ? { open: options.open } : {}),
+    open: options.open,
   });
 }
 

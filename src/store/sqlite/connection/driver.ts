@@ -118,7 +118,7 @@ export function immediate<T>(db: Database, body: () => T): T {
   }
 }
 
-/** Several reads that see one state of the file, whatever others write meanwhile. */
+/** Several reads of the same state of the file, regardless of concurrent writes. */
 export function consistent<T>(db: Database, body: () => T): T {
   if (db.inTransaction) return body();
   db.prepare("BEGIN").run();

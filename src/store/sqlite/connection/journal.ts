@@ -1,15 +1,12 @@
 // The journal mode: WAL, or DELETE where the file system cannot do WAL.
+import { errorMessage } from "../../../lib/error-message.ts";
 import type { Database } from "./driver.ts";
 
-/** Texts of SQLite errors that say "this volume cannot do WAL" (network and FUSE file systems). */
+/** Texts of SQLite errors on volumes without support for WAL (network and FUSE file systems). */
 export const WAL_MARKERS: readonly string[] = ["locking protocol", "not authorized", "disk i/o error"];
 
-/** Labels that have been warned about, so that a process says it once for each database. */
+/** Databases that a warning was given for, so that a process warns once for each. */
 const warned = new Set<string>();
-
-export function textOfError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 export function hasWalMarker(text: string): boolean {
   const lower = text.toLowerCase();
@@ -22,7 +19,7 @@ export function applyJournalMode(db: Database, label: string, warn: (text: strin
     db.pragma("journal_mode = WAL");
     return "wal";
   } catch (error) {
-    const cause = textOfError(error);
+    const cause = errorMessage(error);
     if (!hasWalMarker(cause)) throw error;
     db.pragma("journal_mode = DELETE");
     if (!warned.has(label)) {

@@ -10,14 +10,14 @@ const PAUSE_MAX_MS = 150;
 const ATTEMPT_MS = 1000;
 const POLL_MIN_MS = 1;
 const POLL_MAX_MS = 5;
-/** A writer that met others this recently lets them go first. */
+/** A writer that had to wait this recently lets others go first. */
 const CROWDED_MS = 250;
 
 function between(min: number, max: number): number {
   return min + Math.random() * (max - min);
 }
 
-/** Who has waited longer asks more often, so that nobody is left behind. */
+/** The longer a writer has waited, the more often it retries, so that none starves. */
 function pollPause(waitedMs: number): number {
   return between(POLL_MIN_MS, Math.max(POLL_MIN_MS, POLL_MAX_MS - waitedMs / 20));
 }

@@ -1,4 +1,4 @@
-// Brings a file of any earlier version to version 11, in one transaction; an up-to-date file is only looked at.
+// Migrates a file of any earlier version to version 11, in one transaction; an up-to-date file is only read.
 
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { rebuildIndexForMigration } from "../index/health.ts";

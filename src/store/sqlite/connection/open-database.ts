@@ -1,12 +1,14 @@
 // Opens state.db: settings, schema, index; read-only where nothing can be written; clear errors otherwise.
+
 import { accessSync, chmodSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../../core/failure.ts";
+import { errorMessage } from "../../../lib/error-message.ts";
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { ensureIndex } from "../index/health.ts";
 import { missingColumns } from "../schema.ts";
 import { type Database, openDatabase } from "./driver.ts";
-import { applyJournalMode, textOfError } from "./journal.ts";
+import { applyJournalMode } from "./journal.ts";
 import { migrate } from "./migrate.ts";
 import { meansFull } from "./volume.ts";
 
@@ -15,7 +17,7 @@ export interface OpenStateOptions {
   /** How long SQLite itself waits for a lock before the store pauses and tries again. */
   readonly busyTimeoutMs: number;
   readonly notice: (text: string) => void;
-  /** Never write, whatever the volume allows; the file must exist. */
+  /** Never write; the file must exist. */
   readonly readOnly?: boolean | undefined;
   readonly open?: typeof openDatabase | undefined;
 }
@@ -52,7 +54,7 @@ function freeSideFiles(path: string): void {
     try {
       chmodSync(side, statSync(path).mode);
     } catch {
-      // Somebody else's file: opening says what is wrong.
+      // Not readable: opening it reports the error.
       return;
     }
   }
@@ -64,12 +66,12 @@ function meansReadOnly(error: unknown): boolean {
   return code !== undefined && (code.startsWith("SQLITE_READONLY") || code.startsWith("SQLITE_CANTOPEN"));
 }
 
-/** Turns what SQLite says about a damaged file into what the person can do about it. */
+/** Turns SQLite's error about a damaged file into a UserError with a hint. */
 export function explainOpenError(path: string, error: unknown): unknown {
   const code = sqliteCode(error) ?? "";
   if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) {
     return new UserError(
-      `${path} cannot be read as a session database: ${textOfError(error)}. It was left untouched.`,
+      `${path} cannot be read as a session database: ${errorMessage(error)}. It was left untouched.`,
       {
         hint: "Restore it from a backup, move it aside to start with an empty store, or try `hermes sessions repair`.",
         cause: error,
@@ -83,7 +85,7 @@ export function explainOpenError(path: string, error: unknown): unknown {
     });
   }
   if (meansReadOnly(error)) {
-    return new UserError(`${path} cannot be opened or created: ${textOfError(error)}.`, {
+    return new UserError(`${path} cannot be opened or created: ${errorMessage(error)}.`, {
       hint: "Check that the folder exists and that you may write to it.",
       cause: error,
     });
@@ -129,7 +131,7 @@ function openReadOnly(options: OpenStateOptions): Database {
   throw failure;
 }
 
-/** One attempt. Locks are passed on as they are; `readOnly` of the result says which way it was opened. */
+/** One attempt. Lock errors are passed on; `readOnly` of the result says how the file was opened. */
 export function openStateDatabase(options: OpenStateOptions): Database {
   const { path } = options;
   const folder = dirname(path);

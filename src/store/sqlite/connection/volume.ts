@@ -14,7 +14,7 @@ function volumeIsFull(path: string): boolean {
   }
 }
 
-/** SQLite says "full" of a write, but "I/O error" or "cannot open" of the side files that it cannot make. */
+/** SQLite reports "full" for a write, but "I/O error" or "cannot open" when it cannot create its side files. */
 export function meansFull(path: string, error: unknown): boolean {
   const code = sqliteCode(error);
   if (code === "SQLITE_FULL") return true;

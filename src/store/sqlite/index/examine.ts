@@ -11,7 +11,7 @@ function treesNamed(db: Database, lines: readonly string[]): string[] {
   return [...roots].map((root) => find.get(Number(root))?.tbl_name).filter((name) => name !== undefined);
 }
 
-/** What FTS5 itself says about one of its tables. */
+/** FTS5's own integrity check of a table. */
 function ownCheck(db: Database, table: FtsTable): string | undefined {
   try {
     immediate(db, () => db.exec(`INSERT INTO ${table}(${table}) VALUES ('integrity-check')`));
@@ -58,7 +58,7 @@ export function examineIndex(db: Database, lines: readonly string[]): string[] {
   const gaps = FTS_TABLES.map((table) => rowProblem(db, table)).filter((text) => text !== undefined);
   if (gaps.length > 0) {
     const { layout } = readCatalog(db);
-    // Only a new external-content table forgets rows whose old text nobody knows any more.
+    // Rows whose old text is unknown can only be removed by creating the external-content table again.
     const recreate = layout === "compact" ? FTS_TABLES : [];
     immediate(db, () => writePlan(db, { ...fullPlan(layout, gaps.join("; ")), recreate, upTo: maxMessageId(db) }));
   }

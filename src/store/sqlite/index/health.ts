@@ -1,4 +1,4 @@
-// Notices a missing or damaged search index, keeps appends working without it, and brings it back.
+// Detects a missing or damaged search index, keeps appends working without it, and rebuilds it.
 
 import { sqliteCode } from "../../../lib/sqlite-error.ts";
 import { type Database, immediate } from "../connection/driver.ts";
@@ -63,7 +63,7 @@ function isBehind(db: Database): boolean {
 function diagnose(db: Database): RebuildPlan | undefined {
   const { layout, missingTables, missingTriggers } = readCatalog(db);
   const broken = FTS_TABLES.filter((table) => !missingTables.includes(table) && !tableAnswers(db, table));
-  // Without its delete or update trigger a table may hold text that is gone; only building it anew is certain.
+  // Without its delete or update trigger a table may contain deleted text; it must be rebuilt.
   const stale = FTS_TABLES.filter((table) =>
     missingTriggers.some((name) => name === `${table}_delete` || name === `${table}_update`),
   );
@@ -118,7 +118,7 @@ function finishSmallRebuild(db: Database): void {
 }
 
 /**
- * The index part of the upgrade from an older schema version: version 10 brought the trigram table, version 11 indexes
+ * The index part of the upgrade from an older schema version: version 10 added the trigram table, version 11 indexes
  * tool names and calls. May run inside the caller's transaction; the rows themselves follow in small steps.
  */
 export function rebuildIndexForMigration(db: Database, fromVersion: number): void {

@@ -8,7 +8,7 @@ import { createCjkIndex } from "../../runtime/cjk-index.ts";
 import { openRuntimeDb } from "../../runtime-db.ts";
 import { type Database, immediate, openDatabase } from "../connection/driver.ts";
 import { createBaseSchema } from "../schema.ts";
-import { matcherOf } from "../search/evaluate.ts";
+import { buildMatcher } from "../search/evaluate.ts";
 import { parseQuery } from "../search/parse-query.ts";
 import { searchMessages } from "../search/search-messages.ts";
 import { beginLayoutSwitch, checkIndexHealth, ensureIndex } from "./health.ts";
@@ -109,7 +109,7 @@ describe("the same question has the same answer", () => {
                 .hits.map((hit) => hit.id)
                 .sort((a, b) => a - b);
             const parsed = parseQuery(asked);
-            const matches = parsed ? matcherOf(parsed) : () => false;
+            const matches = parsed ? buildMatcher(parsed) : () => false;
             const expected = texts.flatMap((item, i) =>
               matches(`${item.replace("\u0000json:", "")}  `) ? [i + 1] : [],
             );

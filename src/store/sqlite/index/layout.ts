@@ -1,4 +1,4 @@
-// The two layouts of the search index: `inline` is version 11 to the letter; `compact` keeps the same table and
+// The two layouts of the search index: `inline` is exactly that of version 11; `compact` has the same table and
 // trigger names but reads its text through a view, and puts only rows that hold CJK into the trigram table.
 import type { Database } from "../connection/driver.ts";
 
@@ -19,7 +19,7 @@ function inlineText(row: string): string {
 }
 
 /**
- * The same words, but without the NUL in front of structured content: GLOB, and the trigram tokenizer of older
+ * The same text without the NUL in front of structured content: GLOB, and the trigram tokenizer of older
  * SQLite, stop at a NUL.
  */
 function compactText(row: string): string {
@@ -59,8 +59,8 @@ function inlineObjects(table: FtsTable): string[] {
 }
 
 /**
- * An external-content table must be told the old text on delete, and must never be told to forget a row that it does
- * not hold; its docsize table says exactly which rows it holds, also while it is being rebuilt.
+ * An external-content table needs the old text on delete, and must never be asked to delete a row that it does
+ * not contain; its docsize table lists the rows it contains, also during a rebuild.
  */
 function compactObjects(table: FtsTable): string[] {
   const condition = indexCondition("compact", table, "new");
@@ -78,7 +78,7 @@ export function triggerNames(table: FtsTable): string[] {
   return TRIGGER_EVENTS.map((event) => `${table}_${event}`);
 }
 
-function objectsOf(layout: IndexLayout, table: FtsTable): string[] {
+function listObjects(layout: IndexLayout, table: FtsTable): string[] {
   return layout === "inline" ? inlineObjects(table) : compactObjects(table);
 }
 
@@ -87,12 +87,12 @@ export function createIndexTable(db: Database, layout: IndexLayout, table: FtsTa
   if (layout === "compact") {
     db.exec(`CREATE VIEW IF NOT EXISTS ${TEXT_VIEW} AS SELECT id, ${compactText("messages")} AS content FROM messages`);
   }
-  for (const sql of objectsOf(layout, table)) db.exec(sql);
+  for (const sql of listObjects(layout, table)) db.exec(sql);
 }
 
 /** Creates those of the three triggers that are missing on an existing table. */
 export function createMissingTriggers(db: Database, layout: IndexLayout, table: FtsTable): void {
-  const [, ...triggers] = objectsOf(layout, table);
+  const [, ...triggers] = listObjects(layout, table);
   for (const sql of triggers) db.exec(sql.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS"));
 }
 

@@ -23,7 +23,7 @@ export interface RebuildPlan {
   readonly layout: IndexLayout;
   /** Tables whose rows are not all in yet: search must not trust them. */
   readonly tables: readonly FtsTable[];
-  /** Tables to drop and create anew before the rows go in. */
+  /** Tables to drop and create again before the rows are inserted. */
   readonly recreate: readonly FtsTable[];
   /** Message ids from `next` to `upTo` are still to be looked at; later rows come in by trigger. */
   readonly next: number;
@@ -53,7 +53,7 @@ export function readPlan(db: Database): RebuildPlan | undefined {
     const plan: unknown = JSON.parse(row.value ?? "");
     if (isPlan(plan)) return plan;
   } catch {
-    // Handled below: a note that nobody can read still says that something was unfinished.
+    // Handled below: an unreadable note still means that something was unfinished.
   }
   return { ...fullPlan("inline", "the note about an unfinished rebuild was unreadable"), upTo: maxMessageId(db) };
 }

@@ -1,12 +1,12 @@
-// Queries that hold Chinese, Japanese or Korean: each word is looked up in the index that knows it, and the sets of
-// message ids are combined as the query says.
+// Queries with Chinese, Japanese or Korean: each word is looked up in the index that has it, and the sets of message
+// ids are combined by the operators of the query.
 import type { Database, SqlValue } from "../connection/driver.ts";
 import { type FtsTable, holdsCjk, indexedText, readIndexLayout } from "../index/layout.ts";
-import { matcherOf } from "./evaluate.ts";
+import { buildMatcher } from "./evaluate.ts";
 import type { Filters } from "./filters.ts";
 import { type FullRow, readRow } from "./hit.ts";
 import { matchExpression, quoted } from "./match-expression.ts";
-import { hasCjk, type Leaf, leavesOf, type Query } from "./parse-query.ts";
+import { hasCjk, type Leaf, listLeaves, type Query } from "./parse-query.ts";
 import { searchableText } from "./row-text.ts";
 
 /** The side index of short words; see `runtime/cjk-index.ts`. */
@@ -21,7 +21,7 @@ export interface CjkSearch {
   readonly db: Database;
   readonly filters: Filters;
   readonly page: { readonly limit: number; readonly offset: number };
-  /** Absent when runtime.db cannot be used: short words are then looked for in the messages themselves. */
+  /** Absent when runtime.db cannot be used: short words are then searched in the messages themselves. */
   readonly side: ShortWordIndex | undefined;
   /** Messages after this id are not in the side index yet. */
   readonly sideUpTo: number;
@@ -39,7 +39,7 @@ interface IdSet {
   readonly values: readonly SqlValue[];
 }
 
-const setOf = (ids: readonly number[]): IdSet => ({
+const findIds = (ids: readonly number[]): IdSet => ({
   sql: "SELECT value AS id FROM json_each(?)",
   values: [JSON.stringify(ids)],
 });
@@ -62,7 +62,7 @@ function trigramSet(text: string): IdSet {
   return { sql: `SELECT rowid AS id FROM ${TRIGRAM} WHERE ${TRIGRAM} MATCH ?`, values: [quoted(text)] };
 }
 
-/** A word without CJK: as a word anywhere, and as part of a run of text in rows that hold CJK. */
+/** A word without CJK: as a word anywhere, and as part of a longer text in rows with CJK. */
 function latinSet(search: CjkSearch, leaf: Leaf, implied: boolean): IdSet {
   const words: IdSet = {
     sql: "SELECT rowid AS id FROM messages_fts WHERE messages_fts MATCH ?",
@@ -92,7 +92,7 @@ function shortSet(search: CjkSearch, leaf: Leaf): IdSet {
   // The side index knows CJK only; another character beside it has to be looked up in the row.
   const mixed = [...leaf.text].some((character) => !hasCjk(character));
   const ids = mixed ? candidates.filter((id) => rowHolds(db, id, leaf)) : candidates;
-  return combine("UNION", [setOf(ids), scanSet(leaf, sideUpTo)]);
+  return combine("UNION", [findIds(ids), scanSet(leaf, sideUpTo)]);
 }
 
 function rowHolds(db: Database, id: number, leaf: Leaf): boolean {
@@ -109,7 +109,7 @@ function leafSet(search: CjkSearch, leaf: Leaf, implied: boolean): IdSet {
   if (!hasCjk(leaf.text)) return latinSet(search, leaf, implied);
   if (isShort(leaf)) return shortSet(search, leaf);
   const hidden = hiddenIds(search, leaf);
-  return hidden.length === 0 ? trigramSet(leaf.text) : combine("UNION", [trigramSet(leaf.text), setOf(hidden)]);
+  return hidden.length === 0 ? trigramSet(leaf.text) : combine("UNION", [trigramSet(leaf.text), findIds(hidden)]);
 }
 
 function querySet(search: CjkSearch, query: Query, implied: boolean): IdSet {
@@ -130,10 +130,10 @@ function searchSets(search: CjkSearch, query: Query): FullRow[] {
        WHERE 1${filters.sql} ORDER BY m.id DESC LIMIT ? OFFSET ?`,
     )
     .all(...set.values, ...filters.values, page.limit, page.offset);
-  const matches = matcherOf(query);
+  const matches = buildMatcher(query);
   const rows = ids.map(({ id }) => readRow(db, id)).filter((row) => row !== undefined);
   // A row changed by another program after it went into the side index is not a match any more.
-  return leavesOf(query).some(isShort) ? rows.filter((row) => matches(searchableText(row))) : rows;
+  return listLeaves(query).some(isShort) ? rows.filter((row) => matches(searchableText(row))) : rows;
 }
 
 /** One short word, newest first: reads the side index only as far as the page needs. */
@@ -170,7 +170,7 @@ function searchOneShort(search: CjkSearch, side: ShortWordIndex, leaf: Leaf): Fu
 
 /** True when one MATCH on the trigram table answers the whole query, with rank. */
 export function isTrigramOnly(search: CjkSearch, query: Query): boolean {
-  return leavesOf(query).every((leaf) => hasCjk(leaf.text) && !isShort(leaf) && hiddenIds(search, leaf).length === 0);
+  return listLeaves(query).every((leaf) => hasCjk(leaf.text) && !isShort(leaf) && hiddenIds(search, leaf).length === 0);
 }
 
 /** Rows newest first. */

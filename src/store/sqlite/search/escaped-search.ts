@@ -1,11 +1,11 @@
-// Words with letters beyond ASCII in JSON that v0.14 wrote as `\uXXXX`. The word index has them in pieces: it is asked for
+// Words with letters beyond ASCII in JSON that v0.14 wrote as `\uXXXX`. The word index has them in pieces: it is queried for
 // the pieces in a row, and the text itself decides.
 import type { Database } from "../connection/driver.ts";
-import { matcherOf } from "./evaluate.ts";
+import { buildMatcher } from "./evaluate.ts";
 import type { Filters } from "./filters.ts";
 import { type FullRow, HIT_COLUMNS } from "./hit.ts";
 import { matchExpression, quoted } from "./match-expression.ts";
-import { type Leaf, leavesOf, type Query } from "./parse-query.ts";
+import { type Leaf, listLeaves, type Query } from "./parse-query.ts";
 import { searchableText } from "./row-text.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside ASCII
@@ -13,7 +13,7 @@ const BEYOND_ASCII = /[^\x00-\x7f]/g;
 
 /** True when some word of the query may be stored in escapes. */
 export function mayBeEscaped(query: Query): boolean {
-  return leavesOf(query).some((leaf) => leaf.text.search(BEYOND_ASCII) >= 0);
+  return listLeaves(query).some((leaf) => leaf.text.search(BEYOND_ASCII) >= 0);
 }
 
 function escaped(text: string): string {
@@ -47,7 +47,7 @@ export function searchEscaped(
   filters: Filters,
   page: { readonly limit: number; readonly offset: number },
 ): FullRow[] {
-  const matches = matcherOf(query);
+  const matches = buildMatcher(query);
   const candidates = db
     .prepare<FullRow>(
       `SELECT ${HIT_COLUMNS}, m.content, m.tool_calls

@@ -1,5 +1,5 @@
 // Decides in plain JavaScript whether a text matches a query: the slow way of searching, and the judge of candidates.
-import { hasCjk, type Leaf, leavesOf, type Query } from "./parse-query.ts";
+import { hasCjk, type Leaf, listLeaves, type Query } from "./parse-query.ts";
 
 const LETTER = "\\p{L}\\p{N}\\p{Co}\\p{M}";
 // Nothing but ASCII needs no folding beyond lower case.
@@ -7,20 +7,20 @@ const NON_ASCII = /[^\0-\x7f]/;
 const MARKS = /[\u0300-\u036f]/g;
 const REGEX_SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
-/** Lower case without diacritics, as the word index folds. CJK is left alone: Hangul would fall apart. */
+/** Lower case without diacritics, as in the word index. CJK is not changed: Hangul would be decomposed. */
 export function fold(text: string): string {
   const lower = text.toLowerCase();
   return NON_ASCII.test(lower) ? lower.normalize("NFD").replace(MARKS, "").normalize("NFC") : lower;
 }
 
 /** The words of a text as the word index sees them. */
-export function wordsOf(text: string): string[] {
+export function splitWords(text: string): string[] {
   return fold(text).match(new RegExp(`[${LETTER}]+`, "gu")) ?? [];
 }
 
 /** A pattern that finds the leaf's words in order, separated by anything that is not a letter. */
 export function wordPattern(leaf: Leaf, flags = "u"): RegExp {
-  const words = wordsOf(leaf.text).map((word) => word.replace(REGEX_SPECIAL, "\\$&"));
+  const words = splitWords(leaf.text).map((word) => word.replace(REGEX_SPECIAL, "\\$&"));
   const tail = leaf.prefix ? "" : `(?![${LETTER}])`;
   return new RegExp(`(?<![${LETTER}])${words.join(`[^${LETTER}]+`)}${tail}`, flags);
 }
@@ -32,7 +32,7 @@ function leafTest(leaf: Leaf, cjkQuery: boolean): Test {
   if (hasCjk(leaf.text)) return (_, lower) => lower.includes(needle);
   const pattern = wordPattern(leaf);
   if (!cjkQuery || [...needle].length < 3) return (folded) => pattern.test(folded);
-  // CJK text runs into Latin words without a space, so there the word counts wherever it stands.
+  // CJK text has no space before Latin words, so the word matches anywhere in it.
   return (folded, lower) => pattern.test(folded) || (hasCjk(lower) && lower.includes(needle));
 }
 
@@ -50,10 +50,10 @@ function compile(query: Query, cjkQuery: boolean): Test {
 }
 
 /** A test for one query, to be run over many texts. */
-export function matcherOf(query: Query): (text: string) => boolean {
+export function buildMatcher(query: Query): (text: string) => boolean {
   const test = compile(
     query,
-    leavesOf(query).some((leaf) => hasCjk(leaf.text)),
+    listLeaves(query).some((leaf) => hasCjk(leaf.text)),
   );
   return (text) => test(fold(text), text.toLowerCase());
 }

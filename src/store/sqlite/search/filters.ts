@@ -10,7 +10,7 @@ export interface Filters {
 }
 
 /** Undefined when nothing can pass: an empty list of allowed sources or sessions. */
-export function filtersOf(options: SearchOptions): Filters | undefined {
+export function buildFilters(options: SearchOptions): Filters | undefined {
   const { sourceFilter, excludeSources, roleFilter, userId, sessionIds } = options;
   if (sourceFilter?.length === 0 || sessionIds?.length === 0) return undefined;
   const conditions: string[] = [];

@@ -27,8 +27,8 @@ export function readRow(db: Database, id: number): FullRow | undefined {
     .get(id);
 }
 
-/** The passage a person would read, or, when the match is not in it, the tool name and arguments. */
-export function snippetOf(row: TextColumns, leaves: readonly Leaf[]): string {
+/** The readable passage, or, when the match is not in it, the tool name and arguments. */
+export function buildSnippet(row: TextColumns, leaves: readonly Leaf[]): string {
   const snippet = makeSnippet(displayText(row), leaves);
   return snippet.includes(">>>") ? snippet : makeSnippet(searchableText(row), leaves);
 }
@@ -53,21 +53,21 @@ export function isStructured(content: TextColumns["content"]): boolean {
   return typeof content === "string" && content.startsWith(CONTENT_SENTINEL);
 }
 
-function briefOf({ role, content }: Brief): SearchHit["context"][number] {
+function shorten({ role, content }: Brief): SearchHit["context"][number] {
   const text = displayText({ content, tool_name: null, tool_calls: null });
   if (text === "" && isStructured(content)) return { role, content: "[multimodal content]" };
   return { role, content: cut(text, CONTEXT_CHARACTERS) };
 }
 
 /** The message before, the match, the message after, in the same session. */
-function contextOf(db: Database, hit: HitColumns, content: TextColumns["content"]): SearchHit["context"] {
+function readContext(db: Database, hit: HitColumns, content: TextColumns["content"]): SearchHit["context"] {
   const before = db.prepare<Brief>(BEFORE).get(hit.session_id, hit.timestamp, hit.id);
   const after = db.prepare<Brief>(AFTER).get(hit.session_id, hit.timestamp, hit.id);
-  return [before, { role: hit.role, content }, after].filter((row) => row !== undefined).map(briefOf);
+  return [before, { role: hit.role, content }, after].filter((row) => row !== undefined).map(shorten);
 }
 
 /** `content` is that of the row itself, whole or brief. */
-export function hitOf(
+export function buildHit(
   db: Database,
   row: HitColumns,
   text: { readonly snippet: string | null; readonly content: TextColumns["content"] },
@@ -82,6 +82,6 @@ export function hitOf(
     source: row.source,
     model: row.model,
     session_started: row.session_started,
-    context: contextOf(db, row, text.content),
+    context: readContext(db, row, text.content),
   };
 }

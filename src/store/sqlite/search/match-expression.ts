@@ -1,4 +1,4 @@
-// A query as an FTS5 expression. Every word is quoted, so nothing a person types can be a syntax error.
+// A query as an FTS5 expression. Every word is quoted, so no input is a syntax error.
 import { positiveLeaves, type Query } from "./parse-query.ts";
 
 export function quoted(text: string): string {

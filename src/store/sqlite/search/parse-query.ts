@@ -1,4 +1,4 @@
-// Reads what a person typed into a search box. Any text is a valid query: what cannot be an operator is a word.
+// Parses search input. Any text is a valid query: what cannot be an operator is a word.
 
 export type Query =
   | { readonly kind: "and" | "or"; readonly parts: readonly Query[] }
@@ -14,12 +14,12 @@ export interface Leaf {
 
 const CJK = /[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}]/u;
 const WORD_CHARACTER = /[\p{L}\p{N}\p{Co}]/u;
-/** Nobody types more; a pasted page is searched by its beginning. */
-const LONGEST_QUERY = 4000;
-const MOST_WORDS = 100;
+/** More than anyone types; of a pasted page only the beginning is searched. */
+const MAX_QUERY_CHARS = 4000;
+const MAX_WORDS = 100;
 const DEEPEST = 20;
 
-/** Chinese, Japanese or Korean: scripts whose words the ordinary tokenizer cannot tell apart. */
+/** Chinese, Japanese or Korean: scripts that the ordinary tokenizer cannot split into words. */
 export function hasCjk(text: string): boolean {
   return CJK.test(text);
 }
@@ -33,7 +33,7 @@ function core(text: string): string {
   return characters.slice(characters.findIndex(isWord), characters.findLastIndex(isWord) + 1).join("");
 }
 
-function leafOf(raw: string, quoted: boolean, star: boolean): Leaf | undefined {
+function parseLeaf(raw: string, quoted: boolean, star: boolean): Leaf | undefined {
   const text = hasCjk(raw) && !quoted ? core(raw) : raw.trim();
   return WORD_CHARACTER.test(text) ? { kind: "text", text, prefix: star } : undefined;
 }
@@ -55,19 +55,19 @@ function* wordTokens(run: string): Generator<Token> {
   if (word === "AND" || word === "OR" || word === "NOT") {
     yield { kind: word };
   } else {
-    const leaf = leafOf(word.replace(/\*+$/, ""), false, word.endsWith("*"));
+    const leaf = parseLeaf(word.replace(/\*+$/, ""), false, word.endsWith("*"));
     if (leaf) yield leaf;
   }
   for (let i = 0; i < closing; i++) yield { kind: ")" };
 }
 
-function tokensOf(query: string): Token[] {
+function tokenize(query: string): Token[] {
   const tokens: Token[] = [];
   for (const match of query.matchAll(/"([^"]*)"(\*?)|([^\s"]+)/gu)) {
     const [, phrase, star, run] = match;
     if (run !== undefined) tokens.push(...wordTokens(run));
     else if (phrase !== undefined) {
-      const leaf = leafOf(phrase, true, star === "*");
+      const leaf = parseLeaf(phrase, true, star === "*");
       if (leaf) tokens.push(leaf);
     }
   }
@@ -79,14 +79,14 @@ function capped(tokens: readonly Token[]): Token[] {
   let words = 0;
   let depth = 0;
   return tokens.filter(({ kind }) => {
-    if (kind === "text") return ++words <= MOST_WORDS;
+    if (kind === "text") return ++words <= MAX_WORDS;
     if (kind === "(") return ++depth <= DEEPEST;
     if (kind === ")") return depth-- <= DEEPEST;
     return true;
   });
 }
 
-/** One `and`, `or` or `not` of any case at either end has nothing to connect and goes, as long as words remain. */
+/** Removes an `and`, `or` or `not` of any case at either end, as long as words remain. */
 function withoutDanglingOperators(query: string): string {
   const trimmed = query.trim();
   const shorter = trimmed
@@ -140,14 +140,14 @@ class Parser {
   }
 
   #not(): Query | undefined {
-    // A NOT with nothing before it has nothing to take away from: its word is searched for.
+    // A NOT at the start is ignored: its word is searched for.
     while (this.#take("NOT") || this.#take("AND"));
     let result = this.#adjacent();
     while (this.#take("NOT")) result = without(result, this.#adjacent());
     return result;
   }
 
-  /** Words side by side belong together more tightly than any operator. */
+  /** Adjacent words bind more tightly than any operator. */
   #adjacent(): Query | undefined {
     const parts: (Query | undefined)[] = [];
     for (;;) {
@@ -172,10 +172,10 @@ function without(keep: Query | undefined, drop: Query | undefined): Query | unde
   return keep && drop ? { kind: "not", keep, drop } : (keep ?? drop);
 }
 
-/** The meaning of a query, or undefined when it holds no word. Precedence as in FTS5: adjacency, NOT, AND, OR. */
+/** The parsed query; undefined when it has no word. Precedence as in FTS5: adjacency, NOT, AND, OR. */
 export function parseQuery(query: string): Query | undefined {
   const parser = new Parser(
-    tokensOf(withoutDanglingOperators(query.slice(0, LONGEST_QUERY).replaceAll("\u0000", " "))),
+    tokenize(withoutDanglingOperators(query.slice(0, MAX_QUERY_CHARS).replaceAll("\u0000", " "))),
   );
   const parts: (Query | undefined)[] = [];
   while (!parser.done) {
@@ -185,10 +185,10 @@ export function parseQuery(query: string): Query | undefined {
   return joined("and", parts);
 }
 
-export function leavesOf(query: Query): Leaf[] {
+export function listLeaves(query: Query): Leaf[] {
   if (query.kind === "text") return [query];
-  if (query.kind === "not") return [...leavesOf(query.keep), ...leavesOf(query.drop)];
-  return query.parts.flatMap(leavesOf);
+  if (query.kind === "not") return [...listLeaves(query.keep), ...listLeaves(query.drop)];
+  return query.parts.flatMap(listLeaves);
 }
 
 /** The leaves that a match can contain: everything except what NOT takes away. */

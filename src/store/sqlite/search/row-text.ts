@@ -31,7 +31,7 @@ export function searchableText(row: TextColumns): string {
   return `${contentText(row.content)} ${row.tool_name ?? ""} ${unescapeJson(row.tool_calls ?? "")}`;
 }
 
-/** What a person would read of the row: structured content as its joined text parts. */
+/** The readable text of the row: structured content as its joined text parts. */
 export function displayText(row: TextColumns): string {
   const { content } = row;
   if (typeof content !== "string" || !content.startsWith(CONTENT_SENTINEL)) return contentText(content);

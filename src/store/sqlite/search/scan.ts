@@ -1,6 +1,6 @@
 // Searching without an index: reads the messages themselves, newest first, in windows that keep no lock for long.
 import type { Database, SqlValue } from "../connection/driver.ts";
-import { matcherOf, wordsOf } from "./evaluate.ts";
+import { buildMatcher, splitWords } from "./evaluate.ts";
 import type { Filters } from "./filters.ts";
 import type { FullRow } from "./hit.ts";
 import { HIT_COLUMNS } from "./hit.ts";
@@ -23,7 +23,7 @@ function mayHold(leaf: Leaf): Condition {
     const needle = leaf.text.toLowerCase();
     return { sql: `(instr(lower(${TEXT}), ?) > 0 OR instr(${TEXT}, '\\u') > 0)`, values: [needle] };
   }
-  const words = wordsOf(leaf.text);
+  const words = splitWords(leaf.text);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside ASCII, which SQLite's lower() leaves alone
   if (words.length === 0 || words.some((word) => /[^\x00-\x7f]/.test(word))) return ANYTHING;
   return { sql: words.map(() => `instr(lower(${TEXT}), ?) > 0`).join(" AND "), values: words };
@@ -46,7 +46,7 @@ export function scanMessages(
   filters: Filters,
   page: { limit: number; offset: number },
 ): FullRow[] {
-  const matches = matcherOf(query);
+  const matches = buildMatcher(query);
   const might = prefilter(query);
   const statement = db.prepare<FullRow>(
     `SELECT ${HIT_COLUMNS}, m.content, m.tool_calls FROM messages m CROSS JOIN sessions s ON s.id = m.session_id

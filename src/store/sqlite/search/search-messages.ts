@@ -6,15 +6,24 @@ import { checkIndexHealth, disableIndex, isIndexDamage, usableTables } from "../
 import type { FtsTable } from "../index/layout.ts";
 import { type CjkSearch, isTrigramOnly, type ShortWordIndex, searchCjk } from "./cjk-search.ts";
 import { mayBeEscaped, searchEscaped } from "./escaped-search.ts";
-import { type Filters, filtersOf } from "./filters.ts";
-import { BRIEF, type FullRow, HIT_COLUMNS, type HitColumns, hitOf, isStructured, readRow, snippetOf } from "./hit.ts";
+import { buildFilters, type Filters } from "./filters.ts";
+import {
+  BRIEF,
+  buildHit,
+  buildSnippet,
+  type FullRow,
+  HIT_COLUMNS,
+  type HitColumns,
+  isStructured,
+  readRow,
+} from "./hit.ts";
 import { flatExpression, matchExpression } from "./match-expression.ts";
-import { hasCjk, leavesOf, parseQuery, positiveLeaves, type Query } from "./parse-query.ts";
+import { hasCjk, listLeaves, parseQuery, positiveLeaves, type Query } from "./parse-query.ts";
 import type { TextColumns } from "./row-text.ts";
 import { scanMessages } from "./scan.ts";
 
 const DEFAULT_LIMIT = 20;
-/** How long one search may spend on taking new messages into the side index; the rest is read directly. */
+/** How long one search may add new messages to the side index; the rest is read directly. */
 const CATCH_UP_MS = 200;
 
 /** The side index as search uses it; absent or throwing, search does without. */
@@ -62,16 +71,16 @@ function searchRanked(request: Request, table: FtsTable): SearchHit[] {
   const leaves = positiveLeaves(query);
   return rows.map((row) => {
     const whole = isStructured(row.brief) ? readRow(db, row.id) : undefined;
-    return hitOf(db, row, { snippet: whole ? snippetOf(whole, leaves) : row.snippet, content: row.brief });
+    return buildHit(db, row, { snippet: whole ? buildSnippet(whole, leaves) : row.snippet, content: row.brief });
   });
 }
 
 function asHits(request: Request, rows: readonly FullRow[]): SearchHit[] {
   const leaves = positiveLeaves(request.query);
-  return rows.map((row) => hitOf(request.db, row, { snippet: snippetOf(row, leaves), content: row.content }));
+  return rows.map((row) => buildHit(request.db, row, { snippet: buildSnippet(row, leaves), content: row.content }));
 }
 
-/** Trouble with runtime.db, kept apart from trouble with the index inside state.db. */
+/** An error of runtime.db, as opposed to one of the index in state.db. */
 class SideIndexFailed extends Error {}
 
 function guarded<T>(call: () => T): T {
@@ -103,7 +112,7 @@ function countRanked({ db, query, filters }: Request): number {
   return row?.n ?? 0;
 }
 
-/** By rank; after the last of them, what stands in escapes. */
+/** By rank, followed by matches in escaped text. */
 function searchWords(request: Request): SearchHit[] {
   const { db, query, filters, page } = request;
   const hits = searchRanked(request, "messages_fts");
@@ -120,7 +129,7 @@ function searchWords(request: Request): SearchHit[] {
 }
 
 function searchIndexed(request: Request, side: SideIndex | undefined): SearchHit[] {
-  if (!leavesOf(request.query).some((leaf) => hasCjk(leaf.text))) return searchWords(request);
+  if (!listLeaves(request.query).some((leaf) => hasCjk(leaf.text))) return searchWords(request);
   try {
     return searchCjkWith(request, side);
   } catch (error) {
@@ -133,10 +142,10 @@ function searchIndexed(request: Request, side: SideIndex | undefined): SearchHit
 function scan(request: Request): SearchAnswer {
   const rows = scanMessages(request.db, request.query, request.filters, request.page);
   const { notice } = checkIndexHealth(request.db);
-  return { hits: asHits(request, rows), ...(notice === undefined ? {} : { notice }) };
+  return { hits: asHits(request, rows), notice };
 }
 
-/** A damaged index is set aside so that appends do not stumble over it; a lock means somebody else can do that. */
+/** Disables a damaged index so that appends do not fail; when the file is locked, another process can do it. */
 function setAside(db: Database, error: unknown): void {
   if (db.readOnly) return;
   try {
@@ -148,7 +157,7 @@ function setAside(db: Database, error: unknown): void {
 
 function canUseIndex(db: Database, query: Query): boolean {
   const usable = usableTables(db);
-  const cjk = leavesOf(query).some((leaf) => hasCjk(leaf.text));
+  const cjk = listLeaves(query).some((leaf) => hasCjk(leaf.text));
   return usable.includes("messages_fts") && (!cjk || usable.includes("messages_fts_trigram"));
 }
 
@@ -163,7 +172,7 @@ export function searchMessages(
   side?: SideIndex,
 ): SearchAnswer {
   const parsed = parseQuery(query);
-  const filters = filtersOf(options);
+  const filters = buildFilters(options);
   if (!parsed || !filters) return { hits: [] };
   const page = { limit: Math.max(0, options.limit ?? DEFAULT_LIMIT), offset: Math.max(0, options.offset ?? 0) };
   const request: Request = { db, query: parsed, filters, page };

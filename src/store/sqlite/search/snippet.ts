@@ -3,7 +3,7 @@ import { fold, wordPattern } from "./evaluate.ts";
 import { hasCjk, type Leaf } from "./parse-query.ts";
 
 const TOKENS = 40;
-/** A CJK character is a token of its own; other letters form words. */
+/** Each CJK character is a token; other letters form words. */
 const TOKEN =
   /[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}]|(?:(?![\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u{20000}-\u{2a6df}])[\p{L}\p{N}\p{Co}\p{M}])+/gu;
 
@@ -12,7 +12,7 @@ interface Span {
   readonly end: number;
 }
 
-function spansOf(text: string, leaves: readonly Leaf[]): Span[] {
+function findSpans(text: string, leaves: readonly Leaf[]): Span[] {
   // Lower case and lost accents can change the length of rare letters; then positions would lie, so the text stays as it is.
   const sameLength = (changed: string) => (changed.length === text.length ? changed : undefined);
   const searched = sameLength(text.toLowerCase()) ?? text;
@@ -50,7 +50,7 @@ const NEAR = { before: 400, after: 1600 };
 
 /** Up to 40 tokens with the matches between `>>>` and `<<<`; the beginning of the text when nothing matches in it. */
 export function makeSnippet(whole: string, leaves: readonly Leaf[]): string {
-  const [nearest] = spansOf(whole, leaves);
+  const [nearest] = findSpans(whole, leaves);
   const left = Math.max(0, (nearest?.start ?? 0) - NEAR.before);
   const text = whole.slice(left, (nearest?.start ?? 0) + NEAR.after);
   const inner = passage(text, leaves);
@@ -60,7 +60,7 @@ export function makeSnippet(whole: string, leaves: readonly Leaf[]): string {
 }
 
 function passage(text: string, leaves: readonly Leaf[]): string {
-  const spans = spansOf(text, leaves);
+  const spans = findSpans(text, leaves);
   const tokens: Span[] = [];
   for (const match of text.matchAll(TOKEN)) tokens.push({ start: match.index, end: match.index + match[0].length });
   const first = spans[0];

@@ -5,7 +5,7 @@ import type { Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";
 import { passBudget, summaryBudget, thresholdTokens } from "./budget.ts";
-import { Compressor } from "./compressor.ts";
+import { SummaryEngine } from "./summary-engine.ts";
 import { SUMMARY_TAG } from "./summary-message.ts";
 
 const user = (content: string): Message => ({ role: "user", content });
@@ -48,7 +48,7 @@ test("small windows have a trigger below the window and room for an answer", () 
 
 test("the middle becomes one summary; head and tail are the same objects", async () => {
   const messages = talk(60);
-  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const outcome = await engine.compress(messages, { sessionId: "s" });
   expect(outcome).toMatchObject({ method: "summary", modelCalls: 1 });
   expect(outcome.notice).toBeUndefined();
@@ -63,7 +63,7 @@ test("the middle becomes one summary; head and tail are the same objects", async
 
 test("a second pass updates the first summary and widens its range", async () => {
   const side = workingSummariser();
-  const engine = new Compressor({ contextLength: 16_384, side });
+  const engine = new SummaryEngine({ contextLength: 16_384, side });
   const first = await engine.compress(talk(60), { sessionId: "s" });
   const second = await engine.compress([...first.messages, ...talk(60)], { sessionId: "s" });
   expect(side.requests[1]?.prompt).toContain("NOTES SO FAR");
@@ -103,7 +103,7 @@ test("memory notes, open todos, constraints and the request of a long run are ca
       content: step === 3 ? todos : "line\n".repeat(40),
     });
   }
-  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const outcome = await engine.compress(messages, {
     sessionId: "s",
     carry: "The user lives in Lyon.",
@@ -120,7 +120,10 @@ test("memory notes, open todos, constraints and the request of a long run are ca
 
 test("a focus topic reaches the summariser", async () => {
   const side = workingSummariser();
-  await new Compressor({ contextLength: 16_384, side }).compress(talk(40), { sessionId: "s", focusTopic: "the index" });
+  await new SummaryEngine({ contextLength: 16_384, side }).compress(talk(40), {
+    sessionId: "s",
+    focusTopic: "the index",
+  });
   expect(side.requests[0]?.prompt).toMatch(/FOCUS: .*the index/);
   expect(side.requests[0]?.task).toBe("compression");
 });
@@ -128,7 +131,7 @@ test("a focus topic reaches the summariser", async () => {
 test("old outputs alone are pruned without a model", async () => {
   const { messages } = longConversation(2, 70_000);
   const side = workingSummariser();
-  const engine = new Compressor({ contextLength: 128_000, side });
+  const engine = new SummaryEngine({ contextLength: 128_000, side });
   const outcome = await engine.compress(messages, { sessionId: "s" });
   expect(outcome).toMatchObject({ method: "prune", modelCalls: 0 });
   expect(outcome.messages).toHaveLength(messages.length);
@@ -137,7 +140,7 @@ test("old outputs alone are pruned without a model", async () => {
 
 test("what cannot shrink comes back as the same array, and the trigger rests", async () => {
   const messages = [user("x".repeat(60_000))];
-  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   for (let pass = 0; pass < 2; pass++) {
     const outcome = await engine.compress(messages, { sessionId: "s" });
     expect(outcome.messages).toBe(messages);
@@ -162,7 +165,7 @@ test("one huge output in the newest exchange is shortened, not dropped", async (
     tool_name: "terminal",
     content: `START ${"z ".repeat(20_000)} END`,
   };
-  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const outcome = await engine.compress([...talk(10), user("show big"), call, output], { sessionId: "s" });
   const kept = textOf(outcome.messages.at(-1)?.content);
   expect(kept).toMatch(/^START .*recall_context from 23.* END$/s);
@@ -171,7 +174,7 @@ test("one huge output in the newest exchange is shortened, not dropped", async (
 
 test("secrets are masked on the way to the summariser and back", async () => {
   const side = sideModel(() => answer("## Goal\nUse hunter2.\n\n## Progress\nnone"));
-  const engine = new Compressor({ contextLength: 8_192, side, redact: (text) => text.replaceAll("hunter2", "***") });
+  const engine = new SummaryEngine({ contextLength: 8_192, side, redact: (text) => text.replaceAll("hunter2", "***") });
   const outcome = await engine.compress([...talk(3), user("the word is hunter2"), ...talk(40)], { sessionId: "s" });
   expect(side.requests[0]?.prompt).not.toContain("hunter2");
   expect(all(outcome.messages)).not.toContain("hunter2");
@@ -180,7 +183,7 @@ test("secrets are masked on the way to the summariser and back", async () => {
 test("an aborted pass still ends with an extract", async () => {
   const controller = new AbortController();
   const side = sideModel(() => new Promise(() => undefined));
-  const work = new Compressor({ contextLength: 8_192, side }).compress(talk(60), {
+  const work = new SummaryEngine({ contextLength: 8_192, side }).compress(talk(60), {
     sessionId: "s",
     signal: controller.signal,
   });
@@ -191,7 +194,7 @@ test("an aborted pass still ends with an extract", async () => {
 });
 
 test("a list with its own system message is told about the compaction once", async () => {
-  const engine = new Compressor({ contextLength: 16_384, side: workingSummariser() });
+  const engine = new SummaryEngine({ contextLength: 16_384, side: workingSummariser() });
   const system: Message = { role: "system", content: "You are a test." };
   const once = await engine.compress([system, ...talk(60)], { sessionId: "s" });
   const twice = await engine.compress([...once.messages, ...talk(60)], { sessionId: "s" });
@@ -201,7 +204,7 @@ test("a list with its own system message is told about the compaction once", asy
 });
 
 test("without a summariser old requests are not presented as the active task", async () => {
-  const engine = new Compressor({ contextLength: 16_384 });
+  const engine = new SummaryEngine({ contextLength: 16_384 });
   const outcome = await engine.compress([...talk(30), user("Delete the old logs."), said("Deleted."), ...talk(30)], {
     sessionId: "s",
   });

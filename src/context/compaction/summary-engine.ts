@@ -1,4 +1,4 @@
-// The default context engine: prunes old outputs, then lets a summary with a pointer stand for the middle of the log.
+// The default context engine: prunes old outputs, then replaces the middle of the log by a summary.
 import type { CompressOptions, CompressOutcome, ContextEngine } from "../../core/context.ts";
 import type { Message } from "../../core/message.ts";
 import { estimateMessagesTokens } from "../../core/tokens.ts";
@@ -12,7 +12,7 @@ import { type Summary, summarise } from "./summarise.ts";
 /** Pruning alone is enough when the messages then take at most this share of the goal. */
 const PRUNED_ENOUGH = 0.85;
 
-export class Compressor extends CompactionEngine implements ContextEngine {
+export class SummaryEngine extends CompactionEngine implements ContextEngine {
   readonly name = "compressor";
 
   /** Ends after at most three model calls. What it returns is at least a tenth smaller, or the same array. */
@@ -29,7 +29,7 @@ export class Compressor extends CompactionEngine implements ContextEngine {
     return this.outcome(log, { ...summary, messages: made }, sizes);
   }
 
-  /** Pruning alone, when it goes far enough: it costs nothing and keeps every word that was said. */
+  /** Pruning alone, when it saves enough: it costs no model call and keeps the text of user and assistant. */
   #prune(messages: readonly Message[], view: Outline, sizes: PassSizes): Made | undefined {
     if (sizes.before <= sizes.budget.room * 0.9) return undefined;
     const made = this.pruned(messages, view, messages.length - this.settings.protectLastN);
@@ -44,8 +44,8 @@ export class Compressor extends CompactionEngine implements ContextEngine {
       previous: view.previous?.body ?? "",
       budget: summaryBudget(content, pass.sizes.budget),
       sessionId,
-      ...(focusTopic === undefined ? {} : { focusTopic }),
-      ...(signal === undefined ? {} : { signal }),
+      focusTopic,
+      signal,
     });
   }
 }
