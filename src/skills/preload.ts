@@ -65,12 +65,6 @@ export async function preloadFor(
   });
 }
 
-/** Puts a text before the user's message. */
-export function withText(text: string, input: string | readonly ContentPart[]): string | readonly ContentPart[] {
-  if (text === "") return input;
-  return typeof input === "string" ? `${text}\n\n${input}` : [{ type: "text", text }, ...input];
-}
-
 interface CommandDeps {
   readonly skills: LazySkills;
   /** Expands `@` references in the arguments of a command. */
