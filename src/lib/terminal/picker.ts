@@ -42,7 +42,7 @@ function draw<T>(terminal: Terminal, title: string, state: PickerState<T>): stri
   return [terminal.style("dim", head), ...rows];
 }
 
-/** One key of the person; answers what to do next. */
+/** Handles one key and returns what to do next. */
 function press<T>(
   state: PickerState<T>,
   choices: readonly Choice<T>[],
@@ -65,7 +65,7 @@ function press<T>(
   return "go on";
 }
 
-/** Null when the person leaves without choosing. Needs an interactive terminal. */
+/** Null when the user cancels. Needs an interactive terminal. */
 export async function pick<T>(
   terminal: Terminal,
   title: string,

@@ -5,7 +5,7 @@ import type { TerminalStreams } from "./streams.ts";
 
 /** Reading stops above this many waiting characters. */
 const MAX_WAITING = 1_000_000;
-/** A pipe that gave nothing for this long has given what was in it. */
+/** A pipe without input for this long is treated as drained. */
 const DRAIN_MS = 50;
 
 export class PipedLines {
@@ -112,10 +112,10 @@ export class PipedLines {
     }
   }
 
-  /** Runs `ask`; only lines that arrive after its beginning answer it. What came before waits for its turn. */
+  /** Runs `ask`; only lines that arrive after its start answer it. Earlier lines stay queued. */
   async apart<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     const terminal = this.#input.isTTY === true;
-    // A line that is half typed is given out by a terminal in raw mode only.
+    // Only a terminal in raw mode passes on a line before Enter.
     if (terminal) this.#input.setRawMode?.(true);
     const begun = Date.now();
     while (!this.#ended && !this.#paused && !signal.aborted && Date.now() - Math.max(begun, this.#lastInput) < DRAIN_MS)

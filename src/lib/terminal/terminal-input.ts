@@ -1,4 +1,4 @@
-// Input of a person at a terminal: raw mode, bracketed paste, and one receiver at a time for keys and pasted text.
+// Input of a user at a terminal: raw mode, bracketed paste, and one receiver at a time for keys and pasted text.
 import { StringDecoder } from "node:string_decoder";
 import type { TerminalStreams } from "./streams.ts";
 
@@ -7,7 +7,7 @@ export interface InputReceiver {
   keys(text: string): void;
   /** A pasted block, with line feeds at its line ends. */
   paste(text: string): void;
-  /** The terminal is gone. */
+  /** The terminal was closed. */
   end(): void;
 }
 
@@ -19,7 +19,7 @@ const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 /** How long the beginning of a paste marker is held back, and how long a burst of lines may pause. */
 const HELD_MS = 40;
-/** A person who typed within this time is still typing. */
+/** A user who typed within this time is still typing. */
 const TYPING_MS = 400;
 const LONGEST_TYPING_MS = 10_000;
 /** Bytes that wait in the terminal are read within this time. */
@@ -46,7 +46,7 @@ export class TerminalInput {
   #pending = "";
   /** Parts of a paste that has not ended. */
   #paste: string[] | undefined;
-  /** Lines that came faster than anybody types: a paste in a terminal without bracketed paste. */
+  /** Lines that arrive faster than typing: a paste in a terminal without bracketed paste. */
   #burst = "";
   #timer: NodeJS.Timeout | undefined;
   #started = false;
@@ -75,7 +75,7 @@ export class TerminalInput {
     stdin.resume();
   }
 
-  /** Leaves the terminal as it was found. */
+  /** Restores the mode of the terminal. */
   stop(): void {
     if (!this.#started) return;
     this.#started = false;
@@ -90,7 +90,7 @@ export class TerminalInput {
     stdin.pause();
   }
 
-  /** The newest receiver gets the input; the function takes it away again. */
+  /** The newest receiver gets the input. Returns a function that removes it. */
   push(receiver: InputReceiver): () => void {
     this.#receivers.push(receiver);
     return () => {
@@ -99,7 +99,7 @@ export class TerminalInput {
     };
   }
 
-  /** Resolves when what was typed so far has reached its receiver and the person pauses. */
+  /** Resolves when all input has reached its receiver and the user pauses. */
   async typingPause(signal: AbortSignal): Promise<void> {
     const until = Date.now() + LONGEST_TYPING_MS;
     do await wait(DRAIN_MS);
@@ -115,7 +115,7 @@ export class TerminalInput {
     this.#lastInput = Date.now();
     clearTimeout(this.#timer);
     const text = typeof chunk === "string" ? chunk : this.#decoder.write(chunk);
-    // Ctrl-C alone ends a paste whose end got lost.
+    // Ctrl-C alone ends a paste whose end marker is missing.
     if (this.#paste && text === CTRL_C) {
       this.#paste = undefined;
       this.#pending = "";

@@ -1,4 +1,4 @@
-// Questions to a person, or to what stands in for one.
+// Questions of commands, with scripted input.
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { Terminal } from "./terminal.ts";
@@ -9,7 +9,7 @@ function terminal() {
   return { stdin, stderr, asker: new Terminal({ stdin, stdout: new PassThrough(), stderr }) };
 }
 
-test("answers that come in one piece answer one question each, and the end of input is told", async () => {
+test("lines of one chunk answer one question each, and the end of input is reported", async () => {
   const { stdin, stderr, asker } = terminal();
   stdin.write("one\ntwo\nyes\n");
   expect(await asker.ask("First? ")).toBe("one");

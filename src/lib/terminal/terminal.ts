@@ -1,4 +1,4 @@
-// The terminal as the commands see it: two streams, a width, colours, and questions to the person.
+// The terminal of a command: two streams, a width, colours, and questions to the user.
 import { showTerminalControls } from "../text/visible-text.ts";
 import { wrapWords } from "../text/wrap-words.ts";
 import type { TerminalStreams } from "./streams.ts";
@@ -14,7 +14,7 @@ const CODES: { readonly [style in Style]: readonly [number, number] } = {
   cyan: [36, 39],
 };
 
-/** Whoever read our words may leave early (`| head`): the work goes on without them. */
+/** The reader of our output may end early (`| head`); the work continues. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
@@ -22,7 +22,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 export class Terminal {
   readonly #streams: TerminalStreams;
   readonly #colour: boolean;
-  /** Lines that came together with an answer: they answer the next questions. */
+  /** Lines that arrived together with an answer; they answer the next questions. */
   readonly #ahead: string[] = [];
 
   constructor(streams: TerminalStreams, options: { noColor?: boolean | undefined } = {}) {
@@ -35,7 +35,7 @@ export class Terminal {
     return this.#streams;
   }
 
-  /** True when a person can both read and answer. */
+  /** True when a user can both read and answer. */
   get interactive(): boolean {
     return Boolean(this.#streams.stdout.isTTY && this.#streams.stdin.isTTY);
   }
@@ -53,7 +53,7 @@ export class Terminal {
   }
 
   /**
-   * Text of a model, a file or a server for standard output. A terminal must not obey it: control characters are shown
+   * Text of a model, a file or a server for standard output. A terminal must not interpret it: control characters are shown
    * as escapes there. A file or a pipe gets the text as it is.
    */
   forOut(text: string): string {
@@ -74,7 +74,7 @@ export class Terminal {
     this.#streams.stdout.write(text);
   }
 
-  /** Where a person reads it, long lines break at spaces. */
+  /** In a terminal, long lines break at spaces. */
   err(text: string): void {
     const { stderr } = this.#streams;
     const shown = stderr.isTTY ? wrapWords(text, stderr.columns ?? 80) : text;
@@ -97,7 +97,7 @@ export class Terminal {
     return answer !== null && /^y(es)?$/i.test(answer.trim());
   }
 
-  /** One line from the person; null at the end of input. */
+  /** One line of input; null at the end of input. */
   async ask(prompt: string): Promise<string | null> {
     const known = this.#ahead.shift();
     if (known !== undefined) {
@@ -123,7 +123,7 @@ export class Terminal {
     });
   }
 
-  /** Like `ask`, for what must not be seen on the screen. */
+  /** Like `ask`, for input that must not be shown on the screen. */
   async askHidden(prompt: string): Promise<string | null> {
     const known = this.#ahead.shift();
     if (known !== undefined) return known;
@@ -131,7 +131,7 @@ export class Terminal {
     return readSecret(this.#streams.stdin, this.#streams.stderr, { prompt });
   }
 
-  /** A progress bar on the error stream, drawn only where a person watches. */
+  /** A progress bar on the error stream, drawn only in a terminal. */
   progress(label: string): (done: number, total: number) => void {
     const stream = this.#streams.stderr;
     if (!stream.isTTY) return () => undefined;
