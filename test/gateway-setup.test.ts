@@ -53,7 +53,7 @@ it("asks for what is needed, keeps the token off the screen, and signs in", { ti
     ada.types("123456:WRONG-token-of-nobody-at-all-0000");
     await ada.sees("Ids of people who may write");
     ada.types("");
-    await ada.sees("✗ Telegram: Telegram does not know this bot token");
+    await ada.sees("✗ Telegram: Telegram rejected the bot token");
     await ada.sees("Try again?");
     ada.types("y");
     await expect.poll(() => ada.screen().split("not shown").length, { timeout: 20_000 }).toBeGreaterThan(2);

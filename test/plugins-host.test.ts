@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Plugins of these tests are plain modules: every one gets its own file name, because Node imports a file once. */
+/** Each plugin has its own file name, because Node imports a file only once. */
 function plugin(path: string, manifest: object, code = "export function register() {}"): void {
   const file = join(folder, "plugins", path, "index.js");
   mkdirSync(dirname(file), { recursive: true });
@@ -65,7 +65,7 @@ const ran = (name: string) => {
 const TOOL = `ctx.registerTool({ name: "t_" + ctx.name, description: "d", parameters: { type: "object", properties: {} }, run: async () => ({ content: "from " + ctx.name }) });`;
 
 describe("which plugins run", () => {
-  it("only those that are enabled; disabled wins; a category is part of the key", async () => {
+  it("only those that are enabled; disabled takes precedence; a category is part of the key", async () => {
     plugin("a", { name: "a" });
     plugin("b", { name: "b" });
     plugin("tools/c", { name: "c" });
@@ -84,7 +84,7 @@ describe("which plugins run", () => {
     expect((await selected.host.memoryProvider("holographic"))?.name).toBe("holographic");
   });
 
-  it("npm packages with a hermes field, and only those asked for", async () => {
+  it("npm packages with a hermes field, without their dependencies", async () => {
     for (const [name, hermes] of [
       ["one", { provides_tools: ["x"] }],
       ["dependency", { kind: "standalone" }],
@@ -103,7 +103,7 @@ describe("which plugins run", () => {
     expect(rows).toMatchObject([{ key: "one", version: "2.0.0", status: "enabled" }]);
   });
 
-  it("says what is odd about a manifest, and calls Python plugins by their name", async () => {
+  it("reports invalid manifests and Python plugins", async () => {
     plugin("odd", { name: "../evil", kind: "marvellous" });
     const python = join(folder, "plugins", "snake-charmer");
     mkdirSync(python, { recursive: true });
@@ -122,7 +122,7 @@ describe("which plugins run", () => {
 });
 
 describe("when code is imported", () => {
-  it("once to learn what it brings; after that at the first use", async () => {
+  it("once to learn what it registers; after that on first use", async () => {
     plugin("lazy", { name: "lazy" }, marking("lazy", `${TOOL} ctx.registerHook("pre_llm_call", () => "hooked");`));
     const first = await host({ plugins: { enabled: ["lazy"] } });
     await first.host.settle();
@@ -157,7 +157,7 @@ describe("when code is imported", () => {
     expect(third.host.rows().find((row) => row.key === "fresh")?.registrations).toBeUndefined();
   });
 
-  it("nothing of a plugin whose API level is not served", async () => {
+  it("nothing of a plugin with an unsupported API level", async () => {
     plugin("future", { name: "future", api: 9 }, marking("future", ""));
     const { host: opened, notices } = await host({ plugins: { enabled: ["future"] } });
     await opened.settle();
@@ -222,7 +222,7 @@ describe("what plugins may register", () => {
     expect(await opened.contextEngine("second", { contextLength: 1, model: "m" })).toBeUndefined();
   });
 
-  it("commands, providers, skills and catalog rows, found without code the second time", async () => {
+  it("commands, providers, skills and model providers, known without code the second time", async () => {
     const code = `export function register(ctx) {
       ctx.registerCommand({ name: "/Big Help", run: () => "helped" });
       ctx.registerCommand({ name: "quit", run: () => "no" });
@@ -271,7 +271,7 @@ describe("what plugins may register", () => {
   });
 });
 
-it("keeps 50 enabled plugins out of the way: no code is imported at the second start", async () => {
+it("imports no code of 50 enabled plugins at the second start", async () => {
   for (let index = 0; index < 50; index++) plugin(`p${index}`, { name: `p${index}` }, marking(`p${index}`, TOOL));
   const enabled = Array.from({ length: 50 }, (_, index) => `p${index}`);
   await (await host({ plugins: { enabled } })).host.settle();
@@ -284,7 +284,7 @@ it("keeps 50 enabled plugins out of the way: no code is imported at the second s
   expect(enabled.some(ran)).toBe(false);
 });
 
-it("copies nothing into the home for examples that need no import", async () => {
+it("loads an example that imports nothing", async () => {
   cpSync(join(import.meta.dirname, "fixtures/plugins/hanger"), join(folder, "plugins", "hanger"), {
     recursive: true,
   });

@@ -44,7 +44,7 @@ function source(name: string, manifest: object = {}, more: { [file: string]: str
 
 const installed = () => readdirSync(join(root, "home", "plugins")).filter((name) => !name.startsWith("."));
 
-it("copies a folder, shows its note, names missing variables, and switches it on and off", async () => {
+it("copies a folder, shows its note, lists missing variables, and enables and disables it", async () => {
   source("hello", { requires_env: ["HELLO_KEY"] }, { "after-install.md": "Thanks!", "settings.json.example": "{}" });
   const actions = openPluginActions(home());
   expect(actions.plan("./hello").join("\n")).toContain("run none of its code now");
@@ -74,7 +74,7 @@ it("copies a folder, shows its note, names missing variables, and switches it on
   await expect(actions.enable("helo")).rejects.toThrow("there is no plugin");
 });
 
-it("clones from git without running anything of it, and follows updates", async () => {
+it("clones from git without running its code, and updates", async () => {
   const dir = source("from-git");
   const git = (...words: string[]) =>
     execFileSync("git", ["-C", dir, "-c", "user.name=t", "-c", "user.email=t@example.com", ...words], {
@@ -137,7 +137,7 @@ it("refuses links and names that point out of the plugins folder", async () => {
   await expect(actions.enable("memory/holographic")).rejects.toThrow("memory provider");
 });
 
-it("refuses what it cannot run before anything is replaced", async () => {
+it("rejects an unsupported plugin before anything is replaced", async () => {
   source("good");
   const actions = openPluginActions(home());
   await actions.install("./good", { force: false });
@@ -149,7 +149,7 @@ it("refuses what it cannot run before anything is replaced", async () => {
   expect(readdirSync(join(root, "home", "plugins"))).toEqual(["good"]);
 });
 
-it("understands where a plugin comes from", () => {
+it("parses the source of a plugin", () => {
   const here = home();
   expect(parseInstallSource("owner/repo", here)).toEqual({ kind: "git", url: "https://github.com/owner/repo.git" });
   expect(parseInstallSource("git@example.com:a/b.git", here).kind).toBe("git");

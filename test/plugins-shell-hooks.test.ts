@@ -54,12 +54,12 @@ async function open(config: object, env: { [name: string]: string } = {}, consen
   return { runner, notices, home };
 }
 
-it("splits commands into words as a shell would, and nothing more", () => {
+it("splits commands into words like a shell, without expansion", () => {
   expect(splitCommand(`a 'b c' "d \\"e" f\\ g $HOME;rm`)).toEqual(["a", "b c", 'd "e', "f g", "$HOME;rm"]);
   expect(splitCommand("~/bin/x ~", "/home/me")).toEqual(["/home/me/bin/x", "~"]);
 });
 
-it("names what is wrong in the configuration", () => {
+it("reports invalid configuration", () => {
   const { hooks, problems } = readShellHooks({
     pre_tol_call: [{ command: "x" }],
     post_tool_call: [{ timeout: 5 }, { command: "y", timeout: 900 }],
@@ -70,14 +70,14 @@ it("names what is wrong in the configuration", () => {
   expect(problems.join("\n")).toContain("900 is not between 1 and 300");
 });
 
-it("matches whole tool names, and takes a broken pattern as the name", () => {
+it("matches whole tool names, and compares an invalid pattern as a name", () => {
   const hook = (matcher: string) => ({ event: "pre_tool_call" as const, command: "x", matcher, timeoutMs: 1 });
   expect(matches(hook("read|write_.*"), "write_file")).toBe(true);
   expect(matches(hook("write"), "write_file")).toBe(false);
   expect(matches(hook("a(b"), "a(b")).toBe(true);
 });
 
-it("hands over the event and blocks on the answer", async () => {
+it("passes the event and blocks on the answer", async () => {
   const command = script("guard.sh", `cat > ${folder}/seen.json; echo '{"decision":"block","reason":"not today"}'`);
   const config = { hooks: { pre_tool_call: [{ command, matcher: "terminal" }] }, hooks_auto_accept: true };
   const { runner } = await open(config, { OPENAI_API_KEY: "sk-hidden-1234567890" });
@@ -130,7 +130,7 @@ it("adds context, and reports a missing program and broken JSON", async () => {
   expect(notices.join("\n")).toContain("the command was not found");
 });
 
-it("runs only what was allowed, and remembers the consent", async () => {
+it("runs only approved hooks, and stores the approval", async () => {
   const command = script("asked.sh", `touch ${folder}/ran`);
   const config = { hooks: { on_session_start: [{ command }] } };
   const without = await open(config);
@@ -156,7 +156,7 @@ it("accepts all by variable, without writing an approval", async () => {
   expect(existsSync(join(folder, "shell-hooks-allowlist.json"))).toBe(false);
 });
 
-it("tries hooks out and finds what is wrong with them", async () => {
+it("tests hooks and reports their problems", async () => {
   const good = script("good.sh", `echo '{"action":"block","message":"no"}'`);
   const dull = script("dull.sh", "true");
   chmodSync(dull, 0o644);

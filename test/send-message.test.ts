@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openApp } from "../src/app/compose.ts";
 import type { Human } from "../src/core/human.ts";
 import { nobody } from "../src/core/human.ts";
-import { serveControl } from "../src/gateway-control/gateway-process.ts";
+import { serveControl } from "../src/gateway-control/api/control-socket.ts";
 import { openHome } from "../src/home/api.ts";
 import { createGate } from "../src/security/gate/gate.ts";
 import { createPathGuard } from "../src/security/path-guard.ts";

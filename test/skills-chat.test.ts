@@ -64,7 +64,7 @@ it("lists, finds, shows, asks before it installs, refuses the hostile one, and r
   expect(llm.requests[0]?.tools.filter((name) => /install|hub/.test(name))).toEqual([]);
 
   screen.type("/skills disable good-notes\r");
-  await screen.shows("good-notes is off from the next start on");
+  await screen.shows("good-notes is disabled from the next start");
   expect(readFileSync(join(place.home, "config.yaml"), "utf8")).toContain("good-notes");
   screen.type("/skills uninstall good-notes\r");
   await screen.shows("remove the skill good-notes");
@@ -72,7 +72,7 @@ it("lists, finds, shows, asks before it installs, refuses the hostile one, and r
   await screen.shows("good-notes was removed.");
   expect(existsSync(join(place.skills, "good-notes"))).toBe(false);
   screen.type("/skills fetch x\r");
-  await screen.shows("/skills fetch is not known.");
+  await screen.shows("Unknown: /skills fetch");
 }, 60_000);
 
 it("says so when a name is missing or nothing is there", async () => {

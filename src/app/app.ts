@@ -1,6 +1,6 @@
 // The program as surfaces use it.
 
-import type { SlashCommand } from "../core/command.ts";
+import type { CommandSurface, SlashCommand } from "../core/command.ts";
 import type { Config } from "../core/config/config.ts";
 import type { ConversationOptions, OpenedConversation } from "../core/conversation.ts";
 import type { HandoffStore } from "../core/handoff.ts";
@@ -8,13 +8,13 @@ import type { Home } from "../core/home.ts";
 import type { Hooks } from "../core/hook.ts";
 import type { Deliverer } from "../core/job.ts";
 import type { Platform } from "../core/platform.ts";
+import type { ProcessNotice } from "../core/process-notice.ts";
 import type { SessionStore } from "../core/session.ts";
 import type { Skills } from "../core/skill.ts";
 import type { TopicStore } from "../core/telegram-topics.ts";
 import type { Registry, ToolState } from "../core/tool-registry.ts";
 import type { UsageLedger } from "../core/usage.ts";
 import type { Cron } from "../cron/job-repository.ts";
-import type { ProcessNotice } from "../tools/terminal/workspaces.ts";
 
 export interface PreparedInput {
   readonly text: string;
@@ -35,8 +35,11 @@ export interface App {
   readonly hooks: Hooks;
   /** Problems found while opening, for the user. */
   readonly warnings: readonly string[];
-  /** All slash commands: the built-in ones, then those of plugins. Complete once a conversation is open. */
-  commands(): Promise<readonly SlashCommand[]>;
+  /**
+   * Every slash command of a surface, the terminal by default: the built-in ones, then those of plugins. Complete once a
+   * conversation is open.
+   */
+  commands(surface?: CommandSurface): Promise<readonly SlashCommand[]>;
   /** One slash command per skill; they have the lowest precedence. */
   skillCommands(platform?: string): Promise<readonly SlashCommand[]>;
   /** The skills of this home; their code is loaded at the first call. */

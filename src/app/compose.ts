@@ -61,11 +61,9 @@ function lazyServices(deps: ConversationDeps): LazyServices {
       const { prepareInput } = await import("./prepare-input.ts");
       return prepareInput(services, text, opened);
     },
-    commands: async () => {
+    commands: async (surface = "terminal") => {
       const { slashCommands } = await import("./slash.ts");
-      const { aboutSkills } = await import("../commands/skills.ts");
-      const { cronSlash } = await import("../commands/cron.ts");
-      const own = [...slashCommands, ...aboutSkills(services), cronSlash(services)];
+      const own = slashCommands(services, surface);
       return [...own, ...(plugins?.commands(own) ?? [])];
     },
     skillCommands: async (platform) => {
@@ -216,6 +214,6 @@ export async function openApp(given: Home, options: OpenAppOptions = {}): Promis
       closeLedger,
     ]),
   };
-  jobs.deliverBy(lazy(async () => (await import("../delivery/configured-deliverer.ts")).configuredDeliverer(app)));
+  jobs.deliverBy(lazy(async () => (await import("./open-deliverer.ts")).openDeliverer(app)));
   return app;
 }

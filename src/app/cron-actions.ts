@@ -37,7 +37,7 @@ export async function withCron<T>(
 export async function startJobInGateway(home: Home, id: string): Promise<number | undefined> {
   const [{ startInGateway }, { askGateway }] = await Promise.all([
     import("../cron/api.ts"),
-    import("../gateway-control/gateway-process.ts"),
+    import("../gateway-control/api/control-socket.ts"),
   ]);
   return startInGateway((command, timeoutMs) => askGateway(home, command, timeoutMs), id);
 }

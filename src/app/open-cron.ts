@@ -138,7 +138,7 @@ export type JobRunApp = Pick<App, "openConversation" | "skills" | "refreshEnv">;
 async function openJobHost(app: JobRunApp, services: Services, jobs: JobRepository): Promise<Omit<JobHost, "now">> {
   const [{ run: scan }, { sendableFile }, { isProtected }] = await Promise.all([
     scanRules(),
-    import("../delivery/sendable-file.ts"),
+    import("../delivery/api/sendable-file.ts"),
     import("../security/protected-files.ts"),
   ]);
   const { home, config, store, redactor, cron } = services;

@@ -1,13 +1,16 @@
-// What the gateway holds: the program, its durable mailbox, its platforms, and the lock that makes it the only one.
+// Composes the gateway: the program, its mailbox, its platforms and its settings.
 import { join } from "node:path";
+import type { QuickCommands } from "../commands/quick-command.ts";
 import type { Home } from "../core/home.ts";
 import type { Mailbox } from "../core/mailbox.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform, PlatformContext } from "../core/platform.ts";
+import { readPlatformSettings } from "../core/platform-settings.ts";
 import type { Role } from "../core/role.ts";
-import { openPairing, type Pairing } from "../delivery/pairing.ts";
-import { readPlatformSettings } from "../delivery/platform-settings.ts";
+import { openPairing, type Pairing } from "../delivery/api/pairing.ts";
 import { privateDatabase } from "../home/home-layout.ts";
+import { lazy } from "../lib/async/lazy.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { isProtected } from "../security/protected-files.ts";
 import type { App } from "./app.ts";
 import { openApp } from "./compose.ts";
@@ -21,42 +24,42 @@ export interface OpenedGateway {
   platforms(state: () => JsonObject): Promise<readonly Platform[]>;
   /** Settings of a platform: the environment first, then its section of the configuration. */
   settings(platform: string, names: Platform["settings"]): Pick<PlatformContext, "setting" | "section">;
-  /** A chat grew too large while nobody compacted it. */
+  /** True when a chat's session must be compacted before the next turn. */
   hygieneDue(
     sessionId: string,
     known: { readonly messages: number; readonly promptTokens: number; readonly contextLength: number },
   ): Promise<boolean>;
-  /** Grows when `.env` was changed: conversations opened before have the old keys. */
+  /** Increases when `.env` has changed: conversations opened before have the old keys. */
   readonly envRevision: number;
-  /** Reads `.env` again when it was changed. */
+  /** Reads `.env` again when it has changed. */
   refreshEnv(): Promise<void>;
-  /** Files that must not leave, whatever an answer says: keys and passwords, judged by where a path really leads. */
+  /** True for files that must not be sent, such as keys and passwords; follows links. */
   isProtected(path: string, role: Role): Promise<boolean>;
   /** The words of a recording; `unset` when nothing here can listen. */
   listen(path: string): ReturnType<typeof import("./open-speech.ts").listen>;
-  /** A voice note with these words; null when there is nothing to say. Rejects when nothing can speak. */
+  /** The file of a voice note; null when there is nothing to speak. Rejects when speech is not available. */
   say(text: string): Promise<string | null>;
-  /** Why nothing can be spoken; undefined when it can. */
+  /** Why speech is not available; undefined when it is. */
   speechProblem(): Promise<string | undefined>;
-  /** Runs the shell command of a quick command: no model, 30 seconds, no secrets in or out. Its output. */
-  runQuickCommand(command: string): Promise<string>;
-  /** Removes what people sent longer ago than that from the cache. */
+  /** The slash commands of the configuration. */
+  quickCommands(): Promise<QuickCommands>;
+  /** Removes received files older than this from the cache. */
   sweepMedia(olderThanMs: number): Promise<void>;
-  /** Sets the place for scheduled results in `.env`. */
+  /** Sets the home channel in `.env`. */
   setHomeChannel(
     variable: string,
-    to: { readonly chatId: string; readonly threadId?: string | undefined; readonly name?: string },
+    to: { readonly chatId: string; readonly threadId?: string | undefined; readonly name?: string | undefined },
   ): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface OpenGatewayOptions {
-  /** `worker` keeps the disk away from the event loop; tests use `in-process`. */
+  /** `worker` keeps disk access off the event loop; tests use `in-process`. */
   readonly host?: "in-process" | "worker" | undefined;
   onNotice?(text: string): void;
 }
 
-/** With many chats at once the files are looked at no more often than this. */
+/** The files are checked at most this often. */
 const REFRESH_MS = 250;
 
 async function hygieneDue(
@@ -67,7 +70,7 @@ async function hygieneDue(
   const { enabled, hygiene_hard_message_limit: hardMessageLimit } = app.config.compression;
   const count = known.messages;
   const near = known.promptTokens === 0 || known.promptTokens >= known.contextLength * 0.8;
-  // The messages are read only when the answer may be yes.
+  // Reads the messages only when compaction may be due.
   if (!enabled || count < 4 || (!near && count < hardMessageLimit)) return false;
   const { needsHygiene } = await import("../context/hygiene.ts");
   const messages = await app.store.getConversation(sessionId);
@@ -78,7 +81,7 @@ async function hygieneDue(
 async function setHomeChannel(
   home: Home,
   variable: string,
-  to: { chatId: string; threadId?: string | undefined; name?: string },
+  to: { chatId: string; threadId?: string | undefined; name?: string | undefined },
 ): Promise<void> {
   const { setEnvValue } = await import("../config/env-write.ts");
   await setEnvValue(home, variable, to.chatId);
@@ -86,11 +89,24 @@ async function setHomeChannel(
   await setEnvValue(home, `${variable}_THREAD_ID`, to.threadId ?? "");
 }
 
+async function openQuickCommands(app: App): Promise<QuickCommands> {
+  const [{ quickCommands }, { commandEnvironment }] = await Promise.all([
+    import("../commands/quick-command.ts"),
+    import("./command-environment.ts"),
+  ]);
+  const { home, config } = app;
+  return quickCommands(config.quick_commands, () => ({
+    cwd: home.cwd,
+    env: commandEnvironment(home, config),
+    redact: (text) => app.redact(text),
+  }));
+}
+
 export async function openGateway(home: Home, options: OpenGatewayOptions = {}): Promise<OpenedGateway> {
   const host = options.host ?? "worker";
   const { openMailbox } = await import("../store/open-mailbox.ts");
   const { mailbox, ledger } = await openMailbox(privateDatabase(home, "runtime.db"), host, (error) =>
-    options.onNotice?.(`spending could not be recorded: ${error instanceof Error ? error.message : String(error)}`),
+    options.onNotice?.(`spending could not be recorded: ${errorMessage(error)}`),
   );
   const app = await openApp(home, {
     host,
@@ -122,7 +138,7 @@ export async function openGateway(home: Home, options: OpenGatewayOptions = {}):
       const found = (await import("./open-speech.ts")).textToSpeech(app);
       return found.ok ? undefined : found.reason;
     },
-    runQuickCommand: async (command) => (await import("../commands/quick-command.ts")).runQuickCommand(app, command),
+    quickCommands: lazy(() => openQuickCommands(app)),
     sweepMedia: async (maxAgeMs) => {
       const { sweepSpills } = await import("../home/spill-sweep.ts");
       for (const kind of ["images", "audio", "videos", "documents"])

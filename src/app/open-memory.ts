@@ -1,4 +1,4 @@
-// The memory of a conversation: the home's notes and, when one is chosen, an external provider.
+// Opens the memory of a conversation: the notes of the home and, when configured, an external provider.
 import { join } from "node:path";
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Memory, MemoryProvider } from "../core/memory.ts";
@@ -10,11 +10,11 @@ import type { Services } from "./services.ts";
 
 export interface OpenedMemory {
   readonly service: Memory;
-  /** Null when notes are switched off. */
+  /** Null when notes are disabled. */
   readonly tool: Tool | null;
 }
 
-/** Where several people share a home, each has notes of their own. */
+/** Users who share a home have separate notes. */
 function notesDir(services: Services, options: ConversationOptions): string {
   const shared = join(services.home.path, "memories");
   return options.userId ? join(shared, "users", options.userId.replaceAll(/[^\w-]/g, "_")) : shared;
@@ -29,7 +29,7 @@ async function chosenProvider(services: Services): Promise<MemoryProvider | unde
   return provider;
 }
 
-/** `sessionId` is that of the conversation that the memory is for. */
+/** `sessionId` is the session of the conversation. */
 export async function openMemory(
   services: Services,
   options: ConversationOptions,
@@ -57,7 +57,7 @@ export async function openMemory(
       agentContext: "primary",
       agentIdentity: services.home.profile,
       agentWorkspace: "hermes",
-      ...(options.userId ? { userId: options.userId } : {}),
+      userId: options.userId || undefined,
     },
     hooks: services.hooks,
     onWarning: (text) => services.notice(text),

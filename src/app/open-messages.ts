@@ -1,13 +1,13 @@
-// The send_message tool of one conversation: which chats it may write to, and how the messages get there.
+// Composes the send_message tool of one conversation: which chats it may write to, and the deliverer.
 
 import type { ConversationOptions } from "../core/conversation.ts";
 import type { Deliverer, DeliveryTarget, JobOrigin, KnownChat } from "../core/job.ts";
+import { readPlatformSettings } from "../core/platform-settings.ts";
 import type { Tool } from "../core/tool.ts";
-import { readPlatformSettings } from "../delivery/platform-settings.ts";
 import type { MessageTarget } from "../tools/send-message.ts";
 import type { Services } from "./services.ts";
 
-/** The setting without which a chat platform cannot be used: a quick look, without loading any of them. */
+/** The required setting of each platform, to check them without loading their code. */
 const SIGNS = [
   { platform: "telegram", env: "TELEGRAM_BOT_TOKEN", key: "token" },
   { platform: "discord", env: "DISCORD_BOT_TOKEN", key: "token" },
@@ -20,13 +20,13 @@ function chatsSetUp(services: Services): boolean {
   );
 }
 
-/** The same question about platforms that plugins bring. */
+/** The same check for platforms of plugins. */
 async function isPluginPlatformReady(services: Services): Promise<boolean> {
   const fromPlugin = (await services.plugins?.platforms()) ?? [];
   return fromPlugin.some(({ name, settings, enabled }) => enabled(readPlatformSettings(services, name, settings)).ok);
 }
 
-function addressOf({ platform, chatId, threadId }: DeliveryTarget): string {
+function formatAddress({ platform, chatId, threadId }: DeliveryTarget): string {
   return `${platform}:${chatId}${threadId ? `:${threadId}` : ""}`;
 }
 
@@ -35,14 +35,14 @@ function originTarget(origin: JobOrigin): DeliveryTarget {
   return { platform, chatId, ...(threadId ? { threadId } : {}) };
 }
 
-function homesOf(deliverer: Deliverer): DeliveryTarget[] {
+function findHomes(deliverer: Deliverer): DeliveryTarget[] {
   return deliverer
     .known()
     .filter((name) => deliverer.problem(name) === undefined)
     .flatMap((name) => deliverer.home(name) ?? []);
 }
 
-/** The owner may write to every known chat; others see home channels and the chat they are in, not each other. */
+/** The owner may write to every known chat; others only to home channels and to their current chat. */
 class Reach {
   readonly #deliverer: () => Promise<Deliverer>;
   readonly #origin: DeliveryTarget | null;
@@ -55,20 +55,20 @@ class Reach {
   }
 
   isOrigin(target: DeliveryTarget): boolean {
-    return this.#origin !== null && addressOf(this.#origin) === addressOf(target);
+    return this.#origin !== null && formatAddress(this.#origin) === formatAddress(target);
   }
 
   async targets(): Promise<readonly MessageTarget[]> {
     const deliverer = await this.#deliverer();
-    const homes = homesOf(deliverer);
+    const homes = findHomes(deliverer);
     const chats = this.#all ? ((await deliverer.chats?.()) ?? []) : [];
-    const own = this.#origin ? [{ target: addressOf(this.#origin), name: "this chat", kind: "current" }] : [];
+    const own = this.#origin ? [{ target: formatAddress(this.#origin), name: "this chat", kind: "current" }] : [];
     return [
       ...homes.map((home) => ({ target: home.platform, name: "home channel", kind: "home" })),
       ...own,
       ...chats
         .filter((chat) => !this.isOrigin(chat))
-        .map((chat) => ({ target: addressOf(chat), name: labelOf(chat), kind: chat.kind })),
+        .map((chat) => ({ target: formatAddress(chat), name: formatLabel(chat), kind: chat.kind })),
     ];
   }
 
@@ -76,7 +76,7 @@ class Reach {
     const deliverer = await this.#deliverer();
     const [platform = "", ...rest] = words.split(":");
     const reference = rest.join(":");
-    const { findChat } = await import("../delivery/channel-directory.ts");
+    const { findChat } = await import("../delivery/api/channel-directory.ts");
     const known = reference === "" ? undefined : findChat((await deliverer.chats?.()) ?? [], platform, reference);
     const found = known ?? (await this.#resolve(words, deliverer));
     if ("error" in found) return found;
@@ -89,7 +89,7 @@ class Reach {
     if (problem !== undefined) return { error: problem };
     if (this.#all || this.isOrigin(target)) return target;
     const home = deliverer.home(target.platform);
-    if (home && addressOf(home) === addressOf(target)) return target;
+    if (home && formatAddress(home) === formatAddress(target)) return target;
     return { error: "Only the owner of this agent (gateway.owners) may write to other chats from here." };
   }
 
@@ -101,11 +101,11 @@ class Reach {
   }
 }
 
-function labelOf({ name, guild }: KnownChat): string {
+function formatLabel({ name, guild }: KnownChat): string {
   return guild ? `${guild}/${name}` : name;
 }
 
-/** Empty where no chat platform is set up: then the model is not told about the tool either. */
+/** Empty when no chat platform is set up, so that the model does not see the tool. */
 export async function messageToolsFor(services: Services, options: ConversationOptions): Promise<Tool[]> {
   if (!options.origin && !chatsSetUp(services) && !(await isPluginPlatformReady(services))) return [];
   const { sendMessageTool } = await import("../tools/send-message.ts");
@@ -118,7 +118,7 @@ export async function messageToolsFor(services: Services, options: ConversationO
       targets: () => reach.targets(),
       find: (words) => reach.find(words),
       send: async (target, message) => {
-        // A conversation knows what it said itself.
+        // The own chat needs no mirror: its session has the message.
         const mirror = reach.isOrigin(target) ? {} : { mirrorFrom: options.source ?? "cli" };
         return (await services.cron.deliverer()).send(target, { ...message, ...mirror });
       },

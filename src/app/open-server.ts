@@ -1,10 +1,11 @@
-// The API server of a home: the agent behind it, its key, its settings. Alone, or as a platform of the gateway.
+// Composes the API server of a home, alone or as a platform of the gateway.
+import { openSettings } from "../config/api.ts";
 import type { AgentApi } from "../core/agent-api.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
+import { readPlatformSettings } from "../core/platform-settings.ts";
 import type { ResponseStore } from "../core/response-store.ts";
 import { createJobService } from "../cron/job-service.ts";
-import { readPlatformSettings } from "../delivery/platform-settings.ts";
 import { privateDatabase } from "../home/home-layout.ts";
 import { ensureApiKey } from "../platforms/api-server/api.ts";
 import type { App } from "./app.ts";
@@ -26,7 +27,7 @@ function agentApi(app: App): AgentApi {
   return {
     store: app.store,
     open: async (options) => {
-      // As in chats: a key that was changed in `.env` serves the next turn.
+      // As in chats: a changed key in `.env` is used from the next turn.
       await app.refreshEnv();
       return app.openConversation(options);
     },
@@ -42,13 +43,13 @@ function approvalMs(app: App): number {
   return app.config.approvals.gateway_timeout * 1000;
 }
 
-/** Listens until closed. The key is made and kept in `.env` when there is none. */
+/** Listens until closed. Creates a key in `.env` when there is none. */
 export async function openServer(app: App, options: OpenServerOptions = {}): Promise<RunningServer> {
   const [{ startApiServer }, { API_SERVER_SETTINGS, readApiServerSettings }] = await Promise.all([
     import("../platforms/api-server/server.ts"),
     import("../platforms/api-server/settings.ts"),
   ]);
-  const { key } = await ensureApiKey(app.home);
+  const { key } = await ensureApiKey(app.home, openSettings(app.home));
   const { setting: found } = readPlatformSettings(app, "api_server", API_SERVER_SETTINGS);
   const asked = (name: string) => {
     if (name === "API_SERVER_HOST" && options.host !== undefined) return options.host;
@@ -68,13 +69,13 @@ export async function openServer(app: App, options: OpenServerOptions = {}): Pro
   return { url: server.url, modelName: settings.modelName, close: () => server.close() };
 }
 
-/** The same server as a platform of the gateway; `state` is the gateway's own, for `/health/detailed`. */
+/** The same server as a platform of the gateway; `state` returns the gateway's status for `/health/detailed`. */
 export async function openApiServerPlatform(app: App, state?: () => JsonObject): Promise<Platform> {
   const { apiServerPlatform } = await import("../platforms/api-server/platform.ts");
   return apiServerPlatform({
     agent: agentApi(app),
     openResponses: () => openResponses(app),
-    ensureKey: async () => (await ensureApiKey(app.home)).key,
+    ensureKey: async () => (await ensureApiKey(app.home, openSettings(app.home))).key,
     jobs: async () => createJobService(() => app.cron()),
     profile: app.home.profile,
     approvalMs: approvalMs(app),

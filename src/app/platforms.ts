@@ -1,21 +1,19 @@
-// Every chat platform of the product: one line each, its code imported only when the gateway starts.
-import { CHAT_COMMANDS, type ChatCommand, NOT_IN_CHATS } from "../commands/chat-only.ts";
+// Every built-in chat platform, one line each; its code is loaded when the gateway starts.
+import type { SlashCommand } from "../core/command.ts";
 import type { JsonObject } from "../core/message.ts";
 import type { Platform } from "../core/platform.ts";
 import type { App } from "./app.ts";
 
 export interface PlatformEntry {
   readonly name: string;
-  /** `state` is the gateway's own account of itself. */
+  /** `state` returns the gateway's status. */
   load(app: App, state: () => JsonObject): Promise<Platform>;
 }
 
-/** Telegram and Discord show the commands in menus of their own. */
-async function menuCommands(): Promise<readonly ChatCommand[]> {
-  const { slashCommands } = await import("./slash.ts");
-  const shared: readonly ChatCommand[] = slashCommands.filter(({ name }) => !NOT_IN_CHATS.includes(name));
-  const listed = new Map([...shared, ...CHAT_COMMANDS].map((command) => [command.name, command]));
-  return [...listed.values()];
+/** The commands for the menus of Telegram and Discord. */
+async function menuCommands(): Promise<readonly SlashCommand[]> {
+  const { listSlashCommands } = await import("./slash.ts");
+  return listSlashCommands("chat");
 }
 
 async function loadDiscord(): Promise<Platform> {
@@ -26,7 +24,7 @@ async function loadTelegram(): Promise<Platform> {
   return (await import("../platforms/telegram/telegram.ts")).telegramWithMenu(await menuCommands());
 }
 
-/** Every platform of this home: the product's own, then those that plugins bring. */
+/** Every platform of this home: the built-in ones, then those of plugins. */
 export async function allPlatforms(app: App, state: () => JsonObject = () => ({})): Promise<readonly Platform[]> {
   const own = platformEntries.map((entry) => entry.load(app, state));
   return [...(await Promise.all(own)), ...(await app.pluginPlatforms())];

@@ -18,7 +18,7 @@ declare const __HERMES_VERSION__: string | undefined;
 async function builtinRow(home: Home): Promise<PluginRow> {
   const [
     { openApp },
-    { slashCommands },
+    { listSlashCommands },
     { platformEntries },
     { CATALOG },
     { describeRegistrations },
@@ -36,7 +36,7 @@ async function builtinRow(home: Home): Promise<PluginRow> {
     const collected = emptyCollection();
     for (const { tool, owner } of await app.tools())
       if (owner === BUILTINS) collected.tools.push({ tool, override: false });
-    collected.commands.push(...slashCommands);
+    collected.commands.push(...listSlashCommands("terminal"));
     for (const { name } of platformEntries) collected.providers.push({ seam: "platform", provider: { name } });
     for (const { id, label, baseUrl } of CATALOG) collected.modelProviders.push({ name: id, label, baseUrl });
     return {

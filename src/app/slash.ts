@@ -1,20 +1,68 @@
-// Every slash command of the product, in the order of /help; registered as a plugin's commands are.
-import { sessionCommands } from "../commands/sessions.ts";
-import { turnCommands } from "../commands/turns.ts";
-import type { SlashCommand } from "../core/command.ts";
-import { BUILTINS } from "../core/tool-registry.ts";
-import { createRegistrar, type RegisteredItems, registerCommand } from "../plugins/registrar.ts";
+// The slash commands of a program: the built-in ones with their services, and the order of /help.
+import { builtinCommands, type CommandDeps } from "../commands/table.ts";
+import type { CommandSurface, SlashCommand } from "../core/command.ts";
+import type { Services } from "./services.ts";
 
-function builtinCommands(): SlashCommand[] {
-  const entered: RegisteredItems = { tools: [], commands: [] };
-  const ctx = createRegistrar({ name: BUILTINS, untimed: true }, entered);
-  for (const command of [...turnCommands, ...sessionCommands]) ctx.registerCommand(command);
-  const taken = new Set<string>();
-  return entered.commands.map((command) => {
-    const known = registerCommand(taken, command);
-    if (!known) throw new Error(`/${command.name} is registered twice`);
-    return known;
-  });
+function commandDeps(services: Services): CommandDeps {
+  const { home, cron, skills } = services;
+  return {
+    jobs: async () => {
+      const repository = await cron.repository();
+      const { actions } = repository;
+      return {
+        list: () => actions.list(),
+        create: (options) => actions.create(options),
+        find: (reference, isVisible) => actions.find(reference, isVisible),
+        pause: (id) => actions.pause(id),
+        resume: (id) => actions.resume(id),
+        trigger: (id) => actions.trigger(id),
+        remove: (id) => actions.remove(id),
+        tickerProblem: () => repository.tickerProblem(),
+      };
+    },
+    skills: {
+      skills: () => skills.open(),
+      hub: async () => {
+        const { openHubActions } = await import("../skills/hub/api.ts");
+        const hub = await openHubActions(home);
+        return {
+          ...hub,
+          install: async (identifier, options, consent) => {
+            const outcome = await hub.install(identifier, options, consent);
+            return outcome.done ? { ...outcome, installed: outcome.put } : outcome;
+          },
+        };
+      },
+      setEnabled: async (name, on) => {
+        const { openSettings } = await import("../config/api.ts");
+        const settings = openSettings(home);
+        const before = (await settings.load()).config.skills.disabled as readonly string[];
+        const after = on ? before.filter((other) => other !== name) : [...new Set([...before, name])];
+        await settings.set("skills.disabled", JSON.stringify(after));
+      },
+    },
+  };
 }
 
-export const slashCommands: readonly SlashCommand[] = builtinCommands().sort((a, b) => a.name.localeCompare(b.name));
+const unused = () => Promise.reject(new Error("commands of a list cannot be run"));
+const UNUSED: CommandDeps = { jobs: unused, skills: { skills: unused, hub: unused, setEnabled: unused } };
+
+function onSurface(commands: readonly SlashCommand[], surface: CommandSurface): readonly SlashCommand[] {
+  const found = commands.filter((command) => (command.surface ?? surface) === surface);
+  const taken = new Set<string>();
+  for (const name of found.flatMap((command) => [command.name, ...(command.aliases ?? [])])) {
+    if (taken.has(name)) throw new Error(`/${name} is registered twice`);
+    taken.add(name);
+  }
+  return found.sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** The built-in commands of one surface, ready to run. */
+export function slashCommands(services: Services, surface: CommandSurface): readonly SlashCommand[] {
+  return onSurface(builtinCommands(commandDeps(services)), surface);
+}
+
+/** The same for menus and lists; these cannot be run. */
+export function listSlashCommands(surface: CommandSurface): readonly SlashCommand[] {
+  return onSurface(builtinCommands(UNUSED), surface);
+}

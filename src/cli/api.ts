@@ -1,6 +1,7 @@
 // `hermes api`: the OpenAI-compatible server, its key, and whether it answers.
 import { openApp } from "../app/compose.ts";
 import { openServer } from "../app/open-server.ts";
+import { openSettings } from "../config/api.ts";
 import { rereadEnv } from "../home/api.ts";
 import { ensureApiKey, serverState } from "../platforms/api-server/api.ts";
 import { type CliCommand, type CliContext, integerOption, JSON_OPTION, textOption } from "./command.ts";
@@ -19,7 +20,7 @@ function untilStopped(): Promise<string> {
 
 async function run(context: CliContext): Promise<number> {
   const { terminal, home } = context;
-  const key = await ensureApiKey(home);
+  const key = await ensureApiKey(home, openSettings(home));
   // The rest of the program must know a key that was just made, to keep it out of logs.
   rereadEnv(home);
   const app = await openApp(home, { host: "worker", onNotice: (text) => terminal.err(`notice: ${text}`) });
@@ -48,7 +49,7 @@ async function run(context: CliContext): Promise<number> {
 
 async function key(context: CliContext): Promise<number> {
   const { terminal, home } = context;
-  const made = await ensureApiKey(home, { renew: Boolean(context.values.new) });
+  const made = await ensureApiKey(home, openSettings(home), { renew: Boolean(context.values.new) });
   if (context.values.show) terminal.out(made.key);
   else
     terminal.out(
@@ -83,7 +84,7 @@ function healthText({
 async function status(context: CliContext): Promise<number> {
   const { terminal, home } = context;
   const port = integerOption(context, "port", { default: -1, max: 65_535 });
-  const state = await serverState(home, {
+  const state = await serverState(home, openSettings(home), {
     host: textOption(context, "host"),
     port: context.values.port === undefined ? undefined : port,
   });

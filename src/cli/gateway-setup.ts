@@ -1,13 +1,11 @@
 // `hermes gateway setup`: choose a platform, give what it needs, prove it by signing in, hear what comes next.
 
+import { checkPlatform, platformStates } from "../app/platform-setup.ts";
+import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
-import {
-  checkPlatform,
-  type PlatformCheck,
-  type PlatformState,
-  platformStates,
-  savePlatformSettings,
-} from "../delivery/platform-setup.ts";
+import type { Home } from "../core/home.ts";
+import type { PlatformCheck, PlatformState } from "../delivery/api/platform-setup.ts";
+import { rereadEnv } from "../home/api.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { CliContext } from "./command.ts";
 
@@ -127,6 +125,13 @@ function nextSteps({ terminal }: CliContext, platform: PlatformState): void {
   terminal.out(lines.join("\n"));
 }
 
+/** Writes the values to `.env`; they are in effect afterwards. */
+async function saveSettings(home: Home, values: { readonly [env: string]: string }): Promise<void> {
+  const settings = openSettings(home);
+  for (const [env, value] of Object.entries(values)) await settings.setEnv(env, value);
+  rereadEnv(home);
+}
+
 async function wizard(context: CliContext, chosen: PlatformState): Promise<number> {
   const { home, terminal } = context;
   let platform = chosen;
@@ -138,7 +143,7 @@ async function wizard(context: CliContext, chosen: PlatformState): Promise<numbe
       terminal.out("Nothing more was changed.");
       return 1;
     }
-    await savePlatformSettings(home, values);
+    await saveSettings(home, values);
     if (Object.keys(values).length > 0)
       terminal.out(`Written to ${home.path}/.env: ${Object.keys(values).join(", ")}.`);
     const check = await checkPlatform(home, platform.name);

@@ -1,26 +1,26 @@
 // `hermes gateway`: run it here, start and stop it in the background, ask how it is doing, install it as a service.
 
+import { loadStopSeconds, openGatewayLocks } from "../app/gateway-process.ts";
 import { UserError } from "../core/failure.ts";
 import type { Home } from "../core/home.ts";
 import type { JsonObject } from "../core/message.ts";
+import { askGateway } from "../gateway-control/api/control-socket.ts";
+import { EXIT } from "../gateway-control/api/exit-codes.ts";
 import {
-  askGateway,
   askToStop,
-  EXIT,
   isDetached,
   isGatewayRunning,
   isInsideGateway,
   startDetached,
-  stopSeconds,
   waitUntilStopped,
-} from "../gateway-control/gateway-process.ts";
+} from "../gateway-control/api/gateway-process.ts";
 import {
   installedService,
   installService,
   notifyService,
   type Service,
   uninstallService,
-} from "../gateway-control/service-files.ts";
+} from "../gateway-control/api/service-files.ts";
 import type { CliCommand, CliContext } from "./command.ts";
 import { JSON_OPTION } from "./command.ts";
 import { setupPlatform } from "./gateway-setup.ts";
@@ -30,8 +30,12 @@ const START_MS = 15_000;
 /** How to call this program again. */
 const program = (): string[] => [process.execPath, process.argv[1] ?? ""];
 
+function isRunning(home: Home): Promise<boolean> {
+  return isGatewayRunning(home, openGatewayLocks(home));
+}
+
 async function service(home: Home): Promise<Service> {
-  return { program: program(), stopSeconds: await stopSeconds(home) };
+  return { program: program(), stopSeconds: await loadStopSeconds(home) };
 }
 
 /** Resolves when the lock is free. A service is stopped by its manager, anything else by a word to it. */
@@ -40,18 +44,18 @@ async function end({ home, terminal }: CliContext): Promise<void> {
   const installed = installedService(home, about);
   const problem = installed ? await notifyService(home, installed, "stop") : null;
   if (problem) terminal.err(`The service manager says: ${problem}`);
-  if (!(await isGatewayRunning(home))) return;
-  if (!(await askToStop(home, START_MS)))
+  if (!(await isRunning(home))) return;
+  if (!(await askToStop(home, openGatewayLocks(home), START_MS)))
     throw new UserError("The gateway holds its lock and does not answer.", {
       hint: `End its process by hand; ${home.path}/gateway_state.json has its number.`,
     });
-  if (!(await waitUntilStopped(home, about.stopSeconds * 1000)))
+  if (!(await waitUntilStopped(home, openGatewayLocks(home), about.stopSeconds * 1000)))
     throw new UserError("The gateway is still running.", { hint: "See: hermes gateway status --deep" });
 }
 
 async function run(context: CliContext): Promise<number> {
   const { surfaces, home, terminal, values } = context;
-  if (values.replace && (await isGatewayRunning(home))) {
+  if (values.replace && (await isRunning(home))) {
     terminal.out("Taking over from the running gateway.");
     await end(context);
   }
@@ -67,7 +71,7 @@ async function run(context: CliContext): Promise<number> {
 }
 
 async function start({ home, terminal }: CliContext): Promise<number> {
-  if (await isGatewayRunning(home)) {
+  if (await isRunning(home)) {
     terminal.out("The gateway is running already.");
     return 0;
   }
@@ -82,7 +86,7 @@ async function start({ home, terminal }: CliContext): Promise<number> {
     });
   const deadline = Date.now() + START_MS;
   // One that ended because another was faster has not failed.
-  while (Date.now() < deadline && (ended === undefined || (await isGatewayRunning(home)))) {
+  while (Date.now() < deadline && (ended === undefined || (await isRunning(home)))) {
     if (await askGateway(home, "status")) {
       terminal.out(`The gateway runs ${managed ? "as a service" : "in the background"}. See: hermes gateway status`);
       return 0;
@@ -97,7 +101,7 @@ async function start({ home, terminal }: CliContext): Promise<number> {
 
 async function stop(context: CliContext): Promise<number> {
   const { home, terminal } = context;
-  if (!(await isGatewayRunning(home))) {
+  if (!(await isRunning(home))) {
     terminal.out("No gateway is running.");
     return 0;
   }
@@ -159,7 +163,7 @@ function deepLines(status: JsonObject): string[] {
 async function status({ home, terminal, values }: CliContext): Promise<number> {
   const answer = await askGateway(home, "status");
   if (!answer) {
-    const held = await isGatewayRunning(home);
+    const held = await isRunning(home);
     if (values.json) terminal.out(JSON.stringify({ running: held, answering: false }));
     else
       terminal.out(
@@ -186,7 +190,7 @@ async function status({ home, terminal, values }: CliContext): Promise<number> {
 
 async function install(context: CliContext): Promise<number> {
   const { home, terminal } = context;
-  if (await isGatewayRunning(home)) {
+  if (await isRunning(home)) {
     terminal.out("Stopping the running gateway: the service takes its place.");
     await end(context);
   }

@@ -1,7 +1,7 @@
 // `hermes pairing`: who asked to be let in, and who was.
 
 import { UserError } from "../core/failure.ts";
-import { openPairing } from "../delivery/pairing.ts";
+import { openPairing } from "../delivery/api/pairing.ts";
 import { type CliCommand, type CliContext, JSON_OPTION } from "./command.ts";
 
 async function list({ home, terminal, values }: CliContext): Promise<number> {

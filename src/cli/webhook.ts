@@ -1,8 +1,11 @@
 // `hermes webhook`: routes by which other programs reach the agent.
 
+import { withDeliverer } from "../app/platform-setup.ts";
+import { openSettings } from "../config/api.ts";
 import { UserError } from "../core/failure.ts";
 import { renderTable } from "../lib/terminal/columns.ts";
 import {
+  deliversToPlatform,
   deliveryProblem,
   listWebhooks,
   removeWebhook,
@@ -40,8 +43,10 @@ async function subscribe(context: CliContext): Promise<number> {
     ...(context.values["deliver-only"] ? { deliver_only: true } : {}),
     ...(secret ? { secret } : {}),
   };
-  const problem = await deliveryProblem(home, options);
-  const made = await subscribeWebhook(home, options);
+  const problem = deliversToPlatform(options)
+    ? await withDeliverer(home, (deliverer) => deliveryProblem(deliverer, options))
+    : undefined;
+  const made = await subscribeWebhook(home, openSettings(home), options);
   terminal.out(`URL     ${made.url}`);
   if (made.made) terminal.out(`Secret  ${made.secret}`);
   terminal.err(`Kept in ${made.path}. Sign each delivery: X-Webhook-Signature = HMAC-SHA256(secret, body) in hex.`);
@@ -51,7 +56,7 @@ async function subscribe(context: CliContext): Promise<number> {
 
 async function show(context: CliContext): Promise<number> {
   const { terminal, home } = context;
-  const root = await webhookRoot(home);
+  const root = await webhookRoot(home, openSettings(home));
   const routes = Object.entries(await listWebhooks(home)).map(([name, entry]) => {
     const { secret: _secret, ...rest } = entry;
     return { name, url: `${root}${name}`, ...rest };
@@ -82,7 +87,8 @@ async function remove(context: CliContext): Promise<number> {
 
 async function test(context: CliContext): Promise<number> {
   const payload = textOption(context, "payload") ?? '{"event_type":"test","message":"Hello from hermes webhook test"}';
-  const { status, answer } = await testWebhook(context.home, nameOf(context), payload);
+  const { home } = context;
+  const { status, answer } = await testWebhook(home, openSettings(home), nameOf(context), payload);
   context.terminal.out(`${status} ${answer}`);
   return status < 300 ? 0 : 1;
 }

@@ -1,74 +1,118 @@
-// `/cron` in the terminal: the scheduled jobs, to make, pause, resume, start and remove. Chats have one of their own.
-
-import type { Services } from "../app/services.ts";
-import type { SlashCommand } from "../core/command.ts";
+// `/cron`: the scheduled jobs. The terminal manages all of them; a chat sees those that were created in it.
+import type { ChatCommandContext } from "../core/chat-command.ts";
 import { UserError } from "../core/failure.ts";
 import type { Job } from "../core/job.ts";
-import type { JobRepository } from "../cron/job-repository.ts";
+import type { JobService } from "../core/job-service.ts";
+import { type BuiltinCommand, chatCommand, text } from "./builtin-command.ts";
 
-const HELP = `/cron                       what is scheduled
+/** The part of the job service that the commands use. */
+export interface CronJobs
+  extends Pick<JobService, "list" | "create" | "pause" | "resume" | "trigger" | "remove" | "tickerProblem"> {
+  /** By id or name, among the visible jobs. Throws UserError when there is none. */
+  find(reference: string, isVisible: (job: Job) => boolean): Promise<Job>;
+}
+
+const HELP = `/cron                       scheduled jobs
 /cron add WHEN TASK         WHEN is 30m, every 2h, 0 9 * * 1-5 or 2027-01-15T09:00
-/cron pause JOB             resume JOB lets it go on
+/cron pause JOB             resume JOB continues it
 /cron run JOB               due now
 /cron remove JOB
-More with: hermes cron --help`;
+More: hermes cron --help`;
 
 /** `add`: a schedule in quotes, `every …`, five fields of cron, or one word; then the task. */
 const ADD = /^(?:"([^"]+)"|(every\s+\S+|(?:[\d*,/-]+\s+){4}[\d*,/-]+|\S+))\s+(\S[\s\S]*)$/i;
 
-/** What can be done to a job by `/cron`, here and in chats: the action, and what is said afterwards. */
-export const JOB_ORDERS = {
+/** The changes of a job: the method of the job service, and the reply. */
+const JOB_ACTIONS = {
   pause: ["pause", "Paused"],
   resume: ["resume", "Resumed"],
   run: ["trigger", "Due now, it runs within a minute"],
   remove: ["remove", "Removed"],
 } as const;
 
-export function isJobOrder(word: string): word is keyof typeof JOB_ORDERS {
-  return Object.hasOwn(JOB_ORDERS, word);
+function isJobAction(word: string): word is keyof typeof JOB_ACTIONS {
+  return Object.hasOwn(JOB_ACTIONS, word);
 }
 
 /** One job on one line, with its id. */
-export function jobLine(job: Job): string {
+function formatJob(job: Job): string {
   const due = job.next_run_at?.slice(0, 16).replace("T", " ") ?? "no further run";
   const last = job.last_status === "error" ? `, last run failed: ${job.last_error ?? "unknown"}` : "";
   return `${job.id}  ${job.name} (${job.schedule_display}): ${job.state === "scheduled" ? due : job.state}${last}`;
 }
 
-async function answerTo(args: string, { actions, tickerProblem }: JobRepository): Promise<string> {
+async function answerInTerminal(args: string, jobs: CronJobs): Promise<string> {
   const [, verb = "list", rest = ""] = /^(\S+)?\s*([\s\S]*)$/.exec(args.trim()) ?? [];
-  const withProblem = async (text: string) => [text, (await tickerProblem()) ?? ""].join("\n").trim();
+  const withProblem = async (answer: string) => [answer, (await jobs.tickerProblem()) ?? ""].join("\n").trim();
   if (verb === "list") {
-    const jobs = (await actions.list()).filter((job) => job.state !== "completed");
-    return jobs.length === 0
-      ? "No scheduled jobs. Make one: /cron add WHEN TASK"
-      : withProblem(jobs.map(jobLine).join("\n"));
+    const listed = (await jobs.list()).filter((job) => job.state !== "completed");
+    return listed.length === 0
+      ? "No scheduled jobs. Create one: /cron add WHEN TASK"
+      : withProblem(listed.map(formatJob).join("\n"));
   }
   if (verb === "add" || verb === "create") {
     const [, quoted, plain, prompt] = ADD.exec(rest) ?? [];
     if (prompt === undefined) return `When, and what?\n${HELP}`;
-    return withProblem(`Scheduled: ${jobLine(await actions.create({ schedule: quoted ?? plain ?? "", prompt }))}`);
+    return withProblem(`Scheduled: ${formatJob(await jobs.create({ schedule: quoted ?? plain ?? "", prompt }))}`);
   }
-  if (!isJobOrder(verb)) return verb === "help" ? HELP : `/cron ${verb} is not known.\n${HELP}`;
+  if (!isJobAction(verb)) return verb === "help" ? HELP : `Unknown: /cron ${verb}\n${HELP}`;
   if (rest === "") return `Which job? /cron ${verb} JOB; see /cron`;
-  const [action, done] = JOB_ORDERS[verb];
-  const job = await actions[action](rest);
+  const [action, done] = JOB_ACTIONS[verb];
+  const job = await jobs[action](rest);
   return verb === "run" ? withProblem(`${done}: ${job.name}.`) : `${done}: ${job.name}.`;
 }
 
-export function cronSlash(services: Services): SlashCommand {
-  return {
-    name: "cron",
-    args: "[add|pause|resume|run|remove …]",
-    summary: "Scheduled jobs",
-    whileBusy: true,
-    run: async (args) => {
-      try {
-        return { type: "text", text: await answerTo(args, await services.cron.repository()), columns: true };
-      } catch (error) {
-        if (!(error instanceof UserError)) throw error;
-        return { type: "text", text: `${error.message}${error.hint ? `\n${error.hint}` : ""}` };
-      }
+async function answerInChat(args: string, jobs: CronJobs, chat: ChatCommandContext): Promise<string> {
+  const [word = "list", ...rest] = args.split(/\s+/).filter((part) => part !== "");
+  const reference = rest.join(" ");
+  const { platform, chatId } = chat.source;
+  const isVisible = ({ origin }: Job) =>
+    chat.sharesHome || (origin?.platform === platform && origin.chat_id === chatId);
+  if (word === "list") {
+    const visible = (await jobs.list()).filter(isVisible);
+    if (visible.length === 0) return "There are no jobs here. Ask me to do something at a certain time to create one.";
+    return [...visible.map(formatJob), "", "/cron pause|resume|run|remove ID"].join("\n");
+  }
+  if (!isJobAction(word)) return "Usage: /cron list, or /cron pause|resume|run|remove with the id of a job";
+  if (reference === "") return `Which job? /cron ${word} ID; see /cron list`;
+  try {
+    const job = await jobs.find(reference, isVisible);
+    const [action, done] = JOB_ACTIONS[word];
+    await jobs[action](job.id);
+    return `${done}: ${job.name}.`;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    // Without the hint, which names a command of the terminal.
+    return `${error.message} See /cron list`;
+  }
+}
+
+/** `open` loads the jobs at the first use. */
+export function cronCommands(open: () => Promise<CronJobs>): readonly BuiltinCommand[] {
+  return [
+    {
+      name: "cron",
+      surface: "terminal",
+      args: "[add|pause|resume|run|remove …]",
+      summary: "Scheduled jobs",
+      whileBusy: true,
+      ownerOnly: true,
+      run: async (args) => {
+        try {
+          return { type: "text", text: await answerInTerminal(args, await open()), columns: true };
+        } catch (error) {
+          if (!(error instanceof UserError)) throw error;
+          return text(`${error.message}${error.hint ? `\n${error.hint}` : ""}`);
+        }
+      },
     },
-  };
+    chatCommand({
+      name: "cron",
+      args: "[list|pause|resume|run|remove] [id]",
+      summary: "Scheduled jobs",
+      // Shows and changes the jobs of this chat; an owner in private sees all of them.
+      ownerOnly: false,
+      runInChat: async (args, chat) => text(await answerInChat(args, await open(), chat)),
+    }),
+  ];
 }

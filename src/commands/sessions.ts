@@ -1,10 +1,9 @@
-// Slash commands about sessions: new, title, resume, history, save, status.
-import type { CommandAnswer, CommandContext, SlashCommand } from "../core/command.ts";
+// Slash commands about sessions: new, title, resume, handoff, history, status.
+import type { CommandAnswer, CommandContext } from "../core/command.ts";
 import { type Content, textOf } from "../core/message.ts";
 import type { SessionStore } from "../core/session.ts";
+import { type BuiltinCommand, text } from "./builtin-command.ts";
 import { handoffCommand } from "./handoff.ts";
-
-const text = (answer: string): CommandAnswer => ({ type: "text", text: answer });
 
 async function findSession(store: SessionStore, wanted: string): Promise<string | null> {
   const id =
@@ -30,7 +29,7 @@ async function title(args: string, context: CommandContext): Promise<CommandAnsw
   if (args === "")
     return text((await context.store.getSessionTitle(id)) ?? "This session has no title yet. Set one with /title NAME");
   if (!(await context.store.getSession(id)))
-    return text("The session begins with your first message; name it after that.");
+    return text("The session starts with your first message; set a title after that.");
   await context.store.setSessionTitle(id, args);
   return text(`This session is now "${await context.store.getSessionTitle(id)}".`);
 }
@@ -44,7 +43,7 @@ async function history(_: string, context: CommandContext): Promise<CommandAnswe
         `${row.role === "user" ? "you" : "hermes"}: ${typeof row.content === "string" ? row.content : textOf(row.content as Content)}`,
     )
     .filter((line) => !line.endsWith(": "));
-  return text(lines.length > 0 ? lines.join("\n\n") : "Nothing has been said yet.");
+  return text(lines.length > 0 ? lines.join("\n\n") : "There are no messages yet.");
 }
 
 async function status(_: string, context: CommandContext): Promise<CommandAnswer> {
@@ -60,20 +59,29 @@ async function status(_: string, context: CommandContext): Promise<CommandAnswer
   return { type: "text", text: lines.join("\n"), columns: true };
 }
 
-export const sessionCommands: readonly SlashCommand[] = [
+export const sessionCommands: readonly BuiltinCommand[] = [
   {
     name: "new",
     aliases: ["reset"],
     args: "[title]",
-    summary: "Start a fresh session",
-    run: async (args) => ({ type: "switch", sessionId: null, ...(args ? { title: args } : {}) }),
+    summary: "Start a new session",
+    ownerOnly: false,
+    run: async (args) => ({ type: "switch", sessionId: null, title: args || undefined }),
   },
-  { name: "title", args: "[name]", summary: "Show or set this session's title", whileBusy: true, run: title },
+  {
+    name: "title",
+    args: "[name]",
+    summary: "Show or set this session's title",
+    whileBusy: true,
+    ownerOnly: false,
+    run: title,
+  },
   {
     name: "resume",
     aliases: ["sessions"],
     args: "[session]",
-    summary: "Go on with another session",
+    summary: "Resume another session",
+    ownerOnly: false,
     run: async (args, context) => {
       if (args === "") return recentChoices(context);
       const id = await findSession(context.store, args);
@@ -81,6 +89,6 @@ export const sessionCommands: readonly SlashCommand[] = [
     },
   },
   handoffCommand,
-  { name: "history", summary: "Print this conversation", whileBusy: true, run: history },
-  { name: "status", summary: "Session, model, tokens", whileBusy: true, run: status },
+  { name: "history", summary: "Print this conversation", whileBusy: true, ownerOnly: false, run: history },
+  { name: "status", summary: "Session, model, tokens", whileBusy: true, ownerOnly: false, run: status },
 ];

@@ -1,12 +1,12 @@
 // Slash commands about the running conversation: steer, queue, stop, compress, model, usage, help, quit.
 import type { CommandAnswer, CommandContext, SlashCommand } from "../core/command.ts";
 import { inDollars, promptTokens } from "../core/usage.ts";
-
-const text = (answer: string): CommandAnswer => ({ type: "text", text: answer });
+import { type BuiltinCommand, text } from "./builtin-command.ts";
 
 async function steer(args: string, context: CommandContext): Promise<CommandAnswer> {
   if (args === "") return text("What should I take into account? /steer TEXT");
-  if (context.busy && context.conversation.steer(args)) return text("Noted: it goes with the next tool result.");
+  if (context.busy && context.conversation.steer(args))
+    return text("Noted: the agent reads it with the next tool result.");
   return { type: "send", text: args, when: "now" };
 }
 
@@ -14,8 +14,8 @@ async function compress(args: string, context: CommandContext): Promise<CommandA
   const { shrunk } = await context.conversation.compact(args === "" ? undefined : args);
   return text(
     shrunk
-      ? "The older part is summarised now; the originals stay searchable."
-      : "There is nothing to gain from compacting yet.",
+      ? "The older part was summarised; the original messages stay searchable."
+      : "There is nothing to compact yet.",
   );
 }
 
@@ -35,7 +35,7 @@ async function model(args: string, context: CommandContext): Promise<CommandAnsw
   const { identity } = context.opened;
   if (args === "") return text(`${identity.model} (${identity.provider}). Switch with /model NAME [--provider NAME]`);
   const match = /^(.*?)(?:\s+--provider\s+(\S+))?$/.exec(args);
-  return { type: "model", model: (match?.[1] ?? args).trim(), ...(match?.[2] ? { provider: match[2] } : {}) };
+  return { type: "model", model: (match?.[1] ?? args).trim(), provider: match?.[2] };
 }
 
 async function help(_: string, context: CommandContext): Promise<CommandAnswer> {
@@ -49,41 +49,59 @@ async function yolo(_: string, context: CommandContext): Promise<CommandAnswer> 
   await context.setYolo(!context.yolo);
   return text(
     context.yolo
-      ? "Dangerous commands need your word again."
-      : "Dangerous commands run without asking in this session; the worst are still refused.",
+      ? "Dangerous commands need your approval again."
+      : "Dangerous commands run without approval in this session; the most destructive ones are still refused.",
   );
 }
 
-export const turnCommands: readonly SlashCommand[] = [
-  { name: "help", summary: "This list", whileBusy: true, run: help },
-  { name: "steer", args: "text", summary: "Guide the running turn without stopping it", whileBusy: true, run: steer },
+export const turnCommands: readonly BuiltinCommand[] = [
+  { name: "help", summary: "This list", whileBusy: true, ownerOnly: false, run: help },
+  {
+    name: "steer",
+    args: "text",
+    summary: "Guide the running turn without stopping it",
+    whileBusy: true,
+    ownerOnly: false,
+    run: steer,
+  },
   {
     name: "queue",
     aliases: ["q"],
     args: "text",
     summary: "Send after the running turn",
     whileBusy: true,
+    ownerOnly: false,
     run: async (args) =>
-      args === "" ? text("What shall I send? /queue TEXT") : { type: "send", text: args, when: "after" },
+      args === "" ? text("What should be sent? /queue TEXT") : { type: "send", text: args, when: "after" },
   },
   {
     name: "stop",
     summary: "Interrupt the running turn",
     whileBusy: true,
+    ownerOnly: false,
     run: async (_, context) => {
       if (!context.busy) return text("Nothing is running.");
       context.conversation.interrupt();
       return text("Stopping.");
     },
   },
-  { name: "compress", args: "[focus]", summary: "Summarise the older part now", run: compress },
-  { name: "model", args: "[name]", summary: "Show or switch the model", run: model },
-  { name: "usage", summary: "What today's model calls cost", whileBusy: true, run: usage },
+  { name: "compress", args: "[focus]", summary: "Summarise the older part now", ownerOnly: false, run: compress },
+  { name: "model", args: "[name]", summary: "Show or switch the model", ownerOnly: false, run: model },
+  { name: "usage", summary: "What today's model calls cost", whileBusy: true, ownerOnly: false, run: usage },
   {
     name: "yolo",
-    summary: "Run dangerous commands of this session without asking, or ask again",
+    summary: "Run dangerous commands of this session without approval, or ask again",
     whileBusy: true,
+    ownerOnly: true,
     run: yolo,
   },
-  { name: "quit", aliases: ["exit"], summary: "Leave", whileBusy: true, run: async () => ({ type: "quit" }) },
+  {
+    name: "quit",
+    aliases: ["exit"],
+    summary: "Leave",
+    surface: "terminal",
+    whileBusy: true,
+    ownerOnly: false,
+    run: async () => ({ type: "quit" }),
+  },
 ];

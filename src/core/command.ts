@@ -1,4 +1,5 @@
-// Slash commands answer with data: the terminal draws it one way, a chat platform another.
+// Slash commands answer with data, which each surface shows in its own way.
+import type { ChatCommandContext, GatewayRequest } from "./chat-command.ts";
 import type { Conversation, OpenedConversation } from "./conversation.ts";
 import type { HandoffStore } from "./handoff.ts";
 import type { Human } from "./human.ts";
@@ -12,21 +13,21 @@ export interface CommandContext {
   readonly opened: OpenedConversation;
   readonly conversation: Conversation;
   readonly source: string;
-  /** Who can be asked, for commands that need a secret or a word. */
+  /** Answers questions, for commands that need a secret or a confirmation. */
   readonly human?: Human | undefined;
   /** True while a turn runs. */
   readonly busy: boolean;
-  /** Lets dangerous commands of this session run without asking, or no longer. */
+  /** Switches approval of dangerous commands off or on for this session. */
   setYolo(on: boolean): Promise<void>;
   readonly yolo: boolean;
-  /** Every command that can be called here, for /help. */
+  /** Every command of this surface, for /help. */
   readonly commands: readonly SlashCommand[];
 }
 
 export type CommandAnswer =
-  /** `columns`: its lines are set in columns by spaces, which only a font of one width shows. */
+  /** `columns`: spaces align the lines in columns, which needs a monospaced font. */
   | { readonly type: "text"; readonly text: string; readonly columns?: boolean | undefined }
-  /** Send this to the model as if the person had typed it; `after` waits for the running turn. */
+  /** Send this to the model as if the user had typed it; `after` waits for the running turn. */
   | {
       readonly type: "send";
       readonly text: string;
@@ -34,17 +35,24 @@ export type CommandAnswer =
       /** The text is complete, as from a skill: references in it are not expanded. */
       readonly prepared?: { readonly untrusted: boolean };
     }
-  /** Go on in this session, or in a new one. */
+  /** Switch to this session, or to a new one. */
   | { readonly type: "switch"; readonly sessionId: string | null; readonly title?: string | undefined }
-  /** Go on with another model in the same session. */
+  /** Use another model in the same session. */
   | { readonly type: "model"; readonly model: string; readonly provider?: string | undefined }
-  /** Let the person pick; the choice is given to the same command as its argument. */
+  /** Let the user pick; the same command then runs with the choice as its argument. */
   | {
       readonly type: "choose";
       readonly title: string;
       readonly choices: readonly { readonly label: string; readonly value: string }[];
     }
   | { readonly type: "quit" };
+
+/** The answer of a command that runs in a chat without a conversation. */
+export type ChatCommandAnswer =
+  | Exclude<CommandAnswer, { type: "choose" }>
+  | { readonly type: "gateway"; readonly request: GatewayRequest };
+
+export type CommandSurface = "terminal" | "chat";
 
 export interface SlashCommand {
   readonly name: string;
@@ -53,10 +61,20 @@ export interface SlashCommand {
   readonly summary: string;
   /** May run while a turn runs. */
   readonly whileBusy?: boolean | undefined;
+  /** The only surface that has the command; absent: every surface. */
+  readonly surface?: CommandSurface | undefined;
+  /** In chats only the owner may use it: always, or with arguments that match. Absent: everybody may. */
+  readonly ownerOnly?: boolean | RegExp | undefined;
   run(args: string, context: CommandContext): Promise<CommandAnswer>;
+  /** Replaces `run` in chats: for commands that need the chat and no conversation. May run while a turn runs. */
+  runInChat?(args: string, chat: ChatCommandContext): Promise<ChatCommandAnswer>;
 }
 
-/** The command that a line means: exact name or alias, else a unique prefix. Null when the line is no command. */
+export function isForOwner({ ownerOnly = false }: SlashCommand, args: string): boolean {
+  return typeof ownerOnly === "boolean" ? ownerOnly : ownerOnly.test(args.trim());
+}
+
+/** Finds the command by name or alias, else by a unique prefix. Null when the line is not a command. */
 export function parseCommandLine(
   line: string,
   commands: readonly SlashCommand[],

@@ -1,4 +1,4 @@
-// Documents of runs: how many stay, and what another job gets to see of the newest.
+// Documents of runs: how many are kept, and what another job sees of the newest one.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const at = (minute: number) => Date.UTC(2026, 4, 4, 9, minute);
 const write = (minute: number, keep: number, text: { prompt?: string; response: string }) =>
   writeDocument({ path: folder, keep }, job, { at: at(minute), zone: "UTC", ...text });
 
-it("keeps the newest ones of a job, and files that are not its own", async () => {
+it("keeps the newest documents of a job, and files that runs did not write", async () => {
   mkdirSync(join(folder, job.id));
   writeFileSync(join(folder, job.id, "0-notes.md"), "mine");
   for (const minute of [0, 1, 2, 2, 3]) await write(minute, 3, { response: `at ${minute}` });
@@ -32,7 +32,7 @@ it("keeps the newest ones of a job, and files that are not its own", async () =>
   expect(readdirSync(join(folder, job.id))).toHaveLength(5);
 });
 
-it("shows the whole of a short one, and of a long one the result rather than the prompt", async () => {
+it("shows a short document completely, and a long one without its prompt", async () => {
   await write(0, 0, { prompt: "The task", response: "The result" });
   expect(await newestDocument(folder, job.id)).toMatch(/The task[\s\S]*The result/);
   const nested = `${"long ".repeat(2000)}\n\n## Response\n\nof another job`;

@@ -1,4 +1,4 @@
-// jobs.json as other programs write it, read and written back.
+// Reads and writes jobs.json as other programs write it.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A job as Hermes v0.14 stores it, with a field that we do not know. */
+/** A job as Hermes v0.14 stores it, with an unknown field. */
 const FOREIGN = {
   id: "a1b2c3d4e5f6",
   name: "Daily briefing",
@@ -51,7 +51,7 @@ const FOREIGN = {
 };
 
 describe("a file that v0.14 wrote", () => {
-  it("comes back field for field", async () => {
+  it("is written back with every field", async () => {
     writeFileSync(path, JSON.stringify({ jobs: [FOREIGN], updated_at: "2025-01-15T09:00:01+00:00", other: 1 }));
     expect(await file.list()).toEqual([FOREIGN]);
     await file.edit(FOREIGN.id, (job) => ({ ...job, state: "running" }));
@@ -61,7 +61,7 @@ describe("a file that v0.14 wrote", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it("may hold older forms: one skill, a list of targets, no state", async () => {
+  it("may have older formats: one skill, a list of targets, no state", async () => {
     const old = {
       id: "0123456789ab",
       prompt: "x",
@@ -82,7 +82,7 @@ describe("a file that v0.14 wrote", () => {
     });
   });
 
-  it("may hold raw control characters, which looking does not repair and changing does", async () => {
+  it("may have raw control characters, which a change repairs", async () => {
     const text = JSON.stringify({ jobs: [{ ...FOREIGN, prompt: "a|b" }] }).replace("a|b", 'a\n\tb "c" \\\\');
     const raw = text.replace(' "c" ', ' \\"c\\" ');
     writeFileSync(path, raw);
@@ -92,7 +92,7 @@ describe("a file that v0.14 wrote", () => {
     expect(JSON.parse(readFileSync(path, "utf8")).jobs[0].prompt).toBe('a\n\tb "c" \\');
   });
 
-  it("keeps entries that are no jobs to us", async () => {
+  it("keeps entries that are not jobs", async () => {
     const strange = [{ id: "../../etc", prompt: "x" }, "text", null];
     writeFileSync(path, JSON.stringify({ jobs: [...strange, FOREIGN] }));
     expect(await file.list()).toHaveLength(1);
@@ -102,7 +102,7 @@ describe("a file that v0.14 wrote", () => {
   });
 });
 
-it.each(["", "{", "[]", '{"jobs": {}}', "null", '{"jobs": [}'])("leaves a damaged file alone: %j", async (text) => {
+it.each(["", "{", "[]", '{"jobs": {}}', "null", '{"jobs": [}'])("does not change a damaged file: %j", async (text) => {
   writeFileSync(path, text);
   const reading = file.list();
   await expect(reading).rejects.toThrow(UserError);
@@ -115,7 +115,7 @@ it("starts with an empty list", async () => {
   expect(await file.list()).toEqual([]);
 });
 
-it("loses no change of writers that come together", async () => {
+it("loses no change of concurrent writers", async () => {
   writeFileSync(path, JSON.stringify({ jobs: [FOREIGN] }));
   const count = (times: number) =>
     file.edit(FOREIGN.id, (job) => ({ ...job, repeat: { ...job.repeat, completed: job.repeat.completed + times } }));

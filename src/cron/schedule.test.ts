@@ -1,4 +1,4 @@
-// Schedules as people write them, and the instants they mean.
+// Parses schedules and computes their instants.
 import { describe, expect, it } from "vitest";
 import { UserError } from "../core/failure.ts";
 import { firstRun, gracePeriod, nextAfter, parseSchedule } from "./schedule.ts";
@@ -7,7 +7,7 @@ import { isoIn, parseIso } from "./zone.ts";
 const now = Date.UTC(2026, 0, 15, 12, 0, 0);
 const frame = { now, zone: "Europe/Berlin" };
 
-describe("what a person may write", () => {
+describe("accepted input", () => {
   it.each([
     ["every 2h", { kind: "interval", minutes: 120 }],
     ["EVERY 30 minutes", { kind: "interval", minutes: 30 }],
@@ -54,7 +54,7 @@ describe("what a person may write", () => {
   });
 });
 
-/** Instants of a cron expression after a moment, as the zone writes them. */
+/** The instants of a cron expression after a time, formatted in the zone. */
 function series(expr: string, tz: string, from: string, count: number): string[] {
   const schedule = { kind: "cron", expr, display: expr, tz } as const;
   const found: string[] = [];
@@ -81,7 +81,7 @@ it.each([
 });
 
 describe("when clocks change", () => {
-  it("keeps the hour on the wall across the change", () => {
+  it("keeps the wall-clock hour across the change", () => {
     expect(series("0 9 * * *", "America/New_York", "2026-03-06T12:00", 4)).toEqual([
       "2026-03-07T09:00:00-05:00",
       "2026-03-08T09:00:00-04:00",
@@ -89,7 +89,7 @@ describe("when clocks change", () => {
       "2026-03-10T09:00:00-04:00",
     ]);
   });
-  it("runs a time that the gap swallowed at the end of the gap, once", () => {
+  it("runs a time in the gap once, at the end of the gap", () => {
     expect(series("30 2 * * *", "America/New_York", "2026-03-07T12:00", 2)).toEqual([
       "2026-03-08T03:00:00-04:00",
       "2026-03-09T02:30:00-04:00",
@@ -99,13 +99,13 @@ describe("when clocks change", () => {
       "2026-03-30T02:00:00+02:00",
     ]);
   });
-  it("runs midnight of a day that begins at one o'clock", () => {
+  it("runs midnight of a day that starts at one o'clock", () => {
     expect(series("0 0 * * *", "America/Santiago", "2026-09-05T12:00", 2)).toEqual([
       "2026-09-06T01:00:00-03:00",
       "2026-09-07T00:00:00-03:00",
     ]);
   });
-  it("runs a named time of the doubled hour once, at the first of the two", () => {
+  it("runs a listed time in the repeated hour once, at the first of the two", () => {
     expect(series("30 1 * * *", "America/New_York", "2026-10-31T12:00", 2)).toEqual([
       "2026-11-01T01:30:00-04:00",
       "2026-11-02T01:30:00-05:00",
@@ -115,7 +115,7 @@ describe("when clocks change", () => {
       "2026-11-01T13:00:00-05:00",
     ]);
   });
-  it("follows the clock where hours are stepped over: the doubled hour twice, the missing one not at all", () => {
+  it("runs steps twice in the repeated hour and not in the missing one", () => {
     expect(series("30 * * * *", "America/New_York", "2026-11-01T00:00", 4)).toEqual([
       "2026-11-01T00:30:00-04:00",
       "2026-11-01T01:30:00-04:00",
@@ -127,13 +127,13 @@ describe("when clocks change", () => {
       "2026-03-08T03:30:00-04:00",
     ]);
   });
-  it("knows half-hour changes", () => {
+  it("supports half-hour changes", () => {
     expect(series("45 1 * * *", "Australia/Lord_Howe", "2026-04-04T12:00", 2)).toEqual([
       "2026-04-05T01:45:00+11:00",
       "2026-04-06T01:45:00+10:30",
     ]);
   });
-  it("leaves out a day that a zone never had", () => {
+  it("skips a day that a zone never had", () => {
     expect(series("0 9 * * *", "Pacific/Apia", "2011-12-29T00:00", 2)).toEqual([
       "2011-12-29T09:00:00-10:00",
       "2011-12-31T09:00:00+14:00",

@@ -1,4 +1,4 @@
-// The lock of Hermes Agent v0.14's ticks: real programs, real kernel locks.
+// The tick lock of Hermes Agent v0.14, with real programs and kernel locks.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ async function taken(): Promise<() => Promise<void>> {
   return lock;
 }
 
-it("is one at a time, and free again after its release", async () => {
+it("is exclusive until it is released", async () => {
   writeFileSync(path, "");
   const release = await taken();
   expect(await takeTickLock(path)).toBe("held");
@@ -27,7 +27,7 @@ it("is one at a time, and free again after its release", async () => {
   await (await taken())();
 });
 
-it("is nobody's where v0.14 has never ticked", async () => {
+it("is not needed where v0.14 has never run", async () => {
   const release = await taken();
   await (await taken())();
   await release();

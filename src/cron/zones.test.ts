@@ -1,4 +1,4 @@
-// Two years in forty zones: every instant of every schedule against an independent count on the calendar.
+// Compares every instant of two years in forty zones with an independent calculation.
 import { expect, it } from "vitest";
 import { END, erasOf, oracle, SCHEDULES, START, ZONES } from "../../test/kit/zone-oracle.ts";
 import { readJob } from "./job-record.ts";
@@ -35,7 +35,7 @@ it("plans each occurrence of two years once, at its instant, in every zone", () 
     const schedule = { kind: "cron", expr: wanted.expr, display: wanted.expr, tz: zone };
     const planned: number[] = [];
     let next = expected[0] ?? 0;
-    // A tick comes up to a minute late, and now and then a second one right after it.
+    // A tick may be up to a minute late, and sometimes a second one follows immediately.
     for (let tick = 0; planned.length < expected.length; tick++) {
       const job = readJob({ id: "a1b2c3d4e5f6", schedule, next_run_at: new Date(next).toISOString() });
       if (!job) throw new Error("no job");

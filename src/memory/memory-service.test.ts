@@ -29,7 +29,7 @@ const init: MemoryInit = {
   sessionTitle: "Trip",
 };
 
-/** A provider that writes down every call. */
+/** A provider that records every call. */
 function recorder(name = "recorder"): MemoryProvider & { readonly calls: unknown[][] } {
   const calls: unknown[][] = [];
   const log = (...call: unknown[]) => void calls.push(call);
@@ -65,7 +65,7 @@ function recorder(name = "recorder"): MemoryProvider & { readonly calls: unknown
 
 const notes = () => new Notes({ dir });
 
-test("a provider hears every moment of a session, with its arguments", async () => {
+test("a provider is called at every step of a session, with its arguments", async () => {
   const provider = recorder();
   const memory = await MemoryService.open({ notes: notes(), providers: [provider], init });
   await memory.turnStarted(1, "hello");
@@ -121,7 +121,7 @@ test("add, replace and remove are mirrored when they succeed, and only then", as
   expect(heard).toHaveLength(3);
 });
 
-test("a second provider is refused with a warning", async () => {
+test("a second provider is not used and causes a warning", async () => {
   const second = recorder("second");
   const warnings: string[] = [];
   const options = { notes: notes(), providers: [recorder("first"), second], init };
@@ -175,7 +175,7 @@ test("a provider that cannot start leaves the notes working", async () => {
   expect((await memory.write("user", { action: "add", content: "Anna" }, {})).success).toBe(true);
 });
 
-test("the snapshot stays as it was when the session opened", async () => {
+test("the snapshot does not change during a session", async () => {
   const memory = await MemoryService.open({ notes: notes(), init });
   await memory.write("memory", { action: "add", content: "one" }, {});
   const first = await memory.snapshot();
@@ -190,7 +190,7 @@ test("the snapshot stays as it was when the session opened", async () => {
   await memory.close();
 });
 
-test("fences are taken off stored text and cannot be forged from inside", () => {
+test("tags are removed from stored text and cannot be forged", () => {
   expect(stripRecall("hi\n\n<memory-context>\nx\n</memory-context>")).toBe("hi");
   expect(fenceRecall("a</memory-context>b").match(/<\/memory-context>/g)).toHaveLength(1);
   expect(fenceRecall("  ")).toBe("");

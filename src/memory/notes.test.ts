@@ -32,14 +32,14 @@ test("entries are added, replaced and removed by a unique part", async () => {
   expect(await file()).toBe("The build needs Node 22.");
 });
 
-test("a duplicate is no failure and no change", async () => {
+test("a duplicate changes nothing and is not an error", async () => {
   const notes = new Notes({ dir });
   await notes.add("user", "Likes tea.", "test");
   const again = await notes.add("user", "Likes tea.", "test");
   expect(again).toMatchObject({ changed: false, result: { success: true, entry_count: 1 } });
 });
 
-test("an ambiguous part names the candidates; an unknown part shows what is there", async () => {
+test("an ambiguous part lists the candidates; an unknown part lists the entries", async () => {
   const notes = new Notes({ dir });
   await notes.add("memory", `Port 80 is open. ${"x".repeat(200)}`, "test");
   await notes.add("memory", "Port 443 is open.", "test");
@@ -54,7 +54,7 @@ test("an ambiguous part names the candidates; an unknown part shows what is ther
   });
 });
 
-test("over the limit nothing is written and the current entries come back", async () => {
+test("over the limit nothing is written and the current entries are returned", async () => {
   const notes = new Notes({ dir });
   await notes.add("user", "a".repeat(1_300), "test");
   const refused = await notes.add("user", "b".repeat(100), "test");
@@ -94,7 +94,7 @@ test("injected text is refused; files edited by hand are quarantined and bounded
   expect((await notes.remove("memory", "yyy", "test")).result.success).toBe(true);
 });
 
-test("time and source are kept beside the notes and follow a replaced entry", async () => {
+test("time and source are stored beside the notes and follow a replaced entry", async () => {
   let now = new Date("2026-01-01T00:00:00Z");
   const notes = new Notes({ dir, now: () => now });
   await notes.add("memory", "first", "session a");
@@ -111,7 +111,7 @@ test("time and source are kept beside the notes and follow a replaced entry", as
   });
 });
 
-test("writers at the same time lose nothing", async () => {
+test("concurrent writers lose nothing", async () => {
   await Promise.all(
     Array.from({ length: 12 }, (_, index) => new Notes({ dir }).add("memory", `fact ${index}`, "test")),
   );
@@ -119,7 +119,7 @@ test("writers at the same time lose nothing", async () => {
   expect(entries.sort()).toEqual(Array.from({ length: 12 }, (_, index) => `fact ${index}`).sort());
 });
 
-test("switched-off notes neither show nor store", async () => {
+test("disabled notes are neither shown nor stored", async () => {
   await writeFile(join(dir, "USER.md"), "Anna");
   const notes = new Notes({ dir, userEnabled: false });
   expect(await notes.snapshot()).toBe("");

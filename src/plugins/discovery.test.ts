@@ -91,7 +91,7 @@ describe("the index of plugins", () => {
     expect((await find()).flat()).toContain(expected);
   });
 
-  it("sees what is gone", async () => {
+  it("sees removed plugins", async () => {
     rmSync(join(folder, "plugins", "tools", "nested"), { recursive: true });
     expect(await find()).toEqual([["flat", "1.0.0", "index.js"]]);
     rmSync(join(folder, "plugins", "flat", "plugin.yaml"));
@@ -100,7 +100,7 @@ describe("the index of plugins", () => {
     expect(await find()).toEqual([]);
   });
 
-  it("sees an entry file that comes, goes or gets another name", async () => {
+  it("sees an entry file that is added, removed or renamed", async () => {
     rmSync(join(folder, "plugins", "flat", "index.js"));
     expect((await find())[0]).toEqual(["flat", "1.0.0", undefined]);
     settle();
@@ -109,7 +109,7 @@ describe("the index of plugins", () => {
     expect((await find())[0]).toEqual(["flat", "1.0.0", "index.ts"]);
   });
 
-  it("sees a package that npm put there", async () => {
+  it("sees a package that npm installed", async () => {
     write("package.json", JSON.stringify({ dependencies: { parcel: "1.0.0" } }));
     write("node_modules/parcel/package.json", JSON.stringify({ name: "parcel", version: "1.0.0", hermes: {} }));
     expect((await find()).flat()).toContain("parcel");

@@ -1,4 +1,4 @@
-// What a plugin may leave out of a platform, and what its mistakes come to.
+// Platforms of plugins: default values and error handling.
 import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
 import { platformContext } from "../../test/kit/platform-context.ts";
@@ -27,8 +27,8 @@ const fail = () => {
   throw new Error("oops");
 };
 
-describe("what is left out", () => {
-  it("gets the usual value, with a switch and a list of people", () => {
+describe("omitted members", () => {
+  it("get defaults, with a switch and a list of users", () => {
     const platform = fromPlugin({});
     expect(platform).toMatchObject({ label: "house", maxLength: 4000, toolProgress: "off" });
     expect(platform.settings.map(({ env }) => env)).toEqual(["HOUSE_ENABLED", "HOUSE_ALLOWED_USERS"]);
@@ -36,7 +36,7 @@ describe("what is left out", () => {
     expect(platform.enabled(contextOf(platform, { HOUSE_ENABLED: "true" }))).toEqual({ ok: true });
   });
 
-  it("is completed in events, and events without a key are refused", async () => {
+  it("are filled in for events; events without an id are rejected", async () => {
     let given: PlatformContext | undefined;
     const connect = async (context: PlatformContext) => {
       given = context;
@@ -58,8 +58,8 @@ describe("what is left out", () => {
   });
 });
 
-describe("mistakes", () => {
-  it("are answers about messages", async () => {
+describe("errors of a plugin", () => {
+  it("become results of sends", async () => {
     const send = async (how: unknown) => {
       const platform = fromPlugin({ send: how });
       return (await platform.connect(contextOf(platform))).send({ chatId: "1" }, message, signal);
@@ -73,7 +73,7 @@ describe("mistakes", () => {
     expect(await send(silent)).toMatchObject({ kind: "unknown", reason: expect.stringContaining("did not report") });
   });
 
-  it("make it red or quiet, never a crash", async () => {
+  it("make the connection red or are ignored, and never crash", async () => {
     const platform = fromPlugin({ health: fail, close: fail, typing: fail, mark: fail, learnMark: fail });
     const connection = await platform.connect(contextOf(platform));
     expect(connection.health()).toMatchObject({ state: "red", reason: "oops" });
@@ -84,7 +84,7 @@ describe("mistakes", () => {
     expect(connection.edit).toBeUndefined();
   });
 
-  it("do not keep the gateway from its account or its end", async () => {
+  it("do not affect the account or the shutdown of the gateway", async () => {
     const platform = fromPlugin({ health: () => undefined, working: fail, drain: fail });
     const connection = await platform.connect(contextOf(platform));
     expect(connection.health()).toMatchObject({ state: "red", provenAt: null });
@@ -92,7 +92,7 @@ describe("mistakes", () => {
     await connection.drain?.();
   });
 
-  it("of the person are told from those of the moment", async () => {
+  it("keep their class: UserError stays a UserError", async () => {
     const theirs = Object.assign(new Error("bad token"), { name: "UserError", hint: "Change it." });
     const failing = (error: Error) => fromPlugin({}, { connect: () => Promise.reject(error) });
     const wrong = failing(theirs);
@@ -101,7 +101,7 @@ describe("mistakes", () => {
     await expect(busy.connect(contextOf(busy))).rejects.not.toBeInstanceOf(UserError);
   });
 
-  it("in names are refused", () => {
+  it("in names are rejected", () => {
     const connect = async () => idle;
     for (const name of ["telegram", "origin", "House", "a:b", ""])
       expect(() => completePlatform({ name, connect }, "p", { taken: ["telegram"] })).toThrow("name");

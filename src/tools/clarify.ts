@@ -10,7 +10,7 @@ export function clarifyTool(options: { timeoutMs: number }): Tool {
     name: "clarify",
     toolset: "clarify",
     minWindow: "medium",
-    notForSubagents: "a subagent has nobody to ask",
+    notForSubagents: "a subagent has no user to ask",
     description:
       "Ask the user when a decision is theirs and cannot be found out. Offer up to four choices, or none for a free answer. Do not ask for permission to run commands: the approval prompt does that.",
     parameters: Type.Object({

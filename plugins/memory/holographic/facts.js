@@ -1,5 +1,5 @@
-// Facts in SQLite. The table `facts` is shared with Hermes Agent v0.14; what is ours stands beside it under names of its own:
-// where a fact came from and what took its place, and by which words and names it is found.
+// Facts in SQLite. The table `facts` is shared with Hermes Agent v0.14; further tables hold the source of a fact, its
+// replacement, and the words and names by which it is found.
 import { nameKey, namesIn, wordsOf } from "./words.js";
 
 const SHARED = `CREATE TABLE IF NOT EXISTS facts (
@@ -36,16 +36,16 @@ const VIEW = `SELECT fact_id, content, category, tags, round(trust_score, 3) AS 
     coalesce(said_at, created_at) AS said_at, retrieval_count AS recalled
   FROM facts LEFT JOIN fact_notes USING (fact_id)`;
 
-/** A fact that was replaced is kept for the record; this little trust also hides it from v0.14. */
+/** The trust of a replaced fact: it stays stored, and this value also hides it from v0.14. */
 const REPLACED_TRUST = 0.05;
 const RISE = 0.05;
 const FALL = 0.1;
-/** A word that this many facts have in common tells none of them apart. */
+/** A word that occurs in this many facts is ignored in searches. */
 const COMMON = 2_000;
 const YEAR_MS = 31_557_600_000;
-/** From this share of common words on, two facts about one name may contradict each other. */
+/** Two facts about one name with at least this share of common words may contradict each other. */
 const ALIKE = 0.4;
-/** So many of the newest facts are looked at for contradictions. */
+/** How many of the newest facts are checked for contradictions. */
 const DOUBTED = 100;
 
 const within = (value, low = 0, high = 1) => Math.min(high, Math.max(low, value));
@@ -68,7 +68,7 @@ export class Facts {
     this.#mendForeignIndexes();
   }
 
-  /** Facts that v0.14 wrote or changed since we last looked. */
+  /** Facts that v0.14 wrote or changed since the last call. */
   #readOthers() {
     const rows = this.#db.all(
       `SELECT fact_id, content, tags, created_at, updated_at FROM facts LEFT JOIN fact_notes USING (fact_id)
@@ -81,8 +81,8 @@ export class Facts {
   }
 
   /**
-   * An index of v0.14 over `facts` follows by triggers. Where it was made after facts of ours, a trigger would later
-   * take out what never went in, and SQLite calls that a broken file: so it is made complete first.
+   * Triggers keep the v0.14 index over `facts` up to date. When the index was created after our facts, a trigger would
+   * later delete rows that were never inserted, which SQLite reports as corruption. So the index is completed first.
    */
   #mendForeignIndexes() {
     const indexes = this.#db.all(
@@ -97,7 +97,7 @@ export class Facts {
     }
   }
 
-  /** Writes down what is ours about a fact; what was known of its origin stays. */
+  /** Stores our own data about a fact; a known source is kept. */
   #note({ fact_id, content, tags, updated_at }, { source, at }) {
     this.#db.run(
       `INSERT INTO fact_notes (fact_id, source, said_at, read_as) VALUES (?, ?, ?, ?)
@@ -114,7 +114,7 @@ export class Facts {
       this.#db.run("INSERT INTO fact_names (name_key, fact_id, name) VALUES (?, ?, ?)", key, fact_id, name);
   }
 
-  /** Every change goes through here, so that our own are not taken for those of others. */
+  /** Runs every change, so that our changes can be told apart from those of v0.14. */
   #change(factId, assignments, ...values) {
     const sql = `UPDATE facts SET ${assignments}, updated_at = CURRENT_TIMESTAMP WHERE fact_id = ? RETURNING updated_at`;
     const row = this.#db.get(sql, ...values, factId);
@@ -130,10 +130,10 @@ export class Facts {
     return this.#db.get(`${VIEW} WHERE fact_id = ?`, factId);
   }
 
-  /** Keeps a fact. The same words again make the old fact hold again; `replaces` is kept, and sinks. */
+  /** Stores a fact. The same text reactivates an old fact. The fact in `replaces` stays stored with low trust. */
   keep(content, { category = "general", tags = "", source = "", replaces } = {}) {
     const text = content.trim();
-    if (text === "") throw new Error("a fact needs words");
+    if (text === "") throw new Error("a fact needs text");
     const at = new Date().toISOString();
     return this.#db.transaction(() => {
       const same = this.#db.get("SELECT fact_id FROM facts WHERE content = ?", text);
@@ -166,7 +166,7 @@ export class Facts {
     this.#db.run("UPDATE fact_notes SET replaced_by = ? WHERE fact_id = ?", newId, oldId);
   }
 
-  /** What the facts share with the query: rare words weigh more. From nothing (0) to every word (1). */
+  /** How much of the query each fact contains, from 0 to 1; rare words weigh more. */
   #shares(words) {
     const total = this.size;
     const counts = new Map(
@@ -175,7 +175,7 @@ export class Facts {
         .map(({ word, facts }) => [word, facts]),
     );
     const weigh = (word) => Math.log(1 + total / (counts.get(word) ?? 1));
-    // A word that no fact has counts as much as the rarest: an answer must not hang on the one common word.
+    // A word that no fact contains weighs as much as the rarest one, so that a single common word is not enough.
     const whole = words.reduce((sum, word) => sum + weigh(word), 0);
     const known = [...counts.keys()].sort((one, other) => counts.get(one) - counts.get(other));
     const telling = known.filter((word, at) => at === 0 || counts.get(word) <= COMMON);
@@ -189,7 +189,7 @@ export class Facts {
     return shares;
   }
 
-  /** Best first: how much of the query a fact has, how far it is trusted, how long ago it was said. */
+  /** Best first, ranked by match, trust and age. */
   search(query, options = {}) {
     return this.#recalled(this.#ranked(query, options));
   }
@@ -225,7 +225,7 @@ export class Facts {
     return rows;
   }
 
-  /** Facts that speak of all of these names; by their words where nothing goes by such a name. */
+  /** Facts about all of these names; falls back to a word search for unknown names. */
   about(names, { limit = 10 } = {}) {
     const keys = [...new Set(names.map(nameKey))];
     const rows = this.#db.all(
@@ -241,7 +241,7 @@ export class Facts {
     return this.search(keys.join(" "), { limit: 50 }).filter(said).slice(0, limit);
   }
 
-  /** Other names in the facts that speak of this one, the most frequent first. */
+  /** Other names in the facts about this one, the most frequent first. */
   beside(name, { limit = 10 } = {}) {
     return this.#db.all(
       `SELECT min(other.name) AS name, count(*) AS facts FROM fact_names AS own
@@ -254,7 +254,7 @@ export class Facts {
     );
   }
 
-  /** The newest facts against all others: pairs about one name in nearly the same words. One may no longer be true. */
+  /** Pairs of a new fact and another one about the same name in similar words, of which one may be outdated. */
   conflicts({ limit = 10 } = {}) {
     const newest = this.#db.all(`${VIEW} WHERE replaced_by IS NULL ORDER BY fact_id DESC LIMIT ?`, DOUBTED);
     const pairs = newest.flatMap((newer) => {
@@ -272,7 +272,7 @@ export class Facts {
       .map(({ older, newer }) => ({ older: brief(older), newer: brief(newer) }));
   }
 
-  /** Other words are a new fact in the old one's place; the rest is changed where it stands. Undefined: no such fact. */
+  /** A new text creates a fact that replaces the old one; other fields are changed in place. Undefined when there is no such fact. */
   correct(factId, { content, category, tags, source }) {
     const row = this.get(factId);
     if (!row) return undefined;
@@ -283,7 +283,7 @@ export class Facts {
     return factId;
   }
 
-  /** The trust it has now; what misled falls faster than what helped rises. Undefined: no such fact. */
+  /** The new trust; negative feedback counts more than positive. Undefined when there is no such fact. */
   rate(factId, helpful) {
     const row = this.get(factId);
     if (!row) return undefined;
@@ -310,7 +310,7 @@ export class Facts {
   }
 }
 
-/** How many of the words of both are in both. */
+/** The share of words that both have in common. */
 function alike(one, other) {
   const shared = [...one].filter((word) => other.has(word)).length;
   return shared / (one.size + other.size - shared || 1);

@@ -1,13 +1,13 @@
-// Memory provider `holographic`: facts in a SQLite file of this home, each with its time, its source and how far it is trusted.
+// Memory provider `holographic`: facts in a SQLite file of the home, each with its time, source and trust.
 import { Facts } from "./facts.js";
 
 const FILE = "memory_store.db";
 const DEFAULTS = { trust: 0.5, minTrust: 0.3 };
-/** Into a turn go few facts, and none that share but one word of many with it. */
+/** Limits for the facts that are added to a turn: their number and how well they must match. */
 const RECALL = { limit: 5, minShare: 0.2 };
 const READING = new Set(["search", "about", "beside", "conflicts", "list"]);
 
-/** What people say about themselves and their work that will still be true tomorrow. */
+/** Patterns of lasting statements that users make about themselves and their work. */
 const LASTING = [
   { category: "user_pref", said: /\b(?:I|we) (?:always|never|usually|prefer|like|dislike|hate|love|use|work with)\b/i },
   { category: "user_pref", said: /\b(?:call me|my (?:name|time ?zone|birthday|editor|language|favou?rite \w+) is)\b/i },
@@ -37,14 +37,15 @@ const TOOLS = [
         category: { type: "string", enum: ["user_pref", "project", "tool", "general"] },
         tags: text("Further words to find it by"),
         replaced: { type: "boolean", description: "search: also facts that were corrected since" },
-        limit: { type: "integer", description: "10 when not given" },
+        limit: { type: "integer", description: "Default 10" },
       },
       required: ["action"],
     },
   },
   {
     name: "fact_feedback",
-    description: "Say whether a fact that you used was right. Wrong ones sink until they are no longer recalled.",
+    description:
+      "Report whether a fact that you used was right. Wrong ones lose trust until they are no longer recalled.",
     parameters: {
       type: "object",
       properties: { fact_id: { type: "integer" }, helpful: { type: "boolean" } },
@@ -57,7 +58,7 @@ const FIELDS = [
   { key: "db_path", description: "SQLite file inside the home", default: FILE },
   {
     key: "auto_extract",
-    description: "Keep lasting statements of yours when a session ends",
+    description: "Store lasting statements of yours when a session ends",
     default: "false",
     choices: ["true", "false"],
   },
@@ -78,7 +79,7 @@ function need(args, ...names) {
   }
 }
 
-/** One function for each action; what it returns is the answer. */
+/** One function per action; its return value is the result of the tool. */
 const ACTIONS = {
   keep: (facts, args, { source }) => {
     need(args, "content");
@@ -156,7 +157,7 @@ class HolographicMemory {
     return TOOLS;
   }
 
-  /** Only what changes the store needs a person's word in a turn that has read untrusted text. */
+  /** In a turn that has read untrusted text, only calls that change the store need approval. */
   writes(name, args) {
     return name === "fact_store" && !READING.has(args.action);
   }
@@ -188,7 +189,7 @@ class HolographicMemory {
     return act(this.#opened(), args, { limit, minTrust: this.#minTrust, source: this.#source });
   }
 
-  /** The notes of the program are facts too. */
+  /** Notes of the built-in memory are stored as facts too. */
   async onMemoryWrite({ action, target, content }) {
     if (action === "remove") return;
     this.#facts?.keep(content, { category: target === "user" ? "user_pref" : "general", source: "notes" });

@@ -1,17 +1,17 @@
-// Text → what it is found by: words without their endings, pairs of letters where a script has no blanks, and names.
+// Extracts search terms from text: word stems, pairs of letters for scripts without spaces, and names.
 
-/** Say nothing by themselves. */
+/** Stop words. */
 const EMPTY_WORDS = new Set(
   "the and for are was were not but you your our his her its they them this that these those with from have has had will would can could should does did what when where which who why how any all about into than then there here just also very".split(
     " ",
   ),
 );
-/** Scripts that run on without blanks between words. */
+/** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 const ENDINGS = [/ies$/, /ing$/, /ed$/, /es$/, /s$/];
 const MAX_NAMES = 16;
 
-/** `deploys`, `deployed` and `deploying` are one word. */
+/** `deploys`, `deployed` and `deploying` have the same stem. */
 function stem(word) {
   if (word.length < 5 || /\d/.test(word)) return word;
   for (const ending of ENDINGS) {
@@ -27,7 +27,7 @@ function pairsOf(run) {
   return letters.slice(1).map((letter, at) => letters[at] + letter);
 }
 
-/** Each once. Only when everything else is empty do the empty words count. */
+/** Without duplicates. Stop words are used only when there are no other words. */
 export function wordsOf(text) {
   const plain = text
     .normalize("NFKD")
@@ -43,12 +43,12 @@ export function wordsOf(text) {
   return [...(found.telling.size > 0 ? found.telling : found.empty)];
 }
 
-/** Words that every sentence may begin with: their capital letter says nothing. */
+/** Words that often start a sentence and are no names although they are capitalized. */
 function beginsSentence(text, at) {
   return /(?:^|[.!?…:]\s*|\n\s*)$/.test(text.slice(0, at));
 }
 
-/** What the text speaks of by name: quoted words, and words with a capital letter where none is due. */
+/** Names in the text: quoted words, and capitalized words within a sentence. */
 export function namesIn(text) {
   const names = new Map();
   const take = (name) => {

@@ -1,10 +1,10 @@
-// The Mem0 HTTP API, with a breaker that leaves a failing service alone for a while.
+// The Mem0 HTTP API with a circuit breaker.
 
 const FAILURES = 5;
 const REST_MS = 120_000;
 const REQUEST_MS = 30_000;
 
-/** The service is resting after failures: nothing was sent. */
+/** Thrown while the circuit breaker is open: no request was sent. */
 export class Resting extends Error {
   constructor(seconds) {
     super(`Mem0 has failed ${FAILURES} times in a row; the next try is in ${seconds} s`);
@@ -27,23 +27,23 @@ export class Mem0Client {
     return this.#restsUntil > this.now();
   }
 
-  /** Whose memories are meant stands inside the filters, never beside them. */
+  /** The user id must be inside the filters, not beside them. */
   search(query, filters, { topK, rerank }) {
     return this.#either("search/", "/v2/memories/search/", { query, filters, top_k: topK, rerank }).then(entriesOf);
   }
 
-  /** The newest hundred. */
+  /** The newest 100 memories. */
   all(filters) {
     const page = "?page=1&page_size=100";
     return this.#either(page, `/v2/memories/${page}`, { filters }).then(entriesOf);
   }
 
-  /** The service answers at once and works on it afterwards. `infer: false` keeps the words as they are. */
+  /** The service processes the request after it has answered. `infer: false` stores the text unchanged. */
   add(messages, ids, { infer }) {
     return this.#either("add/", "/v1/memories/", { messages, ...ids, infer });
   }
 
-  /** Version 3 of the service; a server of one's own that has only the older routes is asked there from then on. */
+  /** Uses version 3 of the API; for a self-hosted server that has only the older routes, those are used from then on. */
   async #either(route, older, body) {
     if (!this.#olderOnly) {
       try {
@@ -72,15 +72,15 @@ export class Mem0Client {
       });
     } catch (error) {
       this.#failed();
-      throw new Error(`Mem0 cannot be reached: ${reasonOf(error)}`);
+      throw new Error(`Mem0 cannot be reached: ${describeError(error)}`);
     }
     const text = await response.text().catch(() => "");
-    // A wrong request says nothing about the service's health.
+    // An invalid request does not count as a failure of the service.
     if (response.ok || (response.status < 500 && response.status !== 429 && response.status !== 408))
       this.#failures = 0;
     else this.#failed();
     if (!response.ok)
-      throw Object.assign(new Error(`Mem0 answered ${response.status}: ${detailOf(text)}`), {
+      throw Object.assign(new Error(`Mem0 answered ${response.status}: ${errorDetail(text)}`), {
         status: response.status,
       });
     try {
@@ -98,12 +98,12 @@ export class Mem0Client {
   }
 }
 
-function reasonOf(error) {
+function describeError(error) {
   if (error?.name === "TimeoutError") return `no answer within ${REQUEST_MS / 1000} s`;
   return error?.cause?.code ?? (error instanceof Error ? error.message : String(error));
 }
 
-function detailOf(text) {
+function errorDetail(text) {
   try {
     const { detail, error, message } = JSON.parse(text);
     return String(detail ?? error ?? message ?? text).slice(0, 200);
@@ -112,7 +112,7 @@ function detailOf(text) {
   }
 }
 
-/** The service answers with a list, or with one under `results`. */
+/** The service returns a list, or an object with `results`. */
 function entriesOf(answer) {
   const list = Array.isArray(answer) ? answer : (answer?.results ?? []);
   return list

@@ -1,4 +1,4 @@
-// Memory provider `mem0`: facts are extracted, kept and searched by the Mem0 service.
+// Memory provider `mem0`: the Mem0 service extracts, stores and searches facts.
 import { readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ const TOOLS = [
     "Search what is known about the user by meaning.",
     {
       query: { type: "string" },
-      top_k: { type: "integer", description: "Most results, default 5, at most 50" },
-      rerank: { type: "boolean", description: "Sort once more for relevance; slower" },
+      top_k: { type: "integer", description: "Maximum number of results (5; at most 50)" },
+      rerank: { type: "boolean", description: "Rerank by relevance; slower" },
     },
     ["query"],
   ),
@@ -36,7 +36,7 @@ const TOOLS = [
   ),
 ];
 
-/** Variables first, then what setup wrote. */
+/** Environment variables take precedence over the stored settings. */
 function settingsOf(ctx) {
   let file = {};
   try {
@@ -112,7 +112,7 @@ class Mem0Memory {
     this.#queued = { query, found: this.#recall(query) };
   }
 
-  /** What was asked for after the last turn, else a fresh search; never longer than three seconds. */
+  /** The result of the search that the last turn queued, else a new search, with a limit of three seconds. */
   async prefetch(query) {
     if (!this.#client || this.#client.resting || query.trim() === "") return "";
     const queued = this.#queued;
@@ -189,11 +189,11 @@ class Mem0Memory {
         envVar: "MEM0_API_KEY",
         url: "https://app.mem0.ai",
       },
-      { key: "user_id", description: "Whose facts these are", default: DEFAULT_USER },
-      { key: "agent_id", description: "Who writes them", default: "hermes" },
+      { key: "user_id", description: "The user of the facts", default: DEFAULT_USER },
+      { key: "agent_id", description: "The agent that writes them", default: "hermes" },
       {
         key: "rerank",
-        description: "Sort results once more for relevance",
+        description: "Rerank results by relevance",
         default: "true",
         choices: ["true", "false"],
       },

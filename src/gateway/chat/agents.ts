@@ -1,11 +1,11 @@
-// Open conversations of chats, reused between turns: the least recently used and the long idle ones are closed.
+// Open conversations of chats, reused between turns. Idle and least recently used ones are closed.
 import type { OpenedConversation } from "../../core/conversation.ts";
 
 export interface Agent {
   readonly opened: OpenedConversation;
-  /** A change of this means that another agent is needed. */
+  /** The options it was opened with; when they change, it is opened again. */
   readonly signature: string;
-  /** How many messages its session has in the store, where the last turn knew. */
+  /** Number of stored messages of its session; undefined when unknown. */
   messages?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Agents {
     return this.#held.size;
   }
 
-  /** The chat's conversation, marked busy until `release`; opened when there is none or it no longer fits. */
+  /** The chat's conversation, marked busy until `release`. Opens one when there is none or the signature changed. */
   async take(key: string, signature: string, open: () => Promise<OpenedConversation>): Promise<Agent> {
     const held = this.#held.get(key);
     if (held && held.signature === signature) {
@@ -70,7 +70,7 @@ export class Agents {
     await this.#close(held);
   }
 
-  /** Closes what nobody used for a while. */
+  /** Closes conversations that have been idle too long. */
   sweep(): void {
     for (const [key, held] of this.#held)
       if (!held.busy && this.#now() - held.usedAt > this.#limits.idleMs) void this.drop(key);

@@ -45,7 +45,7 @@ describe("/background", () => {
     await w.telegram.until(() => texts(w, 1).includes("⚠️ the disk is full"));
     mailbox.setMemory = setMemory;
     w.telegram.say(1, "/bg");
-    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("What shall I do")));
+    await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("What should be done")));
     expect(w.llm.requests).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe("/background", () => {
     await answered(w, 1);
     for (const _ of [1, 2, 3]) await w.restart();
     await w.telegram.until(() => results(w).length === 1);
-    expect(results(w)[0]).toMatch(/ended 3 times before this was done.*\n\/background dig a hole$/);
+    expect(results(w)[0]).toMatch(/ended 3 times before this task finished.*\n\/background dig a hole$/);
     await w.restart();
     expect(results(w)).toHaveLength(1);
   });

@@ -1,28 +1,29 @@
-// /background: a task in a conversation of its own, beside the chat; its result comes as a message with a header.
+// /background: a task in a separate conversation, beside the chat. Its result is sent as a message with a header.
 import { randomBytes } from "node:crypto";
 import type { AgentEvent } from "../../core/event.ts";
 import { type Human, presenceOf } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Destination } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { BackgroundRequest, BackgroundTasks, GatewayContext } from "../control/gateway-context.ts";
-import { accessOf } from "../inbound/access.ts";
-import { outgoingAnswer, textOfEnd } from "../outbound/answer.ts";
+import { checkAccess } from "../inbound/access.ts";
+import { formatEnd, outgoingAnswer } from "../outbound/answer.ts";
 import { withoutProtected } from "../outbound/media.ts";
 import { conversationOptionsFor } from "./chat-entry.ts";
 import { RESUME_NOTE, recover } from "./recover.ts";
 
 const MEMORY = "background";
 const TITLE = 60;
-/** A task that was cut off so often may be what ends the program. */
-const MOST_STARTS = 3;
+/** A task that was interrupted this often may be what crashes the program. */
+const MAX_STARTS = 3;
 
-/** A task as it is kept on disk while it runs. */
+/** A running task as stored on disk. */
 interface Kept {
   readonly id: string;
   readonly platform: string;
   readonly to: Destination;
   readonly prompt: string;
-  /** The message that asked for it: whose task it is. */
+  /** The message with the command: its sender owns the task. */
   readonly row: InboxRow;
   readonly starts: number;
 }
@@ -31,13 +32,13 @@ interface Task extends Kept {
   readonly controller: AbortController;
   readonly startedAt: number;
   work: Promise<void>;
-  /** Questions that it waits for. */
+  /** Number of open questions. */
   asks: number;
-  /** Ended by a stop: it goes on at the next start. */
+  /** Interrupted by a stop: resumed at the next start. */
   left: boolean;
 }
 
-/** Ends a task so that it stays on the list. */
+/** Interrupts a task and keeps it in the list. */
 function leave(task: Task): void {
   task.left = true;
   task.controller.abort();
@@ -53,17 +54,17 @@ function short(text: string): string {
   return line.length > TITLE ? `${line.slice(0, TITLE - 1)}…` : line;
 }
 
-function headerOf(task: Pick<Kept, "id" | "prompt">): string {
+function formatHeader(task: Pick<Kept, "id" | "prompt">): string {
   return `🗂 Background task ${task.id}: ${short(task.prompt)}`;
 }
 
-/** The tasks of all chats. What a stop or a crash cut off goes on at the next start. */
+/** The tasks of all chats. Tasks that a stop or a crash interrupted resume at the next start. */
 export class Background implements BackgroundTasks {
   readonly #gateway: () => GatewayContext;
   readonly #human: (row: InboxRow) => Human;
   readonly #tasks = new Map<string, Task>();
 
-  /** `human` is the person of the chat that a message came from. */
+  /** `human` returns the user of the chat that a message came from. */
   constructor(gateway: () => GatewayContext, human: (row: InboxRow) => Human) {
     this.#gateway = gateway;
     this.#human = human;
@@ -82,7 +83,7 @@ export class Background implements BackgroundTasks {
     return id;
   }
 
-  /** They begin when it is noted that they did; when that fails, none does. */
+  /** Stores the tasks before they start; when storing fails, none starts. */
   async #begin(all: readonly Kept[]): Promise<void> {
     const startedAt = this.#gateway().now();
     const fresh = () => ({
@@ -100,11 +101,11 @@ export class Background implements BackgroundTasks {
       for (const task of tasks) this.#tasks.delete(task.id);
       throw error;
     }
-    for (const task of tasks) task.work = this.#toItsEnd(task);
+    for (const task of tasks) task.work = this.#runToEnd(task);
   }
 
   /** Never rejects. */
-  async #toItsEnd(task: Task): Promise<void> {
+  async #runToEnd(task: Task): Promise<void> {
     try {
       await this.#run(task);
       if (task.left) return;
@@ -128,11 +129,11 @@ export class Background implements BackgroundTasks {
       const text = await this.#work(task);
       if (!task.left) await this.#say(task, text);
     } catch (error) {
-      await this.#say(task, `⚠️ ${error instanceof Error ? error.message : String(error)}`);
+      await this.#say(task, `⚠️ ${errorMessage(error)}`);
     }
   }
 
-  /** The result in words; a task that was begun before goes on where it was. */
+  /** The text of the result. A task that was interrupted before resumes. */
   async #work(task: Task): Promise<string> {
     const gateway = this.#gateway();
     const { app } = gateway.opened;
@@ -148,13 +149,13 @@ export class Background implements BackgroundTasks {
       const { signal } = task.controller;
       const input = found.state === "begun" ? `${RESUME_NOTE}\n\n${task.prompt}` : task.prompt;
       for await (const event of opened.conversation.send(input, { signal })) if (event.type === "ended") ended = event;
-      return ended ? textOfEnd(ended) : "(no answer)";
+      return ended ? formatEnd(ended) : "(no answer)";
     } finally {
       await opened.conversation.close();
     }
   }
 
-  /** Looked up for each question: a chat that was idle for long is another object by then. */
+  /** Looked up for each question: the object of a chat is replaced after long idle times. */
   #person(task: Task): Human {
     const human = () => this.#human(task.row);
     return {
@@ -165,7 +166,7 @@ export class Background implements BackgroundTasks {
     };
   }
 
-  /** While the gateway stops nobody can answer any more: a task that asks is left for the next start. */
+  /** A task that asks while the gateway stops cannot be answered: it is suspended until the next start. */
   async #asking<T>(task: Task, answer: Promise<T>): Promise<T> {
     task.asks += 1;
     if (this.#gateway().draining()) leave(task);
@@ -177,40 +178,40 @@ export class Background implements BackgroundTasks {
   }
 
   async #say(task: Pick<Kept, "id" | "prompt" | "platform" | "to" | "row">, text: string): Promise<void> {
-    const { opened, sender, platform: find, roleOf } = this.#gateway();
+    const { opened, sender, platform: find, roleFor } = this.#gateway();
     const platform = find(task.platform);
     if (!platform) return;
-    const words = await withoutProtected(text, (path) => opened.isProtected(path, roleOf(task.row)));
+    const words = await withoutProtected(text, (path) => opened.isProtected(path, roleFor(task.row)));
     const place = { platform, to: task.to, key: `bg:${task.id}`, replyMode: "off" as const };
-    // The same key whatever happens: a task has one result.
-    sender.add(await opened.mailbox.enqueue(outgoingAnswer(`${headerOf(task)}\n\n${words}`, place)));
+    // Always the same key: a task sends one result.
+    sender.add(await opened.mailbox.enqueue(outgoingAnswer(`${formatHeader(task)}\n\n${words}`, place)));
   }
 
-  /** What an earlier process began and did not end. */
-  async goOn(): Promise<void> {
+  /** Resumes the tasks that an earlier process did not finish. */
+  async resumeStored(): Promise<void> {
     const { opened, access } = this.#gateway();
     const stored = await opened.mailbox.getMemory("gateway", MEMORY);
     const again: Kept[] = [];
     for (const task of stored ? (JSON.parse(stored) as Kept[]) : []) {
-      if (!task.row || (await accessOf(task.row.event, access)).allowed === false) continue;
-      if (task.starts < MOST_STARTS) again.push({ ...task, starts: task.starts + 1 });
+      if (!task.row || (await checkAccess(task.row.event, access)).allowed === false) continue;
+      if (task.starts < MAX_STARTS) again.push({ ...task, starts: task.starts + 1 });
       else
         await this.#say(
           task,
-          `The gateway ended ${MOST_STARTS} times before this was done. To try again:\n/background ${task.prompt}`,
+          `The gateway ended ${MAX_STARTS} times before this task finished. To try again:\n/background ${task.prompt}`,
         );
     }
     await this.#begin(again);
   }
 
-  /** While the gateway stops: resolves when no task runs; those that wait for a person are left. */
+  /** While the gateway stops: resolves when no task runs. Tasks that wait for an answer are suspended. */
   async settled(): Promise<void> {
     const tasks = [...this.#tasks.values()];
     for (const task of tasks) if (task.asks > 0) leave(task);
     await Promise.all(tasks.map((task) => task.work));
   }
 
-  /** Ends the running tasks; they go on at the next start. */
+  /** Suspends the running tasks until the next start. */
   async stop(): Promise<void> {
     for (const task of this.#tasks.values()) leave(task);
     await this.settled();

@@ -1,41 +1,42 @@
-// Slash commands of one chat: who may, what they answer, and what that changes in the chat's session.
+// Runs the slash commands of one chat: checks who may use them, and applies their answers to the chat's session.
 import { randomBytes } from "node:crypto";
-import { chatCommands, type Parsed, runOwn } from "../../commands/chat-commands.ts";
-import { isForOwner } from "../../commands/command-roles.ts";
-import type { CommandAnswer, SlashCommand } from "../../core/command.ts";
+import type { ChatCommandContext } from "../../core/chat-command.ts";
+import { type ChatCommandAnswer, type CommandAnswer, isForOwner, type SlashCommand } from "../../core/command.ts";
 import { UserError } from "../../core/failure.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { ButtonPress } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { mayUse } from "../inbound/access.ts";
-import { scopedLedger, scopedStore } from "../inbound/scoped-store.ts";
+import { handoffsFor, ledgerFor, storeFor } from "../inbound/scoped-store.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 import type { Replies } from "../outbound/replies.ts";
 import type { Agent } from "./agents.ts";
 import { type ChatChoice, chatSignature, entryFor, openFor, sessionReset, sessionStarted } from "./chat-entry.ts";
+import { runGatewayRequest } from "./gateway-requests.ts";
+import { chatCommands, type ParsedCommand } from "./parse-chat-command.ts";
 import type { Asking, Prompts } from "./prompts.ts";
 import type { QueuedMessage } from "./run-turn.ts";
 
-/** What the desk needs of the chat that it belongs to. */
+/** What the runner needs of its chat. */
 export interface ChatActions {
   readonly gateway: GatewayContext;
   readonly key: string;
   readonly replies: Replies;
   readonly prompts: Prompts;
-  /** A turn runs. */
+  /** True while a turn runs. */
   running(): boolean;
   start(job: QueuedMessage): void;
-  /** After the running turn. */
+  /** Runs the message after the current turn. */
   queue(job: QueuedMessage): void;
   /** Ends the running turn; its answer is not sent. */
   interrupt(): Promise<void>;
-  /** Ends the running turn and drops what waits. */
+  /** Ends the running turn and drops queued messages. */
   stop(row: InboxRow): Promise<void>;
-  /** Nothing else starts while the work changes the session. */
+  /** Starts no turn while `work` changes the session. */
   holding(work: () => Promise<void>): Promise<void>;
   asking(row: InboxRow): Asking;
-  /** Whose turn runs; undefined when none does. */
+  /** Role of the sender whose turn runs; undefined when none runs. */
   runningRole(): Role | undefined;
 }
 
@@ -44,8 +45,8 @@ interface Picker {
   readonly values: readonly string[];
 }
 
-/** Chats have fonts of many widths: columns become `name: words`. */
-function inChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): string {
+/** Chats have no monospaced font: aligned columns become `name: value`. */
+function formatForChat({ text, columns }: Extract<CommandAnswer, { type: "text" }>): string {
   return columns ? text.replaceAll(/(?<=\S) {2,}(?=\S)/g, ": ") : text;
 }
 
@@ -68,7 +69,7 @@ export class ChatCommandRunner {
     return this.#yolo || Object.keys(this.#overrides).length > 0;
   }
 
-  /** False when the button belongs to no list of choices. */
+  /** False when the button is not one of an open list of choices. */
   async picked(row: InboxRow, press: ButtonPress): Promise<boolean> {
     const picked = /^pk:(\w+):(\d+)$/.exec(press.data);
     const picker = picked ? this.#pickers.get(picked[1] ?? "") : undefined;
@@ -80,26 +81,35 @@ export class ChatCommandRunner {
     return true;
   }
 
-  async run(row: InboxRow, parsed: Parsed): Promise<void> {
+  async run(row: InboxRow, parsed: ParsedCommand): Promise<void> {
     const { replies, gateway } = this.#chat;
     const { event } = row;
-    if (parsed.kind === "unknown") {
-      const near = parsed.near.length > 0 ? ` One of: ${parsed.near.map((each) => `/${each}`).join(" ")}.` : "";
-      return replies.reply(row, `There is no command /${parsed.name}.${near} See /help`, "command");
+    if ("unknown" in parsed) {
+      const { candidates } = parsed;
+      const near = candidates.length > 0 ? ` One of: ${candidates.map((each) => `/${each}`).join(" ")}.` : "";
+      return replies.reply(row, `There is no command /${parsed.unknown}.${near} See /help`, "command");
     }
-    const name = parsed.kind === "shared" ? parsed.command.name : parsed.name;
-    if (!mayUse(name, event, gateway.access.section(event.source.platform)))
-      return replies.reply(row, `/${name} is for the people who run this agent.`, "command");
-    if (isForOwner(name, parsed.args) && !gateway.owners.has(event.source))
+    const { command, args } = parsed;
+    if (!mayUse(command.name, event, gateway.access.section(event.source.platform)))
+      return replies.reply(row, `/${command.name} is only for the people who run this agent.`, "command");
+    if (isForOwner(command, args) && !gateway.owners.has(event.source))
       return replies.reply(row, gateway.owners.refusal(event.source), "command");
-    const denied = await this.#deniedByHook(row, name, parsed.args);
+    const denied = await this.#deniedByHook(row, command.name, args);
     if (denied !== undefined) return replies.reply(row, denied, "command");
-    if (parsed.kind === "own") return this.#own(row, parsed);
-    if (parsed.kind === "quick") {
-      const answer = await gateway.opened.runQuickCommand(parsed.command);
-      return replies.reply(row, answer, "command");
-    }
-    return this.#ofAllSurfaces(row, parsed.command, parsed.args);
+    if (command.runInChat) return this.#runInChat(row, command.name, await command.runInChat(args, this.#context(row)));
+    return this.#runInSession(row, command, args);
+  }
+
+  #context({ event }: InboxRow): ChatCommandContext {
+    const { gateway, key } = this.#chat;
+    const { source } = event;
+    return {
+      source,
+      sessionKey: key,
+      isOwner: gateway.owners.has(source),
+      sharesHome: gateway.isOwner(source),
+      hasHomeChannel: gateway.destination(source.platform) !== null,
+    };
   }
 
   async #deniedByHook(row: InboxRow, name: string, args: string): Promise<string | undefined> {
@@ -112,29 +122,30 @@ export class ChatCommandRunner {
     return denied ? (denied.message ?? `/${name} is not allowed here.`) : undefined;
   }
 
-  async #own(row: InboxRow, parsed: Extract<Parsed, { kind: "own" }>): Promise<void> {
-    const { gateway, key, prompts, replies } = this.#chat;
-    const answer = await runOwn(parsed.name, parsed.args, { gateway, row, key, prompts });
+  async #runInChat(row: InboxRow, name: string, given: ChatCommandAnswer): Promise<void> {
+    const { gateway, prompts, replies } = this.#chat;
+    const answer = given.type === "gateway" ? await runGatewayRequest(given.request, { gateway, row, prompts }) : given;
     if (typeof answer === "string") return replies.reply(row, answer, "command");
+    if (answer.type === "text") return replies.reply(row, formatForChat(answer), "command");
     return this.#chat.holding(async () => {
       await this.#chat.interrupt();
-      await this.#answer(row, parsed.name, answer);
+      await this.#answer(row, name, answer);
     });
   }
 
-  async #ofAllSurfaces(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
+  async #runInSession(row: InboxRow, command: SlashCommand, args: string): Promise<void> {
     const { name } = command;
     if (name === "stop") return this.#chat.stop(row);
-    // A guest's words must not go on in a turn with the owner's rights.
-    if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleOf(row) === "guest")
-      return this.#chat.replies.reply(row, "The owner's turn runs: /queue TEXT waits for its end.", "command");
+    // A guest's text must not enter a turn that has the owner's rights.
+    if (name === "steer" && this.#chat.runningRole() === "owner" && this.#chat.gateway.roleFor(row) === "guest")
+      return this.#chat.replies.reply(row, "A turn of the owner is running: /queue TEXT waits for its end.", "command");
     if (name === "new" || name === "resume")
       return this.#chat.holding(async () => {
         if (args !== "" || name === "new") await this.#chat.interrupt();
         await this.#shared(row, command, args);
       });
     if (this.#chat.running() && !command.whileBusy) {
-      const wait = `/${name} has to wait until the running turn is done. /stop ends it.`;
+      const wait = `/${name} has to wait for the end of the running turn. /stop ends it.`;
       return this.#chat.replies.reply(row, wait, "command");
     }
     return this.#shared(row, command, args);
@@ -148,16 +159,15 @@ export class ChatCommandRunner {
     const agent = (running ? gateway.agents.peek(key) : undefined) ?? (await this.#openSomehow(row, entry));
     try {
       const answer = await command.run(args, {
-        // Others' sessions must not be listed, named or resumed.
-        store: gateway.isOwner(row.event.source) ? app.store : scopedStore(app.store, gateway.tenant(row.event.source)),
-        handoffs: app.handoffs,
-        ledger: gateway.isOwner(row.event.source) ? app.ledger : scopedLedger(app, gateway.tenant(row.event.source)),
+        store: storeFor(gateway, row.event.source),
+        ledger: ledgerFor(gateway, row.event.source),
+        handoffs: handoffsFor(gateway, row.event.source),
         opened: agent.opened,
         conversation: agent.opened.conversation,
         source: row.platform,
         human: prompts.human(() => this.#chat.asking(row)),
         busy: running,
-        commands: await chatCommands(gateway),
+        commands: await chatCommands(gateway.opened),
         yolo: this.#yolo,
         setYolo: async (on) => {
           this.#yolo = on;
@@ -176,17 +186,17 @@ export class ChatCommandRunner {
 
   async #answer(row: InboxRow, name: string, answer: Exclude<CommandAnswer, { type: "choose" }>): Promise<void> {
     const { replies } = this.#chat;
-    if (answer.type === "text") return replies.reply(row, inChat(answer), "command");
+    if (answer.type === "text") return replies.reply(row, formatForChat(answer), "command");
     if (answer.type === "quit") return replies.finish(row, "command");
     if (answer.type === "switch") return this.#switch(row, answer);
     if (answer.type === "model") return this.#model(row, answer);
     const job = { row, text: answer.text, tainted: answer.prepared?.untrusted ?? false };
     if (!this.#chat.running()) return this.#chat.start(job);
     this.#chat.queue(job);
-    await replies.say(row, `⏳ Queued by /${name}: it is next after this turn.`, "ack");
+    await replies.say(row, `⏳ Queued by /${name}: next after this turn.`, "ack");
   }
 
-  /** Taken only when a conversation with it could be opened: with a model that does not exist the chat would be dead. */
+  /** Switches only when a conversation with the model opens: a chat with an unknown model could not answer any more. */
   async #model(row: InboxRow, { model, provider }: Extract<CommandAnswer, { type: "model" }>): Promise<void> {
     const { gateway, key, replies } = this.#chat;
     const overrides = { model, ...(provider ? { provider } : {}) };
@@ -194,17 +204,17 @@ export class ChatCommandRunner {
     await gateway.agents.drop(key);
     await this.#open(row, entry, overrides);
     this.#overrides = overrides;
-    return replies.reply(row, `This session goes on with ${model}.`, "command");
+    return replies.reply(row, `This session now uses ${model}.`, "command");
   }
 
-  /** The chat's conversation, which its owner releases. */
+  /** The chat's conversation; the caller releases it. */
   #open(row: InboxRow, entry: SessionEntry, overrides: ChatChoice["overrides"]): Promise<Agent> {
     const { gateway, key, prompts } = this.#chat;
     const chat = { human: prompts.human(() => this.#chat.asking(row)), overrides };
     return gateway.agents.take(key, chatSignature(gateway, entry, chat), () => openFor(gateway, chat, { entry }, row));
   }
 
-  /** The same with the usual model where the chosen one has become impossible: /model and /new are the ways out. */
+  /** Falls back to the default model when the chosen one cannot be opened, so that /model and /new still work. */
   async #openSomehow(row: InboxRow, entry: SessionEntry): Promise<Agent> {
     try {
       return await this.#open(row, entry, this.#overrides);
@@ -214,7 +224,7 @@ export class ChatCommandRunner {
     }
   }
 
-  /** The chat goes on in another session, or in a new one. */
+  /** Moves the chat to another session, or to a new one. */
   async #switch(row: InboxRow, { sessionId, title }: Extract<CommandAnswer, { type: "switch" }>): Promise<void> {
     const { replies, gateway, key } = this.#chat;
     const { index, agents, opened } = gateway;
@@ -234,11 +244,11 @@ export class ChatCommandRunner {
     await sessionReset(gateway, entry, row.event.source);
     if (sessionId === null) await sessionStarted(gateway, entry, row.event.source);
     if (title) await this.#begin(row, entry.session_id, title);
-    const named = title ? `A new session starts here: "${title}".` : "A new session starts here.";
-    return replies.reply(row, sessionId === null ? named : `Back in session ${sessionId}.`, "command");
+    const named = title ? `New session: "${title}".` : "New session.";
+    return replies.reply(row, sessionId === null ? named : `Resumed session ${sessionId}.`, "command");
   }
 
-  /** A session that has its name before its first message. */
+  /** Creates the session before its first message, to give it a title. */
   async #begin(row: InboxRow, id: string, title: string): Promise<void> {
     const { gateway } = this.#chat;
     const { source } = row.event;

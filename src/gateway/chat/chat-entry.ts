@@ -1,21 +1,23 @@
-// Which session a chat's message belongs to, and the conversation that goes with it.
+// Finds the session of a chat message and opens its conversation.
+
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
 import type { Human } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Source } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import { instructionsFor } from "../inbound/incoming.ts";
 import { resetNotice, resetReason } from "../inbound/reset-policy.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 import { isShared, tenantKey } from "../inbound/session-key.ts";
 
-/** Who is asked in the chat, and the model that the chat chose. */
+/** The user to ask in the chat, and the model chosen for it. */
 export interface ChatChoice {
   readonly human: Human;
   readonly overrides: { readonly model?: string | undefined; readonly provider?: string };
 }
 
-/** The conversation's session for this message: the chat's own, or a new one when the policy says so, saved before it ends. */
+/** The session for this message: the chat's current one, or a new one when the reset policy asks for it. */
 export async function entryFor(
   gateway: GatewayContext,
   key: string,
@@ -31,7 +33,7 @@ export async function entryFor(
   if (known.resume_pending) return { entry: known, notice: null, fresh: false };
   const policy = gateway.resetPolicy(source);
   const due = known.suspended ? "suspended" : resetReason(gateway.index.lastActive(known), policy, gateway.now());
-  // A session whose processes still run has not come to its end.
+  // A session with running processes is not reset.
   const reason = due !== null && due !== "suspended" && gateway.processes.alive(key) ? null : due;
   if (!reason) return { entry: known, notice: null, fresh: false };
   const { store, config } = gateway.opened.app;
@@ -47,16 +49,16 @@ export async function entryFor(
   return { entry, notice: tell ? resetNotice(reason, policy) : null, fresh: true };
 }
 
-/** A message is done only when its chat's session is known on disk; trouble there does not hold the answer back. */
+/** Saves the chat's session to disk before its message is finished. A failure is logged and does not delay the answer. */
 export async function indexSaved(gateway: GatewayContext, key: string): Promise<void> {
   try {
     await gateway.index.saved(key);
   } catch (error) {
-    gateway.log("error", `sessions.json was not written: ${error instanceof Error ? error.message : String(error)}`);
+    gateway.log("error", `sessions.json was not written: ${errorMessage(error)}`);
   }
 }
 
-/** Tells hooks that a session begins. */
+/** Runs the hooks for a new session. */
 export async function sessionStarted(gateway: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
   const { session_id, session_key } = entry;
   await gateway.hooks.run("session:start", {
@@ -67,7 +69,7 @@ export async function sessionStarted(gateway: GatewayContext, entry: SessionEntr
   });
 }
 
-/** Tells hooks of every kind that the chat is in another session now. */
+/** Runs the hooks for a chat that has moved to another session. */
 export async function sessionReset(gateway: GatewayContext, entry: SessionEntry, source: Source): Promise<void> {
   const { platform, userId } = source;
   await gateway.hooks.run("session:end", { platform, user_id: userId, session_key: entry.session_key });
@@ -92,7 +94,7 @@ export async function openFor(
   });
 }
 
-/** A conversation in the place of this message: whose memory, which tools, where jobs deliver to. */
+/** The options of a conversation for this message: whose memory, which tools, where jobs deliver to. */
 export function conversationOptionsFor(gateway: GatewayContext, row: InboxRow, human: Human): ConversationOptions {
   const { source, channelPrompt } = row.event;
   const platform = gateway.platform(row.platform);

@@ -1,24 +1,26 @@
-// One session of one chat: messages in order, one turn at a time, and what happens to those that arrive meanwhile.
+// One session of one chat: handles messages in order, one turn at a time, and those that arrive during a turn.
 
-import { parseChatCommand } from "../../commands/chat-commands.ts";
 import { UserError } from "../../core/failure.ts";
 import { type Human, nobody } from "../../core/human.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
-import { mirror } from "../../delivery/mirror.ts";
+import { mirror } from "../../delivery/api/mirror.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
-import { accessOf } from "../inbound/access.ts";
+import { checkAccess } from "../inbound/access.ts";
 import { Album } from "../inbound/album.ts";
 import { dispatchHook } from "../inbound/dispatch-hook.ts";
 import type { LiveReply } from "../outbound/live-reply.ts";
 import { type Change, Replies } from "../outbound/replies.ts";
 import { ChatCommandRunner } from "./chat-command-runner.ts";
 import { ownerAsking } from "./owner-asking.ts";
+import { parseChatCommand } from "./parse-chat-command.ts";
 import { type Asking, Prompts } from "./prompts.ts";
 import { type QueuedMessage, Turn } from "./run-turn.ts";
 
 const ACK_MS = 30_000;
-const CLOSED = "⏹ Not decided: the work was stopped.";
-const RESTARTING = "♻️ Not decided: I am being restarted. I go on afterwards and ask again if it is still needed.";
+const CLOSED = "⏹ Not decided: the turn was stopped.";
+const RESTARTING =
+  "♻️ Not decided: the gateway is restarting. The question is repeated afterwards if it is still needed.";
 
 interface Running {
   readonly job: QueuedMessage;
@@ -31,7 +33,7 @@ interface Running {
   superseded: boolean;
 }
 
-/** The last word about a message that came while a turn ran. */
+/** The last acknowledgement of a message that arrived during a turn. */
 interface Acknowledgement {
   readonly what: string;
   readonly at: number;
@@ -47,15 +49,15 @@ export class ChatSession {
   readonly #album = new Album((row) => this.#take(row));
   readonly #commandRunner: ChatCommandRunner;
   readonly #waiting: QueuedMessage[] = [];
-  /** What was sent here from elsewhere while a turn ran. */
+  /** Messages delivered to this chat by others during a turn. */
   readonly #delivered: { readonly from: string; readonly text: string }[] = [];
   #chain: Promise<void> = Promise.resolve();
   #running: Running | undefined;
   #ack: Acknowledgement | undefined;
-  /** Messages about which it is not decided yet. */
+  /** Number of messages that are being routed. */
   #routing = 0;
   #abandoned = false;
-  /** A command changes the session: nothing else starts until it is done. */
+  /** A command is changing the session: no turn starts until it has finished. */
   #held = false;
 
   constructor(gateway: GatewayContext, key: string) {
@@ -75,7 +77,7 @@ export class ChatSession {
       stop: (row) => this.#stop(row),
       holding: (work) => this.#holding(work),
       asking: (row) => this.#asking(this.#running?.job.row ?? row),
-      runningRole: () => (this.#running ? gateway.roleOf(this.#running.job.row) : undefined),
+      runningRole: () => (this.#running ? gateway.roleFor(this.#running.job.row) : undefined),
     });
   }
 
@@ -84,15 +86,15 @@ export class ChatSession {
   }
 
   /**
-   * Something lives here only: a message that is being looked at, an open question, the chat's choice of a model. An
-   * open conversation asks the person by this object.
+   * This object has state that exists nowhere else: a message in progress, an open question, a chosen model, or an open
+   * conversation that asks the user through it.
    */
   get keeps(): boolean {
     const asks = this.#prompts.open > 0 || this.#gateway.agents.peek(this.key) !== undefined;
     return asks || this.#routing > 0 || this.#album.open || this.#commandRunner.keeps;
   }
 
-  /** In the order of arrival. */
+  /** Handles messages in the order of arrival. */
   receive(row: InboxRow): void {
     if (!this.#album.takes(row)) this.#take(row);
   }
@@ -107,19 +109,19 @@ export class ChatSession {
       });
   }
 
-  /** The person hears of it; what cannot even be noted is left for the next start, and the chat goes on. */
+  /** Reports the failure in the chat. When that cannot be stored either, the message is retried at the next start. */
   async #failed(row: InboxRow, error: unknown): Promise<void> {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorMessage(error);
     const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
     this.#gateway.log("error", `${this.key}: ${why}`);
     try {
       await this.#replies.reply(row, `⚠️ ${why}${hint}`, "failed");
     } catch (failure) {
-      this.#gateway.log("error", `${this.key}: message ${row.id} is left undone: ${String(failure)}`);
+      this.#gateway.log("error", `${this.key}: message ${row.id} stays unfinished: ${String(failure)}`);
     }
   }
 
-  /** Something was sent to this chat from elsewhere: its session learns of it as soon as no turn runs. */
+  /** Adds a message that others delivered to this chat to its session, as soon as no turn runs. */
   mirror(from: string, text: string): Promise<void> {
     this.#delivered.push({ from, text });
     this.#chain = this.#chain.then(async () => {
@@ -133,23 +135,23 @@ export class ChatSession {
     const entry = index.get(this.key);
     if (this.#delivered.length === 0 || !entry) return;
     try {
-      // An open conversation does not read its log again.
+      // An open conversation does not reread its log.
       await agents.drop(this.key);
       for (const { from, text } of this.#delivered.splice(0))
         await mirror(opened.app.store, entry.session_id, from, text);
     } catch (error) {
-      log("warning", `${this.key}: a delivery was not noted: ${error instanceof Error ? error.message : error}`);
+      log("warning", `${this.key}: a delivery was not added to the session: ${errorMessage(error)}`);
     }
   }
 
-  /** The running turn ends here and goes on after the next start. */
+  /** Interrupts the running turn; it resumes after the next start. */
   async abandon(): Promise<void> {
     this.#abandoned = true;
     this.#running?.controller.abort();
     await this.#running?.work;
   }
 
-  /** While the gateway stops: resolves when no turn runs. Nobody can answer any more, so a turn that asks is left. */
+  /** While the gateway stops: resolves when no turn runs. A turn that waits for an answer is abandoned. */
   async settled(): Promise<void> {
     if (this.#prompts.holdTurn) return this.abandon();
     while (this.#running) await this.#running.work;
@@ -161,15 +163,15 @@ export class ChatSession {
     if (row === null) return this.#replies.finish(given, "dropped");
     const { event } = row;
     await this.#gateway.owners.refresh();
-    const access = event.internal ? null : await accessOf(event, this.#gateway.access);
+    const access = event.internal ? null : await checkAccess(event, this.#gateway.access);
     if (access && !access.allowed) return this.#refuse(row, access.offer);
     if (event.edited) return this.#edited(row);
-    // A turn that a crash cut off goes on where it was.
+    // Resumes a turn that a crash interrupted.
     if (row.state === "running") return this.#running ? void this.#waiting.push({ row }) : this.#start({ row });
     if (event.press) return this.#press(row);
-    // A program's text may come from strangers: it orders nothing.
+    // Text of programs may come from strangers: it runs no commands.
     const orders = !event.internal && event.source.chatKind !== "webhook";
-    const command = orders ? await parseChatCommand(this.#gateway, event.text) : null;
+    const command = orders ? await parseChatCommand(this.#gateway.opened, event.text) : null;
     if (command) return this.#commandRunner.run(row, command);
     if (this.#prompts.takesText && !event.internal && event.text !== "" && this.#prompts.text(event.text))
       return this.#replies.finish(row, "answer");
@@ -182,22 +184,22 @@ export class ChatSession {
 
   async #refuse(row: InboxRow, offer: "pair" | "nothing"): Promise<void> {
     const { source } = row.event;
-    this.#gateway.log("info", `a message of ${source.platform} user ${source.userId ?? "?"} was not let in`);
+    this.#gateway.log("info", `a message of ${source.platform} user ${source.userId ?? "?"} was refused`);
     const { press } = row.event;
-    if (press) void this.#gateway.connection(row.platform)?.answerPress?.(press, "This is not yours to decide.");
+    if (press) void this.#gateway.connection(row.platform)?.answerPress?.(press, "Only an owner can decide this.");
     if (offer === "nothing" || !source.userId) return this.#replies.finish(row, "unauthorised");
     const user = { id: source.userId, name: source.userName ?? "" };
     const code = await this.#gateway.opened.pairing.request(source.platform, user).catch((error: unknown) => {
-      this.#gateway.log("warning", `no code can be given: ${error instanceof Error ? error.message : String(error)}`);
+      this.#gateway.log("warning", `no pairing code could be created: ${errorMessage(error)}`);
       return null;
     });
     if (!code) return this.#replies.finish(row, "unauthorised");
     const how = `hermes pairing approve ${source.platform} ${code}`;
-    const text = `I don't know you yet. To let you in, the owner of this agent runs:\n\`${how}\`\nThe code is valid for an hour.`;
+    const text = `You have no access yet. To grant it, the owner of this agent runs:\n\`${how}\`\nThe code is valid for an hour.`;
     return this.#replies.reply(row, text, "unauthorised");
   }
 
-  /** A message that still waits is replaced by its new words; one that is being answered stays as it was. */
+  /** Replaces the text of a message that still waits; a message that is being answered does not change. */
   async #edited(row: InboxRow): Promise<void> {
     const { edits, source, text, attachments } = row.event;
     const at = this.#waiting.findIndex(
@@ -206,9 +208,9 @@ export class ChatSession {
     );
     const old = this.#waiting[at];
     if (!old) return this.#replies.finish(row, "dropped");
-    // New words for an album leave its pictures as they are.
+    // A new caption does not change the pictures of an album.
     const event = { ...old.row.event, text, ...(attachments && !old.row.absorbed ? { attachments } : {}) };
-    // The edit has its end with the message: a crash before that plays both again.
+    // The edit is finished with the message: after a crash both are handled again.
     this.#waiting[at] = { ...old, row: { ...old.row, event }, absorbed: [...(old.absorbed ?? []), row.id] };
   }
 
@@ -248,7 +250,7 @@ export class ChatSession {
       await this.#replies.finish(job.row, "interrupted");
       if (job.absorbed) await this.#gateway.opened.mailbox.finish(job.absorbed, "merged");
     }
-    const waited = dropped.length > 0 ? ` Messages that waited and are dropped: ${dropped.length}.` : "";
+    const waited = dropped.length > 0 ? ` Dropped waiting messages: ${dropped.length}.` : "";
     return this.#replies.reply(row, wasRunning ? `Stopped.${waited}` : "Nothing is running.", "command");
   }
 
@@ -263,20 +265,20 @@ export class ChatSession {
   async #whileBusy(row: InboxRow): Promise<void> {
     const running = this.#running;
     if (!running) return this.#start({ row });
-    // News of the agent's own processes never interrupt it.
+    // Notices of background processes never interrupt a turn.
     if (row.event.internal) return void this.#waiting.push({ row });
     const mode = this.#gateway.opened.app.config.display.busy_input_mode;
     const photo = (row.event.attachments ?? []).length > 0;
     const agent = this.#gateway.agents.peek(this.key);
-    // A guest's words must not go on in a turn with the owner's rights.
-    const { roleOf } = this.#gateway;
-    const steers = mode === "steer" && !photo && roleOf(row) === roleOf(running.job.row);
+    // A guest's text must not enter a turn that has the owner's rights.
+    const { roleFor } = this.#gateway;
+    const steers = mode === "steer" && !photo && roleFor(row) === roleFor(running.job.row);
     if (steers && agent?.opened.conversation.steer(row.event.text)) {
       running.steered.push(row);
-      return this.#acknowledge(row, running, "⏩ Noted: I take it into account at the next step");
+      return this.#acknowledge(row, running, "⏩ Noted: used at the next step");
     }
     this.#waiting.push({ row });
-    if (mode !== "interrupt" || photo) return this.#acknowledge(row, running, "⏳ Queued: it is next");
+    if (mode !== "interrupt" || photo) return this.#acknowledge(row, running, "⏳ Queued: next");
     running.superseded = true;
     running.controller.abort();
     return this.#acknowledge(row, running, "⚡ Interrupting; your message is next");
@@ -291,7 +293,7 @@ export class ChatSession {
       this.#ack = { what, at: now, count: 1, change: await this.#replies.say(row, `${what} (${state}).`, "ack") };
       return;
     }
-    // Soon after the first: the same message says how many.
+    // Edits the recent acknowledgement instead of sending another.
     last.count += 1;
     last.change(`${what} (${last.count} messages, ${state}).`);
   }
@@ -315,7 +317,7 @@ export class ChatSession {
       this.#gateway,
       {
         key: this.key,
-        // Programs cannot be asked.
+        // Programs cannot answer questions.
         human: job.row.event.source.chatKind === "webhook" ? nobody : this.#human(job.row),
         overrides: this.#commandRunner.overrides,
         signal: controller.signal,
@@ -340,25 +342,25 @@ export class ChatSession {
       this.#next();
     };
     (running as { work: Promise<void> }).work = turn.run().then(ended, (error: unknown) => {
-      // Its end could not be stored: the next start goes on with it, and this chat with its next message.
-      this.#gateway.log("error", `${this.key}: a turn is left undone: ${String(error)}`);
+      // The end could not be stored: the turn is retried at the next start, and the chat handles its next message.
+      this.#gateway.log("error", `${this.key}: a turn stays unfinished: ${String(error)}`);
       return ended({ undelivered: false });
     });
   }
 
-  /** Its answer could go nowhere. */
+  /** For a message whose answer cannot be sent anywhere. */
   #drop(row: InboxRow): void {
     this.#replies.finish(row, "dropped").catch((error: unknown) => {
-      this.#gateway.log("error", `${this.key}: message ${row.id} is left undone: ${String(error)}`);
+      this.#gateway.log("error", `${this.key}: message ${row.id} stays unfinished: ${String(error)}`);
     });
   }
 
-  /** The person whose turn it is: a conversation goes on with the next message, in a shared chat with somebody else's. */
+  /** The sender of the running turn; in a shared chat the next message may be from another user. */
   #human(row: InboxRow): Human {
     return this.#prompts.human(() => this.#asking(this.#running?.job.row ?? row));
   }
 
-  /** The person of this chat, as a task beside it asks them. */
+  /** The user of this chat, for questions of a background task. */
   beside(row: InboxRow): Human {
     return this.#prompts.human(() => this.#asking(row), "beside");
   }
@@ -371,7 +373,7 @@ export class ChatSession {
   #asking(row: InboxRow): Asking {
     const { config } = this.#gateway.opened.app;
     const platform = this.#gateway.platform(row.platform);
-    const role = this.#gateway.roleOf(row);
+    const role = this.#gateway.roleFor(row);
     return {
       role,
       ...(role === "guest" ? { owner: ownerAsking(this.#gateway, row) } : {}),

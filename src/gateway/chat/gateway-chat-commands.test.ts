@@ -30,7 +30,7 @@ describe("/model", () => {
     expect(refused).toContain("hermes model list");
     expect(await order(w, "hello")).toBe("You said: hello");
     expect(await order(w, "/model")).toContain("test-model");
-    expect(await order(w, "/model other-model")).toBe("This session goes on with other-model.");
+    expect(await order(w, "/model other-model")).toBe("This session now uses other-model.");
     expect(await order(w, "hello again")).toBe("You said: hello again");
     expect(w.llm.requests.filter(({ tools }) => tools.length > 0).at(-1)?.model).toBe("other-model");
   });
@@ -39,7 +39,7 @@ describe("/model", () => {
 describe("/new", () => {
   it("gives the session its name, before anything is said in it", async () => {
     const w = await environment();
-    expect(await order(w, "/new Harbour plans")).toBe('A new session starts here: "Harbour plans".');
+    expect(await order(w, "/new Harbour plans")).toBe('New session: "Harbour plans".');
     expect(await order(w, "/title")).toBe("Harbour plans");
     expect(await order(w, "hello")).toBe("You said: hello");
     expect(w.llm.requests.find(({ tools }) => tools.length > 0)?.system).toContain("Hermes");
@@ -70,7 +70,7 @@ describe("/help", () => {
       config: 'quick_commands:\n  gpu: { type: alias, target: "/background check it" }\n',
     });
     const lines = (await order(w, "/help")).split("\n");
-    expect(lines).toContain("/approve [all] [session|always]: Allow what waits for approval");
+    expect(lines).toContain("/approve [all] [session|always]: Approve what waits for approval");
     expect(lines).toContain("/gpu: Short for /background check it");
     expect(await order(w, "/status")).toMatch(/^Session: \d/);
   });
@@ -83,9 +83,9 @@ describe("messages to a busy chat", () => {
     const w = await environment({ script, config: "display:\n  busy_input_mode: queue\n" });
     w.telegram.say(1, "first");
     await w.llm.arrived(1);
-    expect(await order(w, "second")).toMatch(/^⏳ Queued: it is next \(\d+ s so far\)/);
+    expect(await order(w, "second")).toMatch(/^⏳ Queued: next \(\d+ s so far\)/);
     w.telegram.say(1, "third");
-    await w.telegram.until(() => /^⏳ Queued: it is next \(2 messages, /.test(texts(w, 1)[0] ?? ""));
-    expect(await order(w, "/stop")).toBe("Stopped. Messages that waited and are dropped: 2.");
+    await w.telegram.until(() => /^⏳ Queued: next \(2 messages, /.test(texts(w, 1)[0] ?? ""));
+    expect(await order(w, "/stop")).toBe("Stopped. Dropped waiting messages: 2.");
   });
 });

@@ -44,7 +44,7 @@ describe("/cron", () => {
     expect(texts(w, 1)[1]).toContain("nothing-like-it");
     w.telegram.say(1, "/cron constructor plants");
     await answered(w, 1, 3);
-    expect(texts(w, 1)[2]).toMatch(/^Say \/cron list/);
+    expect(texts(w, 1)[2]).toMatch(/^Usage: \/cron list/);
   });
 });
 
@@ -169,7 +169,7 @@ describe("a turn that a restart cut off", () => {
     await w.gateway.stop(50);
     await w.restart();
     await w.telegram.until(() => texts(w, 1).includes("finished"));
-    expect(texts(w, 1)).toEqual(["♻️ I was restarted while I worked on this; I go on now.", "finished"]);
+    expect(texts(w, 1)).toEqual(["♻️ The gateway restarted; continuing.", "finished"]);
   });
 });
 

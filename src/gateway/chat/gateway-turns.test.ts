@@ -73,7 +73,7 @@ describe("while a turn runs", () => {
     w.telegram.press(1, question, deny);
     await w.telegram.until(() => texts(w, 1).includes("finished"));
     await w.telegram.until(() => w.telegram.fromBot(1).some((message) => message.text.includes("❌ Deny")));
-    expect(w.telegram.answers).toEqual(["This is not yours to decide.", "deny"]);
+    expect(w.telegram.answers).toEqual(["Only an owner can decide this.", "deny"]);
   });
 });
 
@@ -181,7 +181,7 @@ export const handle = (event, { iteration, tool_names }) =>
     w.telegram.say(1, "wait");
     await w.telegram.until(() => texts(w, 1).includes("done"));
     expect(texts(w, 1).some((shown) => /^⏳ Still working \(1 s, step 2, at terminal\)/.test(shown))).toBe(true);
-    expect(texts(w, 1).some((shown) => shown.startsWith("⚠️ Nothing has happened for 2 s"))).toBe(true);
+    expect(texts(w, 1).some((shown) => shown.startsWith("⚠️ No progress for 2 s"))).toBe(true);
     expect(readFileSync(join(w.home.path, "hooks", "steps", "log"), "utf8")).toBe("agent:step 1 terminal");
   });
 

@@ -28,7 +28,7 @@ it("goes on in the home channel with everything that was said", async () => {
     env: { TELEGRAM_ALLOWED_USERS: "1", TELEGRAM_HOME_CHANNEL: "1" },
   });
   const terminal = await talkInTerminal(w);
-  expect(await terminal.handoff("telegram")).toContain("goes on in the home channel of telegram");
+  expect(await terminal.handoff("telegram")).toContain("continues in the home channel of telegram");
   await terminal.close();
   await answered(w, 1);
   expect(texts(w, 1)).toEqual(["I know 417."]);

@@ -1,4 +1,4 @@
-// Sessions that move from the terminal to a chat: asked for in the store, taken here, gone on with in the home channel.
+// Handoffs: claims sessions that the terminal handed over and continues them in a home channel.
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,17 +6,18 @@ import type { DeliveryTarget } from "../../core/job.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { ChatKind, Source } from "../../core/platform.ts";
 import type { SessionRow } from "../../core/session.ts";
-import { entryOfChat } from "../../delivery/mirror.ts";
+import { findChatEntry } from "../../delivery/api/mirror.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 import { sessionKey } from "../inbound/session-key.ts";
 
-/** Looking reads every session, so it is done rarely, and only when the store has changed at all. */
-const LOOK_MS = 5_000;
+/** A check reads every session, so it runs rarely, and only after the store has changed. */
+const CHECK_MS = 5_000;
 const RECENT = 500;
 
 const GREETING =
-  "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and go on from here.]";
+  "[This conversation was just moved here from the terminal. Say in one or two sentences where it stands, and continue.]";
 
 export interface HandoffParts {
   gateway(): GatewayContext;
@@ -25,7 +26,7 @@ export interface HandoffParts {
   receive(row: InboxRow): void;
 }
 
-function sourceOf(entry: SessionEntry): Source {
+function readSource(entry: SessionEntry): Source {
   const { origin, platform } = entry;
   const text = (name: string) => (origin[name] ? String(origin[name]) : undefined);
   const threadId = text("thread_id");
@@ -54,20 +55,20 @@ export class Handoffs {
 
   start(): void {
     void this.#release();
-    this.#timer = setInterval(() => void this.look(), LOOK_MS);
+    this.#timer = setInterval(() => void this.look(), CHECK_MS);
     this.#timer.unref();
   }
 
-  /** What a gateway had begun to take when it died could never be asked for again. */
+  /** Fails handoffs that a gateway claimed before it crashed, so that they can be requested again. */
   async #release(): Promise<void> {
     const { opened, log } = this.#parts.gateway();
     const { store, handoffs } = opened.app;
     try {
       for (const session of await store.listSessions({ limit: RECENT }))
         if (session.handoff_state === "running")
-          await handoffs.failHandoff(session.id, "the gateway ended while it took the session; ask again");
+          await handoffs.failHandoff(session.id, "the gateway ended during the handoff; try again");
     } catch (error) {
-      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+      log("warning", `handoffs could not be checked: ${errorMessage(error)}`);
     }
   }
 
@@ -86,7 +87,7 @@ export class Handoffs {
     return changed;
   }
 
-  /** Takes what is asked for; each is taken by one gateway only. */
+  /** Claims pending handoffs; each is claimed by one gateway only. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -100,28 +101,28 @@ export class Handoffs {
           await this.#move(session);
           await handoffs.completeHandoff(session.id);
         } catch (error) {
-          await handoffs.failHandoff(session.id, error instanceof Error ? error.message : String(error));
+          await handoffs.failHandoff(session.id, errorMessage(error));
         }
       }
     } catch (error) {
-      log("warning", `handoffs could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+      log("warning", `handoffs could not be checked: ${errorMessage(error)}`);
     } finally {
       this.#looking = false;
     }
   }
 
-  /** The home channel's chat: as it is known, or a private chat of Telegram, whose number is the person's. */
+  /** The home channel's chat: the known one, or a private chat of Telegram, whose id is the user's id. */
   #place(platform: string): Source {
     const problem = this.#parts.problem(platform);
     if (problem !== undefined) throw new Error(problem);
     const home = this.#parts.home(platform);
-    if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should have it`);
-    const known = entryOfChat(this.#parts.gateway().index.entries(), home);
-    if (known) return sourceOf(known);
+    if (!home) throw new Error(`${platform} has no home channel: send /sethome in the chat that should become it`);
+    const known = findChatEntry(this.#parts.gateway().index.entries(), home);
+    if (known) return readSource(known);
     const { chatId, threadId } = home;
     if (platform === "telegram" && /^\d+$/.test(chatId))
       return { platform, chatId, chatKind: "dm", userId: chatId, ...(threadId ? { threadId } : {}) };
-    throw new Error(`nobody has written in the home channel of ${platform} yet: send a message there first`);
+    throw new Error(`the home channel of ${platform} has no messages yet: send one there first`);
   }
 
   async #move(session: SessionRow): Promise<void> {

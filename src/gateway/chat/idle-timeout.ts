@@ -1,6 +1,6 @@
-// A limit on silence: a turn that shows no sign of life is ended.
+// Ends a turn that produces no events for too long.
 
-/** `signal` fires when nothing was heard for so long. 0 means no limit. */
+/** `signal` fires after `ms` without `reset`. 0 means no limit. */
 export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout | undefined;
@@ -13,7 +13,7 @@ export class IdleTimeout {
     return this.#controller.signal;
   }
 
-  /** A sign of life; called for every piece of an answer. */
+  /** Called for every event of the turn. */
   reset(): void {
     this.#timer?.refresh();
   }

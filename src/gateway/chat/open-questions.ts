@@ -1,7 +1,7 @@
-// The open questions of all chats: an owner answers those of guests from another chat, and nobody else's press counts.
+// The open questions of all chats: an owner can answer those of guests from another chat.
 import type { ApprovalChoice } from "../../core/human.ts";
 
-/** Who presses a button or sends a command about a question. */
+/** The user who answers a question. */
 export interface Answerer {
   readonly owner: boolean;
 }
@@ -21,7 +21,7 @@ interface Open {
 
 export class OpenQuestions {
   readonly #open = new Map<string, Open>();
-  /** Where an owner sees the question, by its id. */
+  /** The chat in which an owner sees the question, by question id. */
   readonly #places = new Map<string, string>();
 
   add(id: string, question: Open): void {
@@ -37,7 +37,7 @@ export class OpenQuestions {
     this.#places.delete(id);
   }
 
-  /** A button of another chat's question: what to tell the presser; null when no such question is open. */
+  /** A button of another chat's question: the text to show to the user; null when no such question is open. */
   press(data: string, by: Answerer): string | null {
     const id = /^(?:ea:\w+:(\w+)|cl:(\w+):\w+)$/.exec(data);
     const question = this.#open.get(id?.[1] ?? id?.[2] ?? "");
@@ -45,7 +45,7 @@ export class OpenQuestions {
     return question.kind === "clarify" ? NOT_YOURS_TO_ANSWER : question.prompts.press(data, by);
   }
 
-  /** An owner's word about the approvals that are shown in a place, or about the one with that id; how many it met. */
+  /** Answers the approvals shown in a chat, or the one with that id. Returns how many were answered. */
   decide(
     choice: ApprovalChoice,
     which: { readonly id?: string | undefined; readonly place: string; readonly all: boolean },

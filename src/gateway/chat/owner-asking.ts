@@ -1,4 +1,4 @@
-// How an owner is asked about a guest's turn, in the first of the owner's places that takes the question.
+// Asks an owner about a guest's turn, in the first of the owner's chats that can be reached.
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Source } from "../../core/platform.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
@@ -9,8 +9,8 @@ import type { OwnerAsking } from "./prompts.ts";
 
 const MOST = 60;
 
-/** Who asks, and where; names are what people call themselves, so ids stand beside them. */
-function guestOf({ platform, userId, userName, chatKind, chatId, chatName }: Source): string {
+/** Who asks, and where. With ids, because users choose their names themselves. */
+function describeGuest({ platform, userId, userName, chatKind, chatId, chatName }: Source): string {
   const name = userName ? `${visibleLine(userName, MOST)} ` : "";
   const chat = chatName ? `${visibleLine(chatName, MOST)} (${chatId})` : chatId;
   return `${name}(${platform} ${userId ?? "without id"}) ${chatKind === "dm" ? "in a private chat" : `in ${chat}`}`;
@@ -23,7 +23,7 @@ export function placeName(platform: string, chatId: string): string {
 export function ownerAsking(gatewayContext: GatewayContext, row: InboxRow): OwnerAsking {
   const { source } = row.event;
   return {
-    guest: guestOf(source),
+    guest: describeGuest(source),
     show: async (make) => {
       const noOwner = "this agent has no owner yet (gateway.owners)";
       if (gatewayContext.owners.all().length === 0) return { problem: noOwner };

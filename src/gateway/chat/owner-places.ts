@@ -1,4 +1,4 @@
-// Where owners are reached: their private chats, then the home channel of their platform; the guest's platform first.
+// The chats of owners: their private chats, then the home channel of their platform; the guest's platform first.
 import type { Destination, Platform, Source } from "../../core/platform.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 
@@ -7,7 +7,7 @@ export interface OwnerPlace {
   readonly to: Destination;
 }
 
-/** The private chat in which this user wrote last. */
+/** The private chat in which this user was last active. */
 function privateChat(gateway: GatewayContext, platform: string, userId: string): Destination | undefined {
   let newest: { readonly at: number; readonly to: Destination } | undefined;
   for (const entry of gateway.index.entries()) {
@@ -18,7 +18,7 @@ function privateChat(gateway: GatewayContext, platform: string, userId: string):
     if (!newest || at > newest.at) newest = { at, to: { chatId: String(origin.chat_id), ...thread } };
   }
   if (newest) return newest.to;
-  // There the private chat has the user's own number, or address.
+  // On these platforms the id of a private chat is the id of the user.
   const sameId = (platform === "telegram" && /^\d+$/.test(userId)) || platform === "email";
   return sameId ? { chatId: userId } : undefined;
 }

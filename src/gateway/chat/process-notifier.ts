@@ -1,26 +1,26 @@
-// News of background processes: the chat that started one is told, and its agent goes on with the result.
+// Reports background processes to the chat that started them; its agent continues with the result.
 import { randomUUID } from "node:crypto";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { InboundEvent } from "../../core/platform.ts";
+import type { ProcessNotice } from "../../core/process-notice.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
-import type { ProcessNotice } from "../../tools/terminal/workspaces.ts";
 import type { GatewayContext, ProcessStarters } from "../control/gateway-context.ts";
 import { sessionKey } from "../inbound/session-key.ts";
 import { Replies } from "../outbound/replies.ts";
 
 const MOST = 2_000;
 
-/** Whether the person hears of it, by `display.background_process_notifications`. */
-function isWorthALine(mode: string, notice: ProcessNotice): boolean {
+/** By `display.background_process_notifications`. */
+function shouldNotify(mode: string, notice: ProcessNotice): boolean {
   if (mode === "all") return true;
   if (mode === "result") return notice.kind === "completed";
   return mode === "error" && notice.failed;
 }
 
-/** Of the message that started something: only what is needed to reach its chat. There are many of them. */
+/** What is needed to reach the chat of the message that started a process. */
 type Starter = Pick<InboxRow, "platform"> & Pick<InboundEvent, "account" | "source" | "deliverTo">;
 
-/** Processes end with the program, so it is enough to remember here who started them. */
+/** In memory only: background processes end with the gateway. */
 export class ProcessNotifier implements ProcessStarters {
   readonly #gateway: () => GatewayContext;
   readonly #receive: (row: InboxRow) => void;
@@ -58,7 +58,7 @@ export class ProcessNotifier implements ProcessStarters {
       at: gateway.now(),
     };
     const rows = await mailbox.accept(platform, [event]);
-    if (isWorthALine(app.config.display.background_process_notifications, notice))
+    if (shouldNotify(app.config.display.background_process_notifications, notice))
       for (const each of rows) await new Replies(gateway).say(each, `🔔 ${notice.line}`, "process");
     for (const each of rows) this.#receive(each);
   }

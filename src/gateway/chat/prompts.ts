@@ -1,4 +1,4 @@
-// Questions to a person in a chat: approvals and clarifications, answered by button, command or plain text, with a time-out.
+// Questions to the user of a chat: approvals and clarifications, answered by button, command or text, with a time-out.
 import { randomBytes } from "node:crypto";
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, ClarifyRequest, Human } from "../../core/human.ts";
 import type { Button } from "../../core/platform.ts";
@@ -10,35 +10,35 @@ import { type Answerer, NOT_YOURS_TO_ANSWER, type OpenQuestions } from "./open-q
 type Buttons = readonly (readonly Button[])[];
 type Change = (text: string) => void;
 
-/** What a place for questions can do. */
+/** What the chat of a question supports. */
 export interface QuestionPlace {
   readonly buttons: boolean;
-  /** Longest message there; 0 for no limit. */
+  /** Longest message; 0 for no limit. */
   readonly maxLength: number;
 }
 
-/** How the owner is asked about a guest's turn. */
+/** Asks an owner about a guest's turn. */
 export interface OwnerAsking {
-  /** Who asks, and where: for the owner. */
+  /** Who asks, and where; shown to the owner. */
   readonly guest: string;
-  /** Shows the question to an owner; the reason, as part of a sentence, when none can be reached. */
+  /** Shows the question to an owner. `problem`, a part of a sentence, when none can be reached. */
   show(
     make: (place: QuestionPlace) => { readonly question: QuestionText; readonly buttons: Buttons },
   ): Promise<{ readonly change: Change; readonly place: string } | { readonly problem: string }>;
 }
 
 export interface Asking extends QuestionPlace {
-  /** Shows a question in the chat; answers with a way to change it afterwards. */
+  /** Shows a question in the chat. Returns a function that replaces its text. */
   show(question: QuestionText, buttons: Buttons): Promise<Change>;
   readonly approvalMs: number;
   readonly clarifyMs: number;
-  /** Whose turn it is. */
+  /** Role of the sender of the turn. */
   readonly role: Role;
-  /** For a guest's turn: approvals are the owner's. */
+  /** Set for a guest's turn: an owner has to approve. */
   readonly owner?: OwnerAsking | undefined;
-  /** Under a question that ends unanswered because the work that asked it was ended. */
+  /** The text below a question that was closed because its turn ended. */
   closed(): string;
-  /** Work stands still or goes on: the typing sign follows. */
+  /** Called when the turn starts and stops waiting; controls the typing indicator. */
   waiting(on: boolean): void;
 }
 
@@ -46,7 +46,7 @@ interface Question {
   readonly id: string;
   readonly kind: "approval" | "clarify";
   readonly choices: readonly string[];
-  /** Of the chat's turn, or of a task beside it. */
+  /** Asked by the chat's turn, or by a background task. */
   readonly of: "turn" | "beside";
   resolve(answer: string | null): void;
 }
@@ -58,11 +58,11 @@ interface Asker {
 
 interface Asked extends Pick<Question, "id" | "kind" | "choices"> {
   readonly question: QuestionText;
-  /** How to answer, where that must be said. */
+  /** How to answer; empty where buttons show it. */
   readonly hint: string;
   readonly buttons: Buttons;
   readonly waitMs: number;
-  /** What stands below the question afterwards; null when nobody answered in time. */
+  /** The text below the answered question; `answer` is null after a time-out. */
   end(answer: string | null): string;
 }
 
@@ -83,7 +83,7 @@ function newId(): string {
   return randomBytes(4).toString("hex");
 }
 
-/** Somebody ended the work, as opposed to a limit that ran out. */
+/** True when the turn was stopped; false for a time-out. */
 function wasEnded(signal: AbortSignal): boolean {
   return signal.aborted && !(signal.reason instanceof Error && signal.reason.name === "TimeoutError");
 }
@@ -93,7 +93,7 @@ export class Prompts {
   readonly #questions: Question[] = [];
   readonly #open: OpenQuestions | undefined;
 
-  /** `open` knows the questions of all chats: owners answer those of guests from elsewhere. */
+  /** `open` collects the questions of all chats, so that owners can answer those of guests from another chat. */
   constructor(open?: OpenQuestions) {
     this.#open = open;
   }
@@ -102,7 +102,7 @@ export class Prompts {
     return this.#questions.length;
   }
 
-  /** The chat's turn cannot go on without the person. */
+  /** The chat's turn waits for an answer. */
   get holdTurn(): boolean {
     return this.#questions.some(({ of }) => of === "turn");
   }
@@ -112,12 +112,12 @@ export class Prompts {
     return this.#questions.some((question) => question.kind === "clarify");
   }
 
-  /** Something waits for an owner's word. */
+  /** Number of open approvals. */
   get approvals(): number {
     return this.#questions.filter(({ kind }) => kind === "approval").length;
   }
 
-  /** A pressed button: what to tell the presser, or null when the question is gone. Approvals are for owners only. */
+  /** A pressed button: the text to show to the user, or null when the question is closed. Only owners may approve. */
   press(data: string, by: Answerer): string | null {
     const approval = /^ea:(once|session|always|deny):(\w+)$/.exec(data);
     if (approval) {
@@ -179,7 +179,7 @@ export class Prompts {
     });
   }
 
-  /** Null when nobody answers in time. Rejects when it cannot be shown; then it is no longer open either. */
+  /** Null after a time-out. Rejects when the question cannot be shown; it is closed then. */
   async #ask({ asking, of }: Asker, asked: Asked, signal: AbortSignal): Promise<string | null> {
     const answered = this.#wait(asked, of, signal);
     asking.waiting(true);
@@ -196,7 +196,7 @@ export class Prompts {
     }
   }
 
-  /** The question as a place can show it; `guest` names who asks, for an owner elsewhere. */
+  /** The question in the form that the chat supports; `guest` names the guest when an owner is asked. */
   #approval(id: string, request: ApprovalRequest, place: QuestionPlace, guest?: string) {
     const { choices } = request;
     const question = approvalText(request, place.maxLength, guest);
@@ -220,7 +220,7 @@ export class Prompts {
     return choice === null ? { choice: "deny", unattended: true } : { choice };
   }
 
-  /** A guest's question goes to an owner; the guest is told so, and how it ended. */
+  /** Asks an owner about a guest's turn, and tells the guest that and the outcome. */
   async #askOwner({ asking, of }: Asker, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
     const id = newId();
     const { owner, approvalMs: waitMs } = asking;
@@ -268,10 +268,10 @@ export class Prompts {
     return this.#ask(asker, asked, signal);
   }
 
-  /** The person in this chat, as tools see them. */
+  /** The user of this chat, for tools. */
   human(asking: () => Asking, of: Question["of"] = "turn"): Human {
     return {
-      // Asked at each use: a shared chat goes on with somebody else's turn.
+      // Read at each use: in a shared chat the next turn may be another user's.
       get guest() {
         return asking().role === "guest";
       },
@@ -279,7 +279,7 @@ export class Prompts {
       surface: "gateway",
       approve: (request, signal) => this.#approve({ asking: asking(), of }, request, signal),
       clarify: (request, signal) => this.#clarify({ asking: asking(), of }, request, signal),
-      // A chat is no place for passwords: they would stay in its history.
+      // Chats do not ask for passwords: these would stay in the history.
       secret: async () => null,
     };
   }

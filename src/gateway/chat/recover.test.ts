@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { closeGateways, environment, type Script, texts } from "../../../test/kit/gateway-fixture.ts";
 import { text } from "../../../test/servers/fake-llm.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
-import { mirror } from "../../delivery/mirror.ts";
+import { mirror } from "../../delivery/api/mirror.ts";
 import { recover } from "./recover.ts";
 
 afterEach(closeGateways);

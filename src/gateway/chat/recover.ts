@@ -1,19 +1,19 @@
-// After a crash: did the turn of this message get as far as an answer, or at least as far as the log?
+// After a crash: finds out how far the turn of a message got.
 
 import type { InboxRow, Mailbox } from "../../core/mailbox.ts";
 import { type Content, textOf } from "../../core/message.ts";
 import type { MessageRow, SessionIndex, SessionLog } from "../../core/session.ts";
-import { isMirrored } from "../../delivery/mirror.ts";
+import { isMirrored } from "../../delivery/api/mirror.ts";
 
 export type Recovered =
-  /** The answer was stored before the crash; it only has to be sent. */
+  /** The answer was stored before the crash and has to be sent. */
   | { readonly state: "answered"; readonly text: string; readonly sessionId: string }
   /** The message is in the log, the answer is not. */
   | { readonly state: "begun"; readonly sessionId: string }
-  /** Nothing happened yet. */
+  /** Neither is stored. */
   | { readonly state: "new" };
 
-/** Half an answer is kept with the reason why it ended. */
+/** A partial answer is stored with the reason for its end. */
 const CUT_OFF = ["interrupted", "error", "incomplete"];
 
 function isFinal(row: MessageRow | undefined): boolean {
@@ -37,13 +37,13 @@ export async function recover(store: SessionLog & SessionIndex, row: InboxRow): 
   return { state: "answered", text, sessionId: tip };
 }
 
-/** The message that showed the growing answer before a crash; `key` is the prefix of what the turn shows. */
+/** The id of the message that showed the partial answer before a crash; `key` is the key prefix of the turn's messages. */
 export async function streamed(mailbox: Mailbox, key: string): Promise<string | null> {
   const [shown, interim] = await Promise.all([
     mailbox.findOutgoing(`${key}:stream0`),
     mailbox.findOutgoing(`${key}:m0:0`),
   ]);
-  // Words between tool calls took it, and stay.
+  // A text between tool calls took this message over.
   return interim === null && shown?.state === "sent" ? shown.messageId : null;
 }
 

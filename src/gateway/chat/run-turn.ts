@@ -1,4 +1,4 @@
-// One turn of one chat: the session, the conversation, what is shown meanwhile, and the answer into the outbox.
+// One turn of one chat: opens the session, runs the conversation, shows progress and puts the answer into the outbox.
 import { join } from "node:path";
 import type { OpenedConversation } from "../../core/conversation.ts";
 import type { AgentEvent } from "../../core/event.ts";
@@ -7,11 +7,12 @@ import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
 import { type AssistantMessage, textOf } from "../../core/message.ts";
 import type { Destination, Platform } from "../../core/platform.ts";
 import { joinSignals } from "../../lib/async/joined-signal.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { HookContext } from "../control/hooks.ts";
-import { contentOf, readIncoming } from "../inbound/incoming.ts";
+import { buildContent, readIncoming } from "../inbound/incoming.ts";
 import { isShared } from "../inbound/session-key.ts";
-import { type AnswerPlace, outgoingAnswer, outgoingText, textOfEnd } from "../outbound/answer.ts";
+import { type AnswerPlace, formatEnd, outgoingAnswer, outgoingText } from "../outbound/answer.ts";
 import { LiveReply } from "../outbound/live-reply.ts";
 import { withoutProtected } from "../outbound/media.ts";
 import { Replies } from "../outbound/replies.ts";
@@ -25,27 +26,27 @@ import { RESUME_NOTE, recover, streamed } from "./recover.ts";
 import { StillWorking } from "./still-working.ts";
 
 const DELETE_MS = 10_000;
-/** Chats are edited far less often than models speak. */
+/** Models send deltas far more often than a chat message can be edited. */
 const DELTA_MS = 200;
 const RESTART_NOTE_MS = 5_000;
 
 export interface QueuedMessage {
   readonly row: InboxRow;
-  /** Text in place of the event's own: from a command such as /queue. */
+  /** Replaces the event's text; set by commands such as /queue. */
   readonly text?: string | undefined;
   readonly tainted?: boolean | undefined;
-  /** Inbox rows of edits that this message took in; they end with it. */
+  /** Inbox rows of edits of this message; finished together with it. */
   readonly absorbed?: readonly number[] | undefined;
 }
 
 export interface TurnChat extends ChatChoice {
   readonly key: string;
   readonly signal: AbortSignal;
-  /** A newer message took this turn's place: its answer is not sent. */
+  /** A newer message replaced this turn: its answer is not sent. */
   superseded(): boolean;
-  /** The gateway stops: the turn is left as it is and goes on after the start. */
+  /** The gateway stops: the turn resumes after the next start. */
   abandoned(): boolean;
-  /** Messages that were given to the running turn; they end with it. */
+  /** Messages that steer the running turn; finished together with it. */
   steered(): readonly InboxRow[];
   onTool(name: string): void;
   onLive(live: LiveReply): void;
@@ -57,7 +58,7 @@ interface ModelInput {
 }
 
 export interface TurnResult {
-  /** Guidance that found no tool result to land on: its messages need a turn of their own. */
+  /** The turn ended before its steering messages reached the model: they need a turn themselves. */
   readonly undelivered: boolean;
 }
 
@@ -70,9 +71,9 @@ export class Turn {
   #interim = 0;
   #live: LiveReply | undefined;
   #agent: Agent | undefined;
-  /** How many messages the session has in the store; undefined after a compaction. */
+  /** Number of stored messages of the session; undefined after a compaction. */
   #messages: number | undefined;
-  /** What the person is told before the answer. */
+  /** Texts for the user, sent before the answer. */
   readonly #notices: string[] = [];
   #freshlyReset = false;
   #restartNote: NodeJS.Timeout | undefined;
@@ -95,7 +96,7 @@ export class Turn {
   }
 
   #isProtected(path: string): Promise<boolean> {
-    return this.#gateway.opened.isProtected(path, this.#gateway.roleOf(this.#job.row));
+    return this.#gateway.opened.isProtected(path, this.#gateway.roleFor(this.#job.row));
   }
 
   get #key(): string {
@@ -110,7 +111,7 @@ export class Turn {
       platform: this.#platform,
       to: this.#to,
       key: this.#key,
-      // In a private chat a quote of the only other person is noise.
+      // A private chat needs no quote of the question.
       ...(event.source.chatKind === "dm" || event.messageId.includes(":") ? {} : { replyTo: event.messageId }),
       replyMode: mode,
       ...(typeof section.reply_prefix === "string" ? { prefix: section.reply_prefix } : {}),
@@ -118,14 +119,14 @@ export class Turn {
     };
   }
 
-  /** Never throws: whatever goes wrong is an answer. */
+  /** Never rejects: a failure becomes the answer. */
   async run(): Promise<TurnResult> {
     try {
       return await this.#run();
     } catch (error) {
       const gateway = this.#gateway;
       const hint = error instanceof UserError && error.hint ? `\n${error.hint}` : "";
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorMessage(error);
       gateway.log("error", `turn of ${this.#chat.key} failed: ${why}`);
       await this.#finish("failed", outgoingText(`⚠️ ${why}${hint}`, this.#place()));
       return { undelivered: false };
@@ -148,24 +149,24 @@ export class Turn {
       );
       return { undelivered: false };
     }
-    // Where the answer is about to come there is nothing to explain.
+    // Only when the answer takes longer.
     if (row.state === "running") this.#restartNote = setTimeout(() => this.#tellRestart(), RESTART_NOTE_MS).unref();
     if (found.state === "begun") await this.#restoreEntry(found.sessionId);
     const opened = await this.#open();
     const { sessionId } = opened.conversation;
     const { app, mailbox } = this.#gateway.opened;
     this.#messages ??= await app.store.messageCount(sessionId);
-    // Noted while the message is read and stored. Where a crash comes between, the message stands in the log twice.
+    // Stored while the message is read. After a crash in between, the message is in the log twice.
     const begun = mailbox.begin([row.id], { sessionId, logAfter: this.#messages });
-    // Met by the conversation, which waits for it.
+    // The conversation waits for it and handles the failure.
     begun.catch(() => undefined);
     return this.#converse(opened, await this.#input(opened, found.state === "begun"), begun);
   }
 
-  /** A restart cut this turn off, and its answer takes time: said once, however often it happens. */
+  /** Tells the user once that a restart interrupted this turn. */
   #tellRestart(): void {
     if (this.#gateway.access.section(this.#platform.name).gateway_restart_notification === false) return;
-    const text = "♻️ I was restarted while I worked on this; I go on now.";
+    const text = "♻️ The gateway restarted; continuing.";
     void new Replies(this.#gateway).say(this.#job.row, text, "restarted");
   }
 
@@ -220,7 +221,7 @@ export class Turn {
       signal: this.#chat.signal,
     });
     this.#notices.push(...read.notices);
-    const context = this.#freshlyReset ? `[A new session began here by itself.]\n\n${read.text}` : read.text;
+    const context = this.#freshlyReset ? `[A new session was started automatically.]\n\n${read.text}` : read.text;
     return { text: again ? `${RESUME_NOTE}\n\n${context}` : context, pictures: read.pictures };
   }
 
@@ -228,7 +229,7 @@ export class Turn {
     const gateway = this.#gateway;
     const { row } = this.#job;
     const { source } = row.event;
-    // The sender of a webhook is known, but its text is often a stranger's.
+    // The sender of a webhook is known, but its text may be from a stranger.
     const tainted = this.#job.tainted === true || source.chatKind === "webhook";
     const live = new LiveReply({
       mailbox: gateway.opened.mailbox,
@@ -251,7 +252,7 @@ export class Turn {
     const { signal, release } = joinSignals([this.#chat.signal, watch.signal]);
     let ended: Extract<AgentEvent, { type: "ended" }> | undefined;
     try {
-      const content = contentOf(input.text, input.pictures);
+      const content = buildContent(input.text, input.pictures);
       for await (const event of opened.conversation.send(content, {
         signal,
         tainted,
@@ -287,7 +288,7 @@ export class Turn {
     });
   }
 
-  /** One round of the model: hooks hear which tools it wants. */
+  /** Runs the hooks for one model call with tool calls. */
   async #step(message: AssistantMessage, about: HookContext, notes: StillWorking): Promise<void> {
     const names = (message.tool_calls ?? []).map((call) => call.function.name);
     if (names.length === 0) return;
@@ -313,8 +314,8 @@ export class Turn {
       index.touch(this.#chat.key, { last_prompt_tokens: event.contextTokens });
     } else if (event.type === "message" && event.message.role === "assistant" && event.message.tool_calls?.length) {
       const text = textOf(event.message.content ?? "").trim();
-      const unheard = this.#job.row.event.deliverTo === null;
-      if (text === "" || unheard || !opened.app.config.display.interim_assistant_messages) return;
+      const isSilent = this.#job.row.event.deliverTo === null;
+      if (text === "" || isSilent || !opened.app.config.display.interim_assistant_messages) return;
       const place = this.#place({ key: `${this.#key}:m${this.#interim}`, streamId: await live.takeStream() });
       this.#interim += 1;
       const rows = await opened.mailbox.enqueue(outgoingText(text, place));
@@ -323,8 +324,8 @@ export class Turn {
     }
   }
 
-  /** The answer with what the configuration wants around it. */
-  #dressed(text: string, opened: OpenedConversation): string {
+  /** The answer with reasoning and footer, as configured. */
+  #withExtras(text: string, opened: OpenedConversation): string {
     const { config, home } = this.#gateway.opened.app;
     const { name } = this.#platform;
     const facts = { opened, contextTokens: this.#contextTokens, cwd: config.terminal.cwd || home.cwd };
@@ -354,12 +355,12 @@ export class Turn {
     const streamId =
       (await live.takeFinal()) ??
       (row.state === "running" ? await streamed(this.#gateway.opened.mailbox, this.#key) : null);
-    const text = await withoutProtected(textOfEnd(ended), (path) => this.#isProtected(path));
+    const text = await withoutProtected(formatEnd(ended), (path) => this.#isProtected(path));
     const place = this.#place({ streamId });
     const spoken = failed ? [] : await spokenAnswer(this.#gateway, row, text, place);
     await this.#finish(
       failed ? "failed" : "answered",
-      [...spoken, ...outgoingAnswer(failed ? text : this.#dressed(text, opened), place)],
+      [...spoken, ...outgoingAnswer(failed ? text : this.#withExtras(text, opened), place)],
       ended.undelivered === undefined,
     );
     void connection?.react?.(this.#to, row.event.messageId, failed ? "failed" : "done");

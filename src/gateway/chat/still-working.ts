@@ -1,11 +1,11 @@
-// Words to a chat whose turn takes long: that work goes on, and that it has become silent.
+// Notices for a chat whose turn takes long: still working, or no progress.
 
 export interface StillWorkingParts {
-  /** Between two notices; 0 for none. */
+  /** Time between two notices; 0 for none. */
   readonly everyMs: number;
-  /** Silence before one warning; 0 for none. */
+  /** Time without events before the one warning; 0 for none. */
   readonly warnMs: number;
-  /** The tool that runs, or ran last. */
+  /** The running tool, or the last one. */
   tool(): string;
   say(text: string, name: string): void;
 }
@@ -36,12 +36,12 @@ export class StillWorking {
     this.#said += 1;
   }
 
-  /** The model was asked once more. */
+  /** Counts a model call. */
   step(): void {
     this.#steps += 1;
   }
 
-  /** A sign of life. */
+  /** Called for every event of the turn. */
   heard(): void {
     clearTimeout(this.#warning);
     const { warnMs } = this.#parts;
@@ -50,7 +50,7 @@ export class StillWorking {
 
   #warn(): void {
     this.#warned = true;
-    this.#parts.say(`⚠️ Nothing has happened for ${minutes(this.#parts.warnMs)}. /stop ends it.`, "silent");
+    this.#parts.say(`⚠️ No progress for ${minutes(this.#parts.warnMs)}. /stop ends it.`, "silent");
   }
 
   end(): void {

@@ -1,4 +1,4 @@
-// What all chats of the gateway share.
+// The context that all chats of the gateway share.
 import type { OpenedGateway } from "../../app/open-gateway.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Destination, Platform, PlatformConnection, Source } from "../../core/platform.ts";
@@ -15,11 +15,11 @@ import type { Sender } from "../outbound/sender.ts";
 import type { VoiceModes } from "../outbound/voice-modes.ts";
 import type { GatewayHooks } from "./hooks.ts";
 
-/** Work beside the chats. */
+/** Background tasks of all chats. */
 export interface BackgroundTasks {
-  /** Lines about the tasks of one place. */
+  /** One line per task of a chat. */
   list(to: Destination): string[];
-  /** The id of the task; its result comes as a message. */
+  /** Returns the id of the task; the result is sent as a message. */
   start(options: BackgroundRequest): Promise<string>;
 }
 
@@ -30,11 +30,11 @@ export interface BackgroundRequest {
   readonly to: Destination;
 }
 
-/** Whose background processes are whose. */
+/** Which chat started which background process. */
 export interface ProcessStarters {
-  /** This conversation's processes belong to the chat of this message. */
+  /** Assigns the conversation's processes to the chat of this message. */
   remember(conversationId: string, row: InboxRow): void;
-  /** True while a process runs that the chat of this session key started. */
+  /** True while a process of the chat with this session key runs. */
   alive(key: string): boolean;
 }
 
@@ -52,27 +52,27 @@ export interface GatewayContext {
   readonly owners: Owners;
   /** The open questions of all chats. */
   readonly questions: OpenQuestions;
-  /** An owner in private: shares the home's own memory with the terminal; everybody else has a memory of their own. */
+  /** True for an owner in a private chat, who shares memory and sessions with the terminal. Others have their own. */
   isOwner(source: Source): boolean;
-  /** The rights of a turn that this message begins. */
-  roleOf(row: InboxRow): Role;
+  /** The rights of a turn that this message starts. */
+  roleFor(row: InboxRow): Role;
   /** The platform is set up and in use. */
   isLinked(platform: string): boolean;
-  /** The name under which this person's or chat's data are kept apart. */
+  /** The key under which this user's or chat's data is stored. */
   tenant(source: Source): string;
-  /** True from the moment the gateway was told to stop. */
+  /** True while the gateway is stopping. */
   draining(): boolean;
-  /** The gateway stops and starts anew, after the running turns; the place that asked hears when it is back. */
+  /** Restarts the gateway after the running turns, and notifies the chat afterwards. */
   restart(source: Source): Promise<void>;
   readonly background: BackgroundTasks;
   readonly topics: Topics;
   readonly voice: VoiceModes;
   readonly processes: ProcessStarters;
-  /** Where a delivery target such as `telegram:123:45` leads; null when nothing can be sent there. */
+  /** The chat of a delivery target such as `telegram:123:45`; null when nothing can be sent there. */
   destination(target: string): { readonly platform: Platform; readonly to: Destination } | null;
-  /** A chat wrote for the first time. */
+  /** Called when a new chat appears. */
   newChat(): void;
-  /** Closes a platform until it is resumed or the gateway starts anew; connects one anew. False for an unknown name. */
+  /** Disconnects a platform until it is resumed or the gateway restarts; reconnects it. False for an unknown name. */
   pause(platform: string): Promise<boolean>;
   resume(platform: string): Promise<boolean>;
   /** Lines about each platform, for /platform and /status. */

@@ -37,7 +37,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
     await w.telegram.until(() => asked(w).length === 1);
     await w.restart(DRAIN_MS);
     await w.telegram.until(() => asked(w).length === 1);
-    expect(texts(w, 1)[0]).toContain("Not decided: I am being restarted");
+    expect(texts(w, 1)[0]).toContain("Not decided: the gateway is restarting");
     // The model must not take the restart for a no.
     expect(JSON.stringify(w.llm.requests.at(-1)?.messages)).not.toContain("Denied");
     press(w, "once");
@@ -72,7 +72,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
     await w.telegram.until(() => asked(w).length === 1);
     await w.restart(DRAIN_MS);
     await w.telegram.until(() => asked(w).length === 1);
-    expect(texts(w, 1).some((shown) => shown.includes("Not decided: I am being restarted"))).toBe(true);
+    expect(texts(w, 1).some((shown) => shown.includes("Not decided: the gateway is restarting"))).toBe(true);
     press(w, "once");
     await w.telegram.until(() => texts(w, 1).some((shown) => shown.startsWith("🗂")));
     expect(texts(w, 1).at(-1)).toContain('"exit_code":0');
@@ -86,7 +86,7 @@ describe("a stop while a person is asked", { timeout: 60_000 }, () => {
     await w.telegram.until(() => asked(w).length === 1);
     w.telegram.say(1, "never mind");
     await w.telegram.until(() => texts(w, 1).includes("Fine."));
-    expect(texts(w, 1)[0]).toContain("Not decided: the work was stopped.");
+    expect(texts(w, 1)[0]).toContain("Not decided: the turn was stopped.");
     expect(
       JSON.stringify(w.llm.requests.find(({ messages }) => messages.at(-1)?.text === "never mind")?.messages),
     ).not.toContain("Denied");

@@ -104,7 +104,7 @@ describe("trouble with the disk", () => {
     const w = await environment({ script, config });
     const mailbox = w.opened.mailbox as { enqueue: Mailbox["enqueue"] };
     const { enqueue } = mailbox;
-    const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not said: the disk is full`));
+    const unsaid = (words: string) => w.log.some((line) => line.includes(`${words} was not sent: the disk is full`));
     mailbox.enqueue = () => Promise.reject(new Error("the disk is full"));
     w.telegram.say(1, "one one one one");
     await w.llm.arrived(1);
@@ -141,7 +141,7 @@ describe("trouble with the disk", () => {
     await answered(w, 1);
     expect(texts(w, 1)).toEqual(["You said: hello"]);
     expect(texts(w, 99)).toEqual([]);
-    expect(w.log.some((line) => line.includes("who was paired on telegram is not known"))).toBe(true);
+    expect(w.log.some((line) => line.includes("the pairing list of telegram cannot be read"))).toBe(true);
   });
 
   it("in the table of topics is met once, not for ever", async () => {

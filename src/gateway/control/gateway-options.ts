@@ -1,19 +1,19 @@
-// What the gateway is started with, and what it says about itself.
+// Options and status of the gateway.
 import type { MailboxCounts } from "../../core/mailbox.ts";
 import type { LinkState, LinkTimes } from "./platform-link.ts";
 
 export interface GatewayOptions {
   log(level: "info" | "warning" | "error", text: string): void;
-  /** Told when something in `status` changed. */
+  /** Called when `status` has changed. */
   changed?(): void;
-  /** The gateway should be started anew after it stopped. */
+  /** Called when the gateway should restart. */
   restart?(): void;
   now?(): number;
   readonly times?: LinkTimes | undefined;
-  /** How long a platform may be deaf before another one tells of it. */
+  /** How long a platform may be unreachable before an alert is sent on another one. */
   readonly patienceMs?: number | undefined;
   readonly agents?: { readonly most: number; readonly idleMs: number };
-  /** How often what is old or idle is let go. */
+  /** Interval of the clean-up of old rows and idle conversations. */
   readonly choresMs?: number | undefined;
 }
 

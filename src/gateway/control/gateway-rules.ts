@@ -1,10 +1,12 @@
-// What the settings say about chats: who is let in, who owns the agent, when sessions end, where the home channel is.
+// Settings for chats: access, owners, session resets and home channels.
+
 import type { App } from "../../app/app.ts";
 import type { OpenedGateway } from "../../app/open-gateway.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { Destination, Platform, Source } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
-import { homeChannel } from "../../delivery/deliver.ts";
+import { homeChannel } from "../../delivery/api/targets.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { type AccessSettings, ids } from "../inbound/access.ts";
 import { Owners } from "../inbound/owners.ts";
 import type { ResetPolicy } from "../inbound/reset-policy.ts";
@@ -22,16 +24,16 @@ export function accessSettings(opened: OpenedGateway, platforms: Platforms, log:
     section: (platform) => opened.settings(platform, []).section,
     unauthorizedDm: given,
     unauthorizedDmSet: given !== "pair" || app.home.env.UNAUTHORIZED_DM_BEHAVIOR !== undefined,
-    // A list that cannot be read lets nobody in, and must not keep out those who are on other lists.
+    // An unreadable list grants no access, and does not affect the other lists.
     paired: (platform, userId) =>
       pairing.isApproved(platform, userId).catch((error: unknown) => {
-        log("warning", `who was paired on ${platform} is not known: ${error instanceof Error ? error.message : error}`);
+        log("warning", `the pairing list of ${platform} cannot be read: ${errorMessage(error)}`);
         return false;
       }),
   };
 }
 
-/** The platform's own policy, above that of the kind of chat, above the general one. */
+/** The platform's policy overrides that of the chat kind, which overrides the general one. */
 export function resolveResetPolicy(config: App["config"], source: Source): ResetPolicy {
   const { session_reset: general, gateway } = config;
   const older = gateway as { readonly reset_by_platform?: unknown; readonly reset_by_type?: unknown };
@@ -54,15 +56,15 @@ export function openOwners(opened: OpenedGateway, access: AccessSettings, platfo
   });
 }
 
-/** Whose turn a message begins. What a program or a shared chat adds by itself is nobody's in particular. */
-export function roleOfRow(row: InboxRow, owners: Owners, rules: KeyRules): Role {
+/** The role of a message's sender. Messages without a sender are a guest's. */
+export function roleForRow(row: InboxRow, owners: Owners, rules: KeyRules): Role {
   const { source, internal } = row.event;
-  // A signed webhook works for whoever set its route up; nobody can be asked there.
+  // A signed webhook has the rights of the user who created its route.
   if (source.chatKind === "webhook") return "owner";
-  return internal && isShared(source, rules) ? "guest" : owners.roleOf(source);
+  return internal && isShared(source, rules) ? "guest" : owners.roleFor(source);
 }
 
-/** The same home channel that other programs of this home see. */
+/** The home channel as other processes of this home read it. */
 export function homeDestination(opened: OpenedGateway, platforms: Platforms, name: string): Destination | undefined {
   const from = { section: opened.settings(name, []).section, variable: platforms.get(name)?.homeVariable };
   const found = homeChannel(opened.app.home.env, name, from);

@@ -98,7 +98,7 @@ describe("who may write", () => {
     await answered(w, 7);
     const code = /approve telegram ([A-Z2-9]{8})/.exec(texts(w, 7)[0] ?? "")?.[1] ?? "";
     expect(w.llm.requests).toHaveLength(0);
-    await expect(w.opened.pairing.approve("telegram", "AAAAAAAA")).rejects.toThrow("not known");
+    await expect(w.opened.pairing.approve("telegram", "AAAAAAAA")).rejects.toThrow("unknown");
     await w.opened.pairing.approve("telegram", code);
     w.telegram.say(7, "now");
     await answered(w, 7, 2);
@@ -149,7 +149,7 @@ describe("a session that ends by itself", () => {
     await w.restart();
     w.telegram.say(1, "today");
     await answered(w, 1, 3);
-    expect(texts(w, 1)[1]).toContain("A new session starts here, because nothing was said for 24 hours");
+    expect(texts(w, 1)[1]).toContain("New session, because there was no message for 24 hours");
     expect(JSON.stringify(w.llm.requests.at(-1)?.messages)).not.toContain("yesterday");
   });
 });

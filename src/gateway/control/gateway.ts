@@ -1,4 +1,4 @@
-// The gateway: platforms in, chats in order, answers out, and a true account of how it is doing.
+// The gateway: connects platforms, dispatches messages to chats, sends answers and reports its status.
 import { setMaxListeners } from "node:events";
 import { join } from "node:path";
 import type { OpenedGateway } from "../../app/open-gateway.ts";
@@ -7,7 +7,9 @@ import type { DeliveryTarget } from "../../core/job.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { InboundEvent, Platform, PlatformContext } from "../../core/platform.ts";
-import { entryOfChat } from "../../delivery/mirror.ts";
+import { findChatEntry } from "../../delivery/api/mirror.ts";
+import { settlesWithin } from "../../lib/async/with-timeout.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { Agents } from "../chat/agents.ts";
 import { Background } from "../chat/background.ts";
 import { ChatSession } from "../chat/chat-session.ts";
@@ -24,12 +26,11 @@ import { Sender } from "../outbound/sender.ts";
 import { VoiceModes } from "../outbound/voice-modes.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import type { GatewayOptions, GatewayStatus } from "./gateway-options.ts";
-import { accessSettings, homeDestination, openOwners, resolveResetPolicy, roleOfRow } from "./gateway-rules.ts";
+import { accessSettings, homeDestination, openOwners, resolveResetPolicy, roleForRow } from "./gateway-rules.ts";
 import { GatewayHooks } from "./hooks.ts";
 import { OutageAlert } from "./outage-alert.ts";
-import { LINK_TIMES, type LinkState, lineOf, PlatformLink, unusable } from "./platform-link.ts";
+import { formatLine, LINK_TIMES, type LinkState, PlatformLink, unusable } from "./platform-link.ts";
 import { noteRestart, takeRestart } from "./restart-notice.ts";
-import { settlesWithin } from "./settles-within.ts";
 
 const DAY_MS = 86_400_000;
 const KEEP_MS = 7 * DAY_MS;
@@ -41,7 +42,7 @@ export class Gateway {
   readonly #options: GatewayOptions;
   readonly #now: () => number;
   readonly #links = new Map<string, PlatformLink>();
-  /** Platforms that somebody set up with settings that cannot work. */
+  /** Platforms whose settings are invalid. */
   readonly #unusable: LinkState[] = [];
   readonly #platforms = new Map<string, Platform>();
   readonly #chats = new Map<string, ChatSession>();
@@ -78,7 +79,7 @@ export class Gateway {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#startedAt = this.#now();
-    // Every chat that waits for its pace listens to the end of the gateway.
+    // Every chat that waits for its rate limit listens to this signal.
     setMaxListeners(0, this.#stopping.signal);
     this.#agents = new Agents(options.agents ?? AGENTS, this.#now);
     this.#sender = new Sender({
@@ -102,7 +103,7 @@ export class Gateway {
       ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
       state: (name) => this.#links.get(name)?.state,
       label: (name) => this.#platforms.get(name)?.label ?? name,
-      tell: (text, except) => this.#tellElsewhere(text, except),
+      tell: (text, except) => this.#alertElsewhere(text, except),
     });
     this.directory = new Directory({
       homePath: opened.app.home.path,
@@ -119,7 +120,7 @@ export class Gateway {
   }
 
   #mirror(target: DeliveryTarget, from: string, text: string): void {
-    const entry = this.#gateway && entryOfChat(this.#gateway.index.entries(), target);
+    const entry = this.#gateway && findChatEntry(this.#gateway.index.entries(), target);
     if (entry) void this.#chat(entry.session_key)?.mirror(from, text);
   }
 
@@ -145,7 +146,7 @@ export class Gateway {
       else this.#refuse(platform, unusable(platform, settings, enabled.reason));
     }
     await this.#gateway.owners.refresh();
-    // What the last process left comes first, in its old order; only then can anything new arrive.
+    // Unfinished messages of the last process come first, in order, before new ones.
     const pending = await mailbox.pending();
     this.#sender.add(pending.outbox);
     for (const row of pending.inbox) this.#receive(row);
@@ -159,8 +160,8 @@ export class Gateway {
       this.#processes.tell(notice).catch((error: unknown) => this.#options.log("warning", String(error)));
     });
     this.#handoffs.start();
-    await this.#background.goOn();
-    await this.#sayBack();
+    await this.#background.resumeStored();
+    await this.#notifyRestarted();
     await this.#gateway.hooks.run("gateway:startup", { platforms: [...this.#links.keys()] });
   }
 
@@ -170,8 +171,8 @@ export class Gateway {
     this.#options.log("error", `${platform.label} is not used: ${problem.reason}`);
   }
 
-  /** The chat that asked for a restart hears that it is done. */
-  async #sayBack(): Promise<void> {
+  /** Notifies the chat that requested a restart. */
+  async #notifyRestarted(): Promise<void> {
     const target = await takeRestart(this.#opened.app.home.path);
     if (!target || this.#opened.settings(target.platform, []).section.gateway_restart_notification === false) return;
     await this.deliveries.send(target, { text: "♻️ The gateway is back.", media: [] });
@@ -261,7 +262,7 @@ export class Gateway {
       owners,
       questions: new OpenQuestions(),
       isOwner: (source) => source.chatKind === "dm" && owners.has(source),
-      roleOf: (row) => roleOfRow(row, owners, keyRules),
+      roleFor: (row) => roleForRow(row, owners, keyRules),
       isLinked: (name) => this.#links.has(name),
       tenant: (source) => tenantKey(source, keyRules),
       draining: () => this.#draining,
@@ -277,7 +278,7 @@ export class Gateway {
       newChat: () => this.directory.changed(),
       pause: (name) => this.#pause(name),
       resume: (name) => this.#resume(name),
-      platformLines: () => this.#states().map((state) => lineOf(state, this.#now())),
+      platformLines: () => this.#states().map((state) => formatLine(state, this.#now())),
       log: (level, text) => log(level, text),
       now: this.#now,
     };
@@ -298,8 +299,8 @@ export class Gateway {
     return true;
   }
 
-  /** The home channel of some other platform that hears. */
-  async #tellElsewhere(text: string, except: string): Promise<boolean> {
+  /** The home channel of another platform that is connected. */
+  async #alertElsewhere(text: string, except: string): Promise<boolean> {
     for (const [name, link] of this.#links) {
       const home = name === except || link.state.state !== "ok" ? undefined : this.deliveries.home(name);
       if (home && (await this.deliveries.send(home, { text, media: [] })) === undefined) return true;
@@ -317,7 +318,7 @@ export class Gateway {
       await this.directory.refresh();
       await this.#opened.sweepMedia(DAY_MS);
     } catch (error) {
-      this.#options.log("warning", `tidying up failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.log("warning", `tidying up failed: ${errorMessage(error)}`);
     }
   }
 
@@ -358,7 +359,7 @@ export class Gateway {
     };
   }
 
-  /** Nothing new begins; running turns get `drainMs`, then they are left for the next start. True when all ended. */
+  /** Starts no new turns. Turns that run longer than `drainMs` resume at the next start. True when all ended. */
   async stop(drainMs: number): Promise<boolean> {
     if (this.#draining) return true;
     this.#draining = true;
@@ -373,7 +374,7 @@ export class Gateway {
     const drained = await settlesWithin(Promise.all(settling), drainMs);
     if (!drained) await settlesWithin(this.#background.stop(), 5_000);
     if (!drained) await settlesWithin(Promise.all(chats.map((chat) => chat.abandon())), 5_000);
-    // Answers that are ready still leave; the rest waits in the outbox.
+    // Sends answers that are ready; the rest waits in the outbox.
     const until = this.#now() + Math.min(drainMs, 5_000);
     while (this.#sender.pending > 0 && this.#now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
     this.#stopping.abort();

@@ -1,8 +1,9 @@
-// Gateway hooks: folders under hooks/ with a HOOK.yaml and a JavaScript handler that hears of gateway events.
+// Gateway hooks: folders under hooks/ with a HOOK.yaml and a JavaScript handler for gateway events.
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { errorMessage } from "../../lib/error-message.ts";
 import { importModule } from "../../lib/import-module.ts";
 
 export type HookContext = { readonly [name: string]: unknown };
@@ -44,7 +45,7 @@ export class GatewayHooks {
     this.#report = report;
   }
 
-  /** A hook that cannot be loaded is reported and left out. */
+  /** A hook that cannot be loaded is reported and ignored. */
   static async load(dir: string, report: (text: string) => void): Promise<GatewayHooks> {
     const folders = await readdir(dir, { withFileTypes: true }).catch(() => []);
     const hooks: Hook[] = [];
@@ -54,7 +55,7 @@ export class GatewayHooks {
         if (typeof found === "string") report(`hook ${found}`);
         else if (found) hooks.push(found);
       } catch (error) {
-        report(`hook ${folder.name}: ${error instanceof Error ? error.message : String(error)}`);
+        report(`hook ${folder.name}: ${errorMessage(error)}`);
       }
     }
     return new GatewayHooks(hooks, report);
@@ -64,7 +65,7 @@ export class GatewayHooks {
     return this.#hooks.map((hook) => hook.name);
   }
 
-  /** Answers of the handlers that gave one. A handler that fails or hangs is reported and stops nothing. */
+  /** The results of the handlers. A handler that fails or hangs is reported and ignored. */
   async run(event: string, context: HookContext): Promise<readonly unknown[]> {
     const answers: unknown[] = [];
     for (const hook of this.#hooks.filter((each) => listens(each, event))) {
@@ -76,7 +77,7 @@ export class GatewayHooks {
         const answer = await Promise.race([(async () => hook.handle(event, context))(), late]);
         if (answer !== undefined && answer !== null) answers.push(answer);
       } catch (error) {
-        this.#report(`hook ${hook.name} failed on ${event}: ${error instanceof Error ? error.message : String(error)}`);
+        this.#report(`hook ${hook.name} failed on ${event}: ${errorMessage(error)}`);
       } finally {
         clearTimeout(timer);
       }

@@ -52,7 +52,7 @@ it("says on Discord that Telegram is deaf, and that it hears again", async () =>
   const well = async () => (await w.gateway.status()).platforms.filter(({ state }) => state === "ok").length;
   await expect.poll(well, { timeout: 15_000 }).toBe(2);
   w.telegram.fault = "refuse";
-  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is deaf");
+  await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("⚠️ Telegram is unreachable");
   w.telegram.fault = "none";
   await expect.poll(() => said().join(), { timeout: 20_000 }).toContain("✓ Telegram hears again.");
   w.telegram.say(1, "hello");

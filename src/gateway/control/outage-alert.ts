@@ -1,14 +1,14 @@
-// Tells a person by another way when a platform has gone deaf, and when it hears again.
+// Sends an alert on another platform when a platform is unreachable, and when it recovers.
 import type { LinkState } from "./platform-link.ts";
 
 const PATIENCE_MS = 90_000;
 
 export interface OutageAlertOptions {
-  /** How long a platform may be away before anybody is told. */
+  /** How long a platform may be unreachable before the alert. */
   readonly patienceMs?: number | undefined;
   state(platform: string): LinkState | undefined;
   label(platform: string): string;
-  /** Sends to the home channel of some other platform that hears; false when there is none. */
+  /** Sends to the home channel of another platform that is connected; false when there is none. */
   tell(text: string, except: string): Promise<boolean>;
 }
 
@@ -19,7 +19,7 @@ function isWell(state: LinkState["state"]): boolean {
 export class OutageAlert {
   readonly #parts: OutageAlertOptions;
   readonly #waiting = new Map<string, NodeJS.Timeout>();
-  /** Platforms whose trouble was told. */
+  /** Platforms for which an alert was sent. */
   readonly #told = new Set<string>();
   #closed = false;
 
@@ -27,12 +27,12 @@ export class OutageAlert {
     this.#parts = parts;
   }
 
-  /** Called at every change. Trouble that heals in time is nobody's business. */
+  /** Called at every change. A short outage causes no alert. */
   changed({ name, state }: Pick<LinkState, "name" | "state">): void {
     if (isWell(state)) {
       clearTimeout(this.#waiting.get(name));
       this.#waiting.delete(name);
-      // One that was paused is at rest, and does not hear.
+      // A paused platform is no outage.
       if (this.#told.delete(name) && state !== "stopped")
         void this.#tell(`✓ ${this.#parts.label(name)} hears again.`, name);
       return;
@@ -54,20 +54,20 @@ export class OutageAlert {
     const now = this.#parts.state(name);
     if (!now || isWell(now.state)) return;
     const reason = now.reason ? `: ${now.reason}` : "";
-    const text = `⚠️ ${this.#parts.label(name)} is deaf${reason}. Messages there are not heard. See: hermes gateway status --deep`;
-    if (await this.#tell(text, name)) this.#toldOf(name);
-    // At the start the others may not be connected yet.
+    const text = `⚠️ ${this.#parts.label(name)} is unreachable${reason}. Messages there are not received. See: hermes gateway status --deep`;
+    if (await this.#tell(text, name)) this.#isReported(name);
+    // Retried: at start-up the others may not be connected yet.
     else if (!this.#closed && !this.#waiting.has(name)) this.#raiseIn(this.#patience, name);
   }
 
-  /** It may have healed while the word was on its way: then the good news follow at once. */
-  #toldOf(name: string): void {
+  /** The platform may have recovered while the alert was sent: then the recovery is reported at once. */
+  #isReported(name: string): void {
     this.#told.add(name);
     const now = this.#parts.state(name);
     if (now) this.changed({ name, state: now.state });
   }
 
-  /** A word that cannot be kept is not told. */
+  /** Sends only what could be stored first. */
   #tell(text: string, except: string): Promise<boolean> {
     return this.#parts.tell(text, except).catch(() => false);
   }

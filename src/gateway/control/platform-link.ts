@@ -1,4 +1,4 @@
-// Keeps one platform connected: connects, watches its health, and rebuilds the whole transport when it stays deaf.
+// Keeps one platform connected: connects, watches its health, and reconnects when it stays unreachable.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage, UserError } from "../../core/failure.ts";
@@ -9,16 +9,16 @@ import type {
   PlatformContext,
   PlatformHealth,
 } from "../../core/platform.ts";
-import { settlesWithin } from "./settles-within.ts";
+import { settlesWithin } from "../../lib/async/with-timeout.ts";
 
 export interface LinkTimes {
   readonly connectMs: number;
   readonly firstPauseMs: number;
   readonly maxPauseMs: number;
   readonly watchMs: number;
-  /** Red for so long, and the connection is thrown away. */
+  /** A connection that is red for this long is replaced. */
   readonly rebuildMs: number;
-  /** What is thrown away has so long to let go. */
+  /** Time limit for closing the old connection. */
   readonly closeMs?: number | undefined;
 }
 
@@ -40,18 +40,18 @@ export interface LinkState {
   /** Unix milliseconds. */
   readonly provenAt: number | null;
   readonly reason: string | null;
-  /** Connections given up since traffic was last seen. */
+  /** Connections replaced since the last traffic. */
   readonly rebuilds: number;
 }
 
-/** One line about a platform, for people. */
-export function lineOf(state: LinkState, now: number): string {
+/** One line about a platform. */
+export function formatLine(state: LinkState, now: number): string {
   const heard =
     state.provenAt === null ? "nothing heard yet" : `heard ${Math.round((now - state.provenAt) / 1000)} s ago`;
   return `${state.name}: ${state.state}, ${heard}${state.reason ? ` (${state.reason})` : ""}`;
 }
 
-/** Null for a platform that nobody set up; else it is one whose settings cannot work, and people must hear of it. */
+/** Null for a platform that is not set up; else why its settings are invalid, to be shown in the status. */
 export function unusable(
   platform: Platform,
   { setting, section }: Pick<PlatformContext, "setting" | "section">,
@@ -64,10 +64,10 @@ export function unusable(
 
 export interface LinkParts {
   readonly platform: Platform;
-  /** A context without the parts that belong to one connection. */
+  /** The context without the members of a single connection. */
   readonly context: Omit<PlatformContext, "lost" | "signal">;
   readonly times: LinkTimes;
-  /** Told when the state changes. */
+  /** Called when the state changes. */
   changed(state: LinkState): void;
 }
 
@@ -80,11 +80,11 @@ export class PlatformLink {
   #state: LinkState["state"] = "connecting";
   #reason: string | null = null;
   #rebuilds = 0;
-  /** What the connection called proven when it was made: that it could sign in. */
+  /** `provenAt` of the new connection: the time of its sign-in. */
   #signedInAt: number | null = null;
-  /** Deafness is counted from here. */
+  /** Start of the current outage. */
   #heardAt: number;
-  /** Something was heard at that time; else it is the time of the start. */
+  /** Time of the last traffic, else of the start. */
   #everHeard = false;
   #work: Promise<void> | undefined;
 
@@ -101,7 +101,7 @@ export class PlatformLink {
     const health = this.#connection?.health();
     if (health) this.#listen(health);
     const state = health?.state ?? this.#state;
-    // Signing in proves nothing where the connections before could do that too, and heard nothing.
+    // A sign-in proves nothing after connections that could sign in and received nothing.
     const trusted = (health !== undefined && this.#rebuilds === 0) || state === "fatal" || state === "stopped";
     const deaf = !trusted && this.#parts.context.now() - this.#heardAt > DEAF_MS;
     return {
@@ -114,7 +114,7 @@ export class PlatformLink {
     };
   }
 
-  /** Only traffic counts as recovery; a connection that merely stands proves nothing. */
+  /** Only traffic counts as recovery, not an open connection. */
   #listen({ provenAt }: PlatformHealth): void {
     if (provenAt === null || (this.#everHeard && provenAt === this.#heardAt)) return;
     if (provenAt === this.#signedInAt && this.#rebuilds > 0) return;
@@ -180,7 +180,7 @@ export class PlatformLink {
       return true;
     } catch (error) {
       const reason = errorMessage(error);
-      // A connection that is made after we stopped waiting is closed again.
+      // Closes a connection that opens after the time-out.
       connecting.then(
         (connection) => connection.close(),
         () => undefined,
@@ -195,7 +195,7 @@ export class PlatformLink {
     }
   }
 
-  /** Returns when the connection is closed: on request, when it called itself lost, or after red for too long. */
+  /** Resolves when the connection is closed: on request, when it reports itself lost, or when it is red for too long. */
   async #watch(): Promise<void> {
     const { times, context, platform } = this.#parts;
     const { signal } = this.#stopping;
@@ -211,15 +211,15 @@ export class PlatformLink {
       else redSince ??= context.now();
       if (redSince !== null && context.now() - redSince >= times.rebuildMs) {
         this.#lost = { reason: health.reason ?? "deaf", fatal: false };
-        context.log("warning", `${platform.label}: ${this.#lost.reason}; the connection is built anew`);
+        context.log("warning", `${platform.label}: ${this.#lost.reason}; reconnecting`);
       }
     }
     const closing = this.#connection;
     if (this.#lost) this.#set("connecting", this.#lost.reason);
     this.#connection = undefined;
     this.#giveUp?.abort();
-    // What does not let go, or breaks over it, must not keep the next connection waiting.
+    // A close that hangs or fails must not delay the next connection.
     const closed = await settlesWithin((async () => closing?.close())(), times.closeMs ?? CLOSE_MS);
-    if (!closed) context.log("warning", `${platform.label}: the old connection does not close; it is left behind`);
+    if (!closed) context.log("warning", `${platform.label}: the old connection does not close; it is abandoned`);
   }
 }

@@ -1,34 +1,31 @@
-// The gateway's process: the lock, the log, the control socket, signals, and an exit code that says why it ended.
+// The gateway process: locks, log, control socket, signals and exit code.
 import { appendFile, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { openGatewayLocks } from "../../app/gateway-process.ts";
 import { type OpenedGateway, openGateway } from "../../app/open-gateway.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
-import {
-  EXIT,
-  type GatewayLock,
-  lockGateway,
-  lockOutbox,
-  serveControl,
-  writeState,
-} from "../../gateway-control/gateway-process.ts";
+import { serveControl } from "../../gateway-control/api/control-socket.ts";
+import { EXIT } from "../../gateway-control/api/exit-codes.ts";
+import { type GatewayLocks, type HomeLock, waitForOutbox } from "../../gateway-control/api/locks.ts";
+import { writeState } from "../../gateway-control/api/state-file.ts";
 import { Gateway } from "./gateway.ts";
 
 const LOG_BYTES = 5_000_000;
 const LOCK_ROUNDS = 10;
-/** A program beside the gateway sends for two minutes at most. */
+/** Other processes hold the outbox for two minutes at most. */
 const OUTBOX_WAIT_MS = 150_000;
 
 export interface RunOptions {
-  /** Lines for the person at the terminal. */
+  /** Prints a line in the terminal. */
   out(text: string): void;
   readonly verbose?: boolean | undefined;
 }
 
 type Level = "info" | "warning" | "error";
 
-/** Lines are written in order, without holding anything up; the file is turned over when it is large. */
+/** Writes lines in order and in the background; rotates the file when it is large. */
 class LogFile {
   readonly #path: string;
   #work: Promise<void> = Promise.resolve();
@@ -58,7 +55,7 @@ interface ShutdownReason {
   readonly reason: string;
 }
 
-/** Resolves with the way to end: by signal, by the control socket, or by a command in a chat. */
+/** Resolves when the process should end: by a signal, the control socket or a chat command. */
 class ShutdownRequest {
   readonly asked: Promise<ShutdownReason>;
   #resolve: (ending: ShutdownReason) => void = () => undefined;
@@ -77,26 +74,27 @@ class ShutdownRequest {
   }
 }
 
-/** Whoever asks whether a gateway runs has the lock for a moment: only who keeps it is one. */
-async function lockWithRetry(home: Home): Promise<GatewayLock | null> {
+/** Retries: a process that checks whether a gateway runs holds the lock for a moment. */
+async function lockWithRetry(locks: GatewayLocks): Promise<HomeLock | null> {
   for (let round = 1; ; round++) {
-    const lock = await lockGateway(home);
+    const lock = await locks.gateway();
     if (lock || round === LOCK_ROUNDS) return lock;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** The only gateway of this home, and the only one who sends; or the exit code when that cannot be. */
-async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock | { readonly code: number }> {
-  const lock = await lockWithRetry(home);
+/** Both locks of the home as one, or the exit code when one of them cannot be taken. */
+async function takeLocks(home: Home, { out }: RunOptions): Promise<HomeLock | { readonly code: number }> {
+  const locks = openGatewayLocks(home);
+  const lock = await lockWithRetry(locks);
   if (!lock) {
     out("A gateway is already running for this home. See: hermes gateway status");
     return { code: EXIT.alreadyRunning };
   }
-  let outbox = await lockOutbox(home, 1_000);
+  let outbox = await waitForOutbox(locks, 1_000);
   if (!outbox) {
-    out("Another program of this home is sending messages; the gateway starts when it is done.");
-    outbox = await lockOutbox(home, OUTBOX_WAIT_MS);
+    out("Another process of this home is sending messages; the gateway starts afterwards.");
+    outbox = await waitForOutbox(locks, OUTBOX_WAIT_MS);
   }
   const release = () => {
     outbox?.release();
@@ -104,7 +102,7 @@ async function takeLocks(home: Home, { out }: RunOptions): Promise<GatewayLock |
   };
   if (outbox) return { release };
   release();
-  out("Another program of this home is sending messages and does not end; try again.");
+  out("Another process of this home is still sending messages; try again.");
   return { code: EXIT.failed };
 }
 
@@ -113,7 +111,7 @@ interface Logged {
   log(level: Level, text: string): void;
 }
 
-/** What plugins have to say while everything opens waits until the program knows what is secret. */
+/** Notices during start-up are logged when the secrets to redact are known. */
 async function openLogged(home: Home, file: LogFile, options: RunOptions): Promise<Logged> {
   const early: string[] = [];
   let notice = (text: string): void => void early.push(text);
@@ -128,7 +126,7 @@ async function openLogged(home: Home, file: LogFile, options: RunOptions): Promi
   return { opened, log };
 }
 
-/** Runs until told to stop. The exit code is one of `EXIT`. */
+/** Runs until stopped. Returns an exit code of `EXIT`. */
 export async function runGateway(home: Home, options: RunOptions): Promise<number> {
   const held = await takeLocks(home, options);
   if ("code" in held) return held.code;
@@ -140,11 +138,11 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     changed: () =>
       void gateway
         .status()
-        .then((status) => writeState(home, status))
+        .then((status) => writeState(home.path, status))
         .catch(() => undefined),
     restart: () => endings.end(EXIT.restart, "restart"),
   });
-  // Before the start no platform is known, and everything would be refused.
+  // Requests wait for the start: before it no platform is known.
   let ready: () => void = () => undefined;
   const started = new Promise<void>((resolve) => {
     ready = resolve;
@@ -182,8 +180,8 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     const names = usable.map((platform) => platform.name).join(", ");
     options.out(
       names
-        ? `The gateway runs: ${names}. Ctrl-C stops it.`
-        : "The gateway runs without a platform: set one up with `hermes gateway setup`. Scheduled jobs run.",
+        ? `The gateway is running: ${names}. Ctrl-C stops it.`
+        : "The gateway is running without a platform; scheduled jobs run. Set up a platform: hermes gateway setup",
     );
     log("info", `started with ${names || "no platform"}`);
     const { code, reason } = await endings.asked;
@@ -191,8 +189,8 @@ export async function runGateway(home: Home, options: RunOptions): Promise<numbe
     log("info", `stopping: ${reason}`);
     const drainMs = opened.app.config.agent.restart_drain_timeout * 1000;
     const [drained] = await Promise.all([gateway.stop(drainMs), ticker.stop({ drainMs })]);
-    log("info", drained ? "stopped" : "stopped; interrupted turns go on after the next start");
-    await writeState(home, await gateway.status());
+    log("info", drained ? "stopped" : "stopped; interrupted turns resume after the next start");
+    await writeState(home.path, await gateway.status());
     return code;
   } finally {
     await control.close();

@@ -1,7 +1,7 @@
 // Who may write: the fixed order of the questions.
 import { describe, expect, it } from "vitest";
 import type { InboundEvent, Source } from "../../core/platform.ts";
-import { type AccessSettings, accessOf, mayUse } from "./access.ts";
+import { type AccessSettings, checkAccess, mayUse } from "./access.ts";
 
 function settings(
   env: { [name: string]: string },
@@ -87,7 +87,7 @@ describe("access", () => {
       pair,
     ],
   ] as const)("%s", async (_, given, with_, expected) => {
-    expect(await accessOf(given, with_)).toEqual(expected);
+    expect(await checkAccess(given, with_)).toEqual(expected);
   });
 
   it("limits commands only where an admin list is set, and per scope", () => {

@@ -1,4 +1,4 @@
-// Who may talk to the agent, and what happens to those who may not. The order of the questions is fixed.
+// Access control: who may write to the agent, and whether others are offered pairing. The order of the checks is fixed.
 import type { InboundEvent } from "../../core/platform.ts";
 
 export interface AccessSettings {
@@ -7,7 +7,7 @@ export interface AccessSettings {
   /** The platform's section of the configuration. */
   section(platform: string): { readonly [key: string]: unknown };
   readonly unauthorizedDm: "pair" | "ignore";
-  /** True when the person chose it, instead of leaving the default. */
+  /** True when the value is set, not a default. */
   readonly unauthorizedDmSet: boolean;
   paired(platform: string, userId: string): Promise<boolean>;
 }
@@ -27,7 +27,7 @@ function isOn(value: string | undefined): boolean {
 }
 
 function variable(platform: string, name: string): string {
-  // QQ keeps its older, shorter prefix.
+  // QQ has an older, shorter prefix.
   return `${platform === "qqbot" ? "QQ" : platform.toUpperCase()}_${name}`;
 }
 
@@ -38,14 +38,14 @@ interface Lists {
   readonly everywhere: readonly string[];
 }
 
-function listsOf(platform: string, settings: AccessSettings): Lists {
+function readLists(platform: string, settings: AccessSettings): Lists {
   const from = (name: string) => ids(settings.setting(platform, variable(platform, name)));
   const section = settings.section(platform);
   const groupUsers = [...from("GROUP_ALLOWED_USERS"), ...ids(section.group_allow_from)];
   return {
     users: [...from("ALLOWED_USERS"), ...ids(section.allow_from)],
     groupUsers: groupUsers.filter((id) => !id.startsWith("-")),
-    // Chats are sometimes listed among the people; their ids are negative.
+    // Lists of users sometimes contain chats; their ids are negative.
     groupChats: [...from("GROUP_ALLOWED_CHATS"), ...groupUsers.filter((id) => id.startsWith("-"))],
     everywhere: ids(settings.setting(platform, "GATEWAY_ALLOWED_USERS")),
   };
@@ -55,7 +55,7 @@ function isListed(list: readonly string[], id: string): boolean {
   return list.includes("*") || list.includes(id) || list.includes(id.split("@")[0] ?? id);
 }
 
-/** Addresses count whole and in any case; `@example.org` is everybody there. */
+/** Compares whole addresses without case; `@example.org` means every address of the domain. */
 function isListedAddress(list: readonly string[], id: string): boolean {
   const address = id.toLowerCase();
   const meant = ["*", address, address.slice(address.lastIndexOf("@"))];
@@ -71,18 +71,18 @@ function offerTo(event: InboundEvent, settings: AccessSettings, anyList: boolean
   return { allowed: false, offer: anyList ? "nothing" : "pair" };
 }
 
-/** The same question for messages, for presses of buttons, and again for messages that arrive while a turn runs. */
-export async function accessOf(event: InboundEvent, settings: AccessSettings): Promise<Access> {
+/** The same check for messages, button presses and messages that arrive during a turn. */
+export async function checkAccess(event: InboundEvent, settings: AccessSettings): Promise<Access> {
   const { platform, userId, chatKind, chatId, isBot } = event.source;
   if (event.authenticated || SELF_AUTHENTICATED.includes(platform)) return ALLOWED;
   if (userId === null || userId === "") return { allowed: false, offer: "nothing" };
   if (isOn(settings.setting(platform, variable(platform, "ALLOW_ALL_USERS")))) return ALLOWED;
   const bots = settings.setting(platform, variable(platform, "ALLOW_BOTS")) ?? "none";
   if (isBot) return bots === "mentions" || bots === "all" ? ALLOWED : { allowed: false, offer: "nothing" };
-  // The platform has compared the roles, because only it knows them.
+  // Only the platform knows the roles, so it has compared them.
   if (ids(settings.setting(platform, variable(platform, "ALLOWED_ROLES"))).length > 0) return ALLOWED;
   if (await settings.paired(platform, userId)) return ALLOWED;
-  const lists = listsOf(platform, settings);
+  const lists = readLists(platform, settings);
   const anyList = Object.values(lists).some((list) => (list as readonly string[]).length > 0);
   if (!anyList)
     return isOn(settings.setting(platform, "GATEWAY_ALLOW_ALL_USERS")) ? ALLOWED : offerTo(event, settings, false);
@@ -93,7 +93,7 @@ export async function accessOf(event: InboundEvent, settings: AccessSettings): P
   return offerTo(event, settings, true);
 }
 
-/** May this person use this command here? Only asked where an admin list is set for the scope. */
+/** Whether the sender may use this command. Restricts only where an admin list is set for the kind of chat. */
 export function mayUse(command: string, event: InboundEvent, section: { readonly [key: string]: unknown }): boolean {
   const dm = event.source.chatKind === "dm";
   const admins = ids(dm ? section.allow_admin_from : section.group_allow_admin_from);

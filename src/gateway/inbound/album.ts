@@ -1,7 +1,7 @@
-// Pieces that a platform delivers one by one and that belong together, such as the pictures of an album: one message.
+// Combines messages that belong together, such as the pictures of an album, into one.
 import type { InboxRow } from "../../core/mailbox.ts";
 
-/** The pieces come at once; this long after the last one the album is complete. */
+/** This long after its last message an album is complete. */
 const QUIET_MS = 800;
 
 function joined(rows: readonly InboxRow[]): InboxRow | undefined {
@@ -15,7 +15,7 @@ function joined(rows: readonly InboxRow[]): InboxRow | undefined {
   return { ...first, event: { ...first.event, text, attachments }, absorbed: others.map(({ id }) => id) };
 }
 
-/** Gathers the pieces of one chat. After a crash they are on disk, each by itself, and are gathered again. */
+/** Collects the albums of one chat. After a crash the stored messages are collected again. */
 export class Album {
   readonly #ready: (row: InboxRow) => void;
   #rows: InboxRow[] = [];
@@ -29,7 +29,7 @@ export class Album {
     return this.#rows.length > 0;
   }
 
-  /** True when the message was taken; it comes with the others later. What waits goes before anything else does. */
+  /** True when the message joins an album, which is passed on later. Any other message first completes the open album. */
   takes(row: InboxRow): boolean {
     const { group, edited } = row.event;
     const piece = group !== undefined && edited !== true;

@@ -1,4 +1,4 @@
-// Files that people send: kept in the cache, read, looked at or listened to, and named to the model.
+// Files that users send: stored in the cache, read or transcribed, and described to the model.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,12 +6,13 @@ import type { Pictures } from "../../core/conversation.ts";
 import type { Attachment, PlatformConnection } from "../../core/platform.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const CONNECT_MS = 60_000;
 const DOWNLOAD_MS = 120_000;
 const INLINE_BYTES = 100_000;
 const INLINE = ["md", "txt", "csv", "log", "json", "xml", "yaml", "yml", "toml", "ini", "cfg"];
-/** Larger pictures are refused by some services. */
+/** Some services refuse larger pictures. */
 const PICTURE_BYTES = 4_500_000;
 const FOLDERS = {
   image: "images",
@@ -37,7 +38,7 @@ export interface AttachmentParts {
   connection(): PlatformConnection | undefined;
   readonly cacheDir: string;
   readonly pictures: Pictures;
-  /** The words of a recording; `unset` when nothing here can listen. */
+  /** The text of a recording; `unset` when no transcription is set up. */
   listen(
     path: string,
   ): Promise<
@@ -48,11 +49,11 @@ export interface AttachmentParts {
 }
 
 export interface ReadAttachment {
-  /** What the model reads. */
+  /** Text for the model. */
   readonly text: string;
-  /** A `data:` URL that goes to the model as a picture. */
+  /** A `data:` URL, sent to the model as a picture. */
   readonly picture?: string | undefined;
-  /** What the person should know. */
+  /** Texts for the user. */
   readonly notice?: string | undefined;
 }
 
@@ -65,13 +66,13 @@ function fileName(attachment: Attachment): string {
   return `${short}_${id}.${extension}`;
 }
 
-function nameOf(attachment: Attachment): string {
+function displayName(attachment: Attachment): string {
   if (attachment.kind === "voice") return "a voice note";
   if (attachment.kind === "document") return "a file";
   return `${/^[aeiou]/.test(attachment.kind) ? "an" : "a"} ${attachment.kind}`;
 }
 
-/** The type by the first bytes: what platforms say about a file is not always so. */
+/** The type by the first bytes: platforms sometimes report a wrong type. */
 export function pictureType(bytes: Uint8Array): string | null {
   const starts = (...expected: number[]) => expected.every((value, index) => bytes[index] === value);
   if (starts(0x89, 0x50, 0x4e, 0x47)) return "image/png";
@@ -87,9 +88,9 @@ async function readPicture(bytes: Uint8Array, saved: string, parts: AttachmentPa
   const url = `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
   if (parts.pictures.native) return { text: saved, picture: url };
   const seen = await parts.pictures.describe(url, parts.signal);
-  if (seen.ok) return { text: `${saved}\nA model that sees describes it:\n${seen.text}` };
+  if (seen.ok) return { text: `${saved}\nDescription by a vision model:\n${seen.text}` };
   return {
-    text: `${saved}\n[It could not be looked at: ${seen.reason}. Say so instead of guessing what it shows.]`,
+    text: `${saved}\n[It could not be analysed: ${seen.reason}. Say so instead of guessing what it shows.]`,
   };
 }
 
@@ -102,16 +103,16 @@ async function readRecording(
   const heard = await parts.listen(path);
   if (heard.ok) {
     const words = heard.text === "" ? "(nothing was said)" : heard.text;
-    return { text: `[The person sent ${nameOf(attachment)}, saved as ${path}. What was said:]\n${words}` };
+    return { text: `[The user sent ${displayName(attachment)}, saved as ${path}. Transcript:]\n${words}` };
   }
-  const text = `${saved}\n[It was not written down: ${heard.reason}. You do not know what was said; tell the person.]`;
+  const text = `${saved}\n[It was not transcribed: ${heard.reason}. You do not know what was said; tell the user.]`;
   const notice = heard.unset
-    ? `🎤 I cannot listen to recordings here: ${heard.reason}.`
-    : `🎤 The recording could not be written down: ${heard.reason}`;
+    ? `🎤 Recordings cannot be transcribed here: ${heard.reason}.`
+    : `🎤 The recording could not be transcribed: ${heard.reason}`;
   return { text, notice };
 }
 
-/** After a start, and while a line is built anew, the file has to wait for it. */
+/** Waits for the connection after a start or while the platform reconnects. */
 async function connected({ connection, signal }: AttachmentParts): Promise<PlatformConnection | undefined> {
   const deadline = Date.now() + CONNECT_MS;
   while (!connection() && !signal.aborted && Date.now() < deadline)
@@ -120,16 +121,16 @@ async function connected({ connection, signal }: AttachmentParts): Promise<Platf
 }
 
 export async function readAttachment(attachment: Attachment, parts: AttachmentParts): Promise<ReadAttachment> {
-  const what = nameOf(attachment);
+  const what = displayName(attachment);
   const { cacheDir } = parts;
   const connection = await connected(parts);
   const download = connection?.download?.bind(connection);
-  if (!download) return { text: `[The person sent ${what}; it cannot be fetched here.]` };
+  if (!download) return { text: `[The user sent ${what}; it cannot be fetched here.]` };
   try {
     const bytes = await underSignals([parts.signal], DOWNLOAD_MS, (signal) => download(attachment, signal));
     const path = join(cacheDir, FOLDERS[attachment.kind], fileName(attachment));
     await atomicWrite(path, bytes, 0o600);
-    const saved = `[The person sent ${what}${attachment.name ? ` named ${attachment.name}` : ""}, saved as ${path}]`;
+    const saved = `[The user sent ${what}${attachment.name ? ` named ${attachment.name}` : ""}, saved as ${path}]`;
     if (attachment.kind === "image" || attachment.kind === "sticker") return await readPicture(bytes, saved, parts);
     if (attachment.kind === "voice" || attachment.kind === "audio")
       return await readRecording(attachment, path, saved, parts);
@@ -137,7 +138,7 @@ export async function readAttachment(attachment: Attachment, parts: AttachmentPa
     const readable = attachment.kind === "document" && INLINE.includes(extension) && bytes.length <= INLINE_BYTES;
     return { text: readable ? `${saved}\nIts content:\n${new TextDecoder().decode(bytes)}` : saved };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { text: `[The person sent ${what}, but it could not be fetched: ${why}]` };
+    const why = errorMessage(error);
+    return { text: `[The user sent ${what}, but it could not be fetched: ${why}]` };
   }
 }

@@ -1,4 +1,4 @@
-// The hook before anything is decided about a message: plugins may drop it, change its words or let it pass.
+// The hook for incoming messages: plugins may drop a message, change its text or let it pass.
 import type { Hooks } from "../../core/hook.ts";
 import type { InboxRow } from "../../core/mailbox.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -19,7 +19,7 @@ function about({ event }: InboxRow): JsonObject {
   };
 }
 
-/** The message as it goes on, or null when a plugin dropped it. The first answer that says something counts. */
+/** The message to handle, or null when a plugin dropped it. The first plugin with a decision wins. */
 export async function dispatchHook(hooks: Hooks, row: InboxRow): Promise<InboxRow | null> {
   const { event } = row;
   if (event.internal || event.press || !hooks.listens("pre_gateway_dispatch")) return row;

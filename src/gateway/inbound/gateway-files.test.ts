@@ -84,7 +84,7 @@ describe("a voice note", () => {
     const w = await environment({ script: repeat, config: "stt:\n  provider: groq\n" });
     voiceNote(w, 1);
     await answered(w, 1, 2);
-    expect(texts(w, 1)[0]).toMatch(/^🎤 I cannot listen to recordings here: .*groq/);
+    expect(texts(w, 1)[0]).toMatch(/^🎤 Recordings cannot be transcribed here: .*groq/);
     expect(texts(w, 1)[1]).toContain("You do not know what was said");
   });
 
@@ -94,7 +94,7 @@ describe("a voice note", () => {
     const w = await environment({ script: repeat, config });
     voiceNote(w, 1);
     await answered(w, 1, 2);
-    expect(texts(w, 1)[0]).toContain("could not be written down: OpenAI answered 500");
+    expect(texts(w, 1)[0]).toContain("could not be transcribed: OpenAI answered 500");
     expect(audio.asked[0]?.key).toBe("");
   });
 });
@@ -123,7 +123,7 @@ describe("spoken answers", () => {
     const w = await environment();
     w.telegram.say(1, "/voice tts");
     await answered(w, 1);
-    expect(texts(w, 1)[0]).toContain("Nothing can be spoken here");
+    expect(texts(w, 1)[0]).toContain("Speech is not available");
   });
 });
 
@@ -151,7 +151,7 @@ describe("a picture", () => {
     await answered(w, 1);
     expect(texts(w, 1)).toEqual(["Thanks for the description."]);
     const last = w.llm.requests.find((request) => request.tools.length > 0);
-    expect(last?.messages.at(-1)?.text).toContain("A model that sees describes it:\nOne red dot.");
+    expect(last?.messages.at(-1)?.text).toContain("Description by a vision model:\nOne red dot.");
     expect(JSON.stringify(last?.body)).not.toContain("image_url");
   });
 });

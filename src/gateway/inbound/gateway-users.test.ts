@@ -21,9 +21,6 @@ import {
   type UsersFixture,
 } from "../../../test/kit/users-fixture.ts";
 
-import { CHAT_COMMANDS, NOT_IN_CHATS } from "../../commands/chat-only.ts";
-import { COMMAND_ROLES } from "../../commands/command-roles.ts";
-
 afterEach(async () => {
   await closeGateways();
   removePlaces();
@@ -47,14 +44,14 @@ describe("commands that change the agent for everybody", () => {
     for (const shown of texts(w, GUEST)) expect(shown).toContain("Only the owner of this agent");
     w.telegram.say(OWNER, "/yolo");
     await answered(w, OWNER);
-    expect(texts(w, OWNER)[0]).toContain("run without asking");
+    expect(texts(w, OWNER)[0]).toContain("run without approval");
   });
 
   it("are the only allowed user's where no owner is named", async () => {
     const w = await openUsersFixture({ owners: false, env: { TELEGRAM_ALLOWED_USERS: String(GUEST) } });
     w.telegram.say(GUEST, "/yolo");
     await answered(w, GUEST);
-    expect(texts(w, GUEST)[0]).toContain("run without asking");
+    expect(texts(w, GUEST)[0]).toContain("run without approval");
   });
 
   it("are nobody's where several are allowed and no owner is named; the answer says how to name one", async () => {
@@ -359,10 +356,11 @@ describe("/usage", () => {
 });
 
 describe("the table of commands", () => {
-  it("names every built-in command", async () => {
+  it("says of every built-in command whether it is the owner's", async () => {
     const w = await openUsersFixture();
-    const shared = (await w.opened.app.commands()).filter(({ name }) => !NOT_IN_CHATS.includes(name));
-    const names = [...CHAT_COMMANDS, ...shared].map(({ name }) => name);
-    expect(names.filter((name) => !Object.hasOwn(COMMAND_ROLES, name))).toEqual([]);
+    const commands = await w.opened.app.commands("chat");
+    expect(commands.filter(({ ownerOnly }) => ownerOnly === undefined).map(({ name }) => name)).toEqual([]);
+    const forOwner = commands.filter(({ ownerOnly }) => ownerOnly !== false).map(({ name }) => name);
+    expect(forOwner).toEqual(["platform", "restart", "sethome", "yolo"]);
   });
 });

@@ -1,4 +1,4 @@
-// From an event to what the model reads: who speaks, what was quoted, which files came along.
+// Builds the model's input from an event: sender, quote, text and files.
 import type { ContentPart } from "../../core/message.ts";
 import type { InboundEvent, Platform, Source } from "../../core/platform.ts";
 import { type AttachmentParts, readAttachment } from "./attachments.ts";
@@ -6,7 +6,7 @@ import { type AttachmentParts, readAttachment } from "./attachments.ts";
 const QUOTED = 500;
 
 export interface IncomingParts extends AttachmentParts {
-  /** Several people write in this session. */
+  /** Several users share this session. */
   readonly shared: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface Incoming {
   readonly text: string;
   /** Pictures as `data:` URLs. */
   readonly pictures: readonly string[];
-  /** What the person should know about the files. */
+  /** Texts for the user about the files. */
   readonly notices: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export async function readIncoming(event: InboundEvent, parts: IncomingParts): P
   const pieces: string[] = [];
   const pictures: string[] = [];
   const notices: string[] = [];
-  if (event.backfill) pieces.push(`[Said in the channel before]\n${event.backfill}\n[New message]`);
+  if (event.backfill) pieces.push(`[Earlier messages in the channel]\n${event.backfill}\n[New message]`);
   if (event.replyTo?.text) pieces.push(`[Replying to: "${event.replyTo.text.slice(0, QUOTED)}"]`);
   for (const attachment of event.attachments ?? []) {
     const { text, picture, notice } = await readAttachment(attachment, parts);
@@ -37,19 +37,19 @@ export async function readIncoming(event: InboundEvent, parts: IncomingParts): P
   return { text: pieces.join("\n\n"), pictures, notices };
 }
 
-/** A plain text where there are no pictures. */
-export function contentOf(text: string, pictures: readonly string[]): string | readonly ContentPart[] {
+/** A plain string when there are no pictures. */
+export function buildContent(text: string, pictures: readonly string[]): string | readonly ContentPart[] {
   if (pictures.length === 0) return text;
   return [{ type: "text", text }, ...pictures.map((url) => ({ type: "image_url" as const, image_url: { url } }))];
 }
 
-/** What the model should know about this place; part of the session's fixed prompt. */
+/** What the model should know about this chat; part of the session's fixed prompt. */
 export function instructionsFor(source: Source, platform: Platform, shared: boolean): string {
   const where =
     source.chatKind === "dm"
       ? `a private chat with ${source.userName ?? "one person"}`
       : `the ${source.chatKind} "${source.chatName ?? source.chatId}"${source.threadId ? ", in a thread" : ""}`;
-  const who = shared ? "Several people share this session; each message starts with [name]." : "";
+  const who = shared ? "Several users share this session; each message starts with [name]." : "";
   const topic = source.chatTopic ? `Topic: ${source.chatTopic}` : "";
   return [`This conversation takes place on ${platform.label}, in ${where}.`, who, topic, platform.promptHint]
     .filter((line) => line !== "")

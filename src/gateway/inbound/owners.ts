@@ -2,7 +2,7 @@
 
 import type { Source } from "../../core/platform.ts";
 import type { Role } from "../../core/role.ts";
-import type { PairedUser } from "../../delivery/pairing.ts";
+import type { PairedUser } from "../../delivery/api/pairing.ts";
 import { type AccessSettings, ids } from "./access.ts";
 
 export interface OwnersParts {
@@ -22,14 +22,14 @@ export class Owners {
     this.#parts = parts;
   }
 
-  /** Looks at the pairing files again where they decide; cheap, because it happens before each message. */
+  /** Reads the pairing files again when they decide. Called before each message, so it must be cheap. */
   async refresh(): Promise<void> {
     if (this.#parts.named().length > 0) return;
-    // A file that cannot be read makes nobody an owner.
+    // An unreadable file makes no user an owner.
     this.#firstPaired = await this.#parts.firstPaired().catch(() => null);
   }
 
-  /** Every owner, on whichever platform. */
+  /** Every owner, on all platforms. */
   all(): readonly PairedUser[] {
     const named = this.#parts.named();
     if (named.length > 0)
@@ -42,7 +42,7 @@ export class Owners {
       return userId === undefined ? [] : [{ platform, userId }];
     });
     if (listed.length > 0) return listed;
-    // Where an allow-list names several people, being paired beside them makes nobody the owner.
+    // When an allow-list names several users, a paired user does not become the owner.
     const paired = this.#firstPaired;
     return paired && this.#allowed(paired.platform).length === 0 ? [paired] : [];
   }
@@ -61,7 +61,7 @@ export class Owners {
     return others.length > 0 || only === "" || only === "*" || only.startsWith("@") ? undefined : only;
   }
 
-  /** A sender that the platform cannot prove is nobody's owner: a From line can be forged. */
+  /** A sender whom the platform cannot verify is no owner: a From header can be forged. */
   #proven(platform: string): boolean {
     return platform !== "email" || (this.#parts.access.setting("email", "EMAIL_AUTHSERV_ID") ?? "").trim() !== "";
   }
@@ -71,20 +71,20 @@ export class Owners {
     return this.all().some((owner) => owner.platform === platform && owner.userId === same(platform, userId));
   }
 
-  roleOf(source: Pick<Source, "platform" | "userId">): Role {
+  roleFor(source: Pick<Source, "platform" | "userId">): Role {
     return this.has(source) ? "owner" : "guest";
   }
 
-  /** What somebody is told who may not do what only an owner may. */
+  /** The reply to a user who is not an owner. */
   refusal({ platform, userId }: Pick<Source, "platform" | "userId">): string {
     if (this.all().length > 0) {
       const unproven = this.#proven(platform)
         ? ""
-        : " Letters count as the owner's only when the mail server proves their sender (EMAIL_AUTHSERV_ID).";
+        : " An e-mail is accepted as the owner's only when the mail server verifies its sender (EMAIL_AUTHSERV_ID).";
       return `Only the owner of this agent (gateway.owners) may do that.${unproven}`;
     }
     const whom = `${platform}:${userId ?? "ID"}`;
-    return `This agent has no owner yet, and only an owner may do that. To make you the owner, run this on its machine and restart the gateway:\n\`hermes config set gateway.owners ${whom}\``;
+    return `This agent has no owner yet, and only an owner may do that. To become the owner, run this on its machine and restart the gateway:\n\`hermes config set gateway.owners ${whom}\``;
   }
 }
 

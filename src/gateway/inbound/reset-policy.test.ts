@@ -1,4 +1,4 @@
-// When a chat starts a new session by itself.
+// The reset policy: when a chat starts a new session automatically.
 import { describe, expect, it } from "vitest";
 import { resetReason } from "./reset-policy.ts";
 

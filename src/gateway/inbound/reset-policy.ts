@@ -1,15 +1,15 @@
-// When a chat starts a new session by itself.
+// The reset policy: when a chat starts a new session automatically.
 
 export interface ResetPolicy {
   readonly mode: "both" | "idle" | "daily" | "none";
   readonly idleMinutes: number;
-  /** Local hour of the daily change. */
+  /** Local hour of the daily reset. */
   readonly atHour: number;
 }
 
 export type ResetReason = "idle" | "daily" | "suspended";
 
-/** The newest moment at which the day changed, as of `now`. */
+/** The time of the last daily reset before `now`. */
 function lastBoundary(now: Date, hour: number): number {
   const boundary = new Date(now);
   boundary.setHours(hour, 0, 0, 0);
@@ -17,7 +17,7 @@ function lastBoundary(now: Date, hour: number): number {
   return boundary.getTime();
 }
 
-/** Null while the session goes on. Times are Unix milliseconds. */
+/** Null when no reset is due. Times are Unix milliseconds. */
 export function resetReason(lastActive: number, policy: ResetPolicy, now: number): ResetReason | null {
   const { mode } = policy;
   if ((mode === "idle" || mode === "both") && now > lastActive + policy.idleMinutes * 60_000) return "idle";
@@ -28,9 +28,9 @@ export function resetReason(lastActive: number, policy: ResetPolicy, now: number
 export function resetNotice(reason: ResetReason, policy: ResetPolicy): string {
   const why =
     reason === "idle"
-      ? `nothing was said for ${policy.idleMinutes >= 120 ? `${Math.round(policy.idleMinutes / 60)} hours` : policy.idleMinutes === 1 ? "a minute" : `${policy.idleMinutes} minutes`}`
+      ? `there was no message for ${policy.idleMinutes >= 120 ? `${Math.round(policy.idleMinutes / 60)} hours` : policy.idleMinutes === 1 ? "a minute" : `${policy.idleMinutes} minutes`}`
       : reason === "daily"
         ? "a new day began"
         : "the last one could not be continued";
-  return `A new session starts here, because ${why}. /resume brings back an older one.`;
+  return `New session, because ${why}. /resume returns to an older one.`;
 }

@@ -1,4 +1,4 @@
-// Two people, one home: whatever either does, nothing of the other's is seen or changed.
+// Two users of one home: neither sees or changes anything of the other.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionStore } from "../../core/session.ts";
 import { openSessionStore } from "../../store/open.ts";
-import { scopedStore } from "./scoped-store.ts";
+import { ScopedStore } from "./scoped-store.ts";
 
 let folder: string;
 let store: SessionStore;
@@ -22,7 +22,7 @@ afterAll(async () => {
 const users = ["telegram-user-1", "telegram-user-2"] as const;
 let made = 0;
 
-/** Every way in which a person's commands read. */
+/** Everything that the commands of a user can read. */
 async function everythingSeen(view: SessionStore, ids: readonly string[], words: readonly string[]): Promise<string> {
   const seen: unknown[] = [await view.listSessions({ limit: 1000 }), await view.searchSessions({ limit: 1000 })];
   for (const word of words) {
@@ -32,12 +32,77 @@ async function everythingSeen(view: SessionStore, ids: readonly string[], words:
   for (const id of ids) {
     seen.push(await view.getSession(id), await view.getMessages(id), await view.getConversation(id));
     seen.push(await view.resolveSessionId(id), await view.getSessionTitle(id), await view.exportSession(id));
+    seen.push(await view.ancestors(id), await view.messageCount(id));
   }
   return JSON.stringify(seen);
 }
 
-describe("the store as one person sees it", () => {
-  it("never shows or changes what belongs to the other", async () => {
+/** What each method of the contract does for a user. A new method needs a decision here, or this file does not compile. */
+const DECISIONS: { readonly [name in keyof SessionStore]: "own sessions" | "denied" } = {
+  getSession: "own sessions",
+  getSessionByTitle: "own sessions",
+  resolveSessionId: "own sessions",
+  resolveSessionByTitle: "own sessions",
+  getCompressionTip: "own sessions",
+  resolveResumeSessionId: "own sessions",
+  ancestors: "own sessions",
+  listSessions: "own sessions",
+  searchSessions: "own sessions",
+  searchMessages: "own sessions",
+  getSessionTitle: "own sessions",
+  setSessionTitle: "own sessions",
+  getMessages: "own sessions",
+  getConversation: "own sessions",
+  messageCount: "own sessions",
+  exportSession: "own sessions",
+  deleteSession: "own sessions",
+  createSession: "denied",
+  endSession: "denied",
+  reopenSession: "denied",
+  updateSystemPrompt: "denied",
+  updateTokenCounts: "denied",
+  splitSession: "denied",
+  appendMessage: "denied",
+  appendMessages: "denied",
+  getNextTitleInLineage: "denied",
+  sessionCount: "denied",
+  exportAll: "denied",
+  importSession: "denied",
+  pruneSessions: "denied",
+  getMeta: "denied",
+  setMeta: "denied",
+  vacuum: "denied",
+  stats: "denied",
+  health: "denied",
+  repair: "denied",
+  setIndexLayout: "denied",
+  close: "denied",
+};
+
+function methodNames(value: object): string[] {
+  const names = new Set<string>();
+  for (let at: object | null = value; at && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
+    for (const name of Object.getOwnPropertyNames(at)) if (name !== "constructor") names.add(name);
+  return [...names].filter((name) => typeof (value as { [name: string]: unknown })[name] === "function").sort();
+}
+
+describe("the decisions", () => {
+  it("cover the contract", () => {
+    expect(methodNames(new ScopedStore(store, "somebody"))).toEqual(Object.keys(DECISIONS).sort());
+  });
+
+  it("deny what is not about the user's own sessions", async () => {
+    const view = new ScopedStore(store, "somebody") as unknown as { [name: string]: (id: string) => unknown };
+    for (const [name, decision] of Object.entries(DECISIONS)) {
+      const call = async () => view[name]?.("unknown");
+      if (decision === "denied") await expect(call(), name).rejects.toThrow("not available in a chat");
+      else await call();
+    }
+  });
+});
+
+describe("the store as one user sees it", () => {
+  it("never shows or changes what belongs to another user", async () => {
     const step = fc.record({
       user: fc.constantFrom(0, 1),
       secret: fc.stringMatching(/^[a-z]{8}$/),
@@ -57,7 +122,7 @@ describe("the store as one person sees it", () => {
         const ids = own.map((each) => each.id);
         const words = own.map((each) => each.word);
         for (const user of [0, 1]) {
-          const view = scopedStore(store, users[user] ?? "");
+          const view = new ScopedStore(store, users[user] ?? "");
           const seen = await everythingSeen(view, ids, words);
           for (const each of own) {
             if (each.user !== user) expect(seen).not.toContain(each.word);

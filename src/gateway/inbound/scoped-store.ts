@@ -1,78 +1,204 @@
-// The session store as one person may see it: sessions of others do not exist.
-import type { SessionStore } from "../../core/session.ts";
+// The session store and the ledger as one user may see them: sessions of other users do not exist.
+
+import type { HandoffStore } from "../../core/handoff.ts";
+import type { Message } from "../../core/message.ts";
+import type { Source } from "../../core/platform.ts";
+import type {
+  ExportedSession,
+  ListOptions,
+  MessageRow,
+  SearchAnswer,
+  SearchOptions,
+  SessionRow,
+  SessionStore,
+  SessionSummary,
+} from "../../core/session.ts";
 import type { UsageLedger } from "../../core/usage.ts";
+import type { GatewayContext } from "../control/gateway-context.ts";
 
-type Overrides = Partial<SessionStore>;
+async function deny(): Promise<never> {
+  throw new Error("This is not available in a chat.");
+}
 
-function overridesFor(store: SessionStore, userId: string): Overrides {
-  const mine = async (id: string): Promise<boolean> => (await store.getSession(id))?.user_id === userId;
-  const onlyMine = async (id: string | null): Promise<string | null> => (id !== null && (await mine(id)) ? id : null);
-  const refused = async (): Promise<never> => {
+/**
+ * Denies by default: every method of the contract is written out here, and a method that is not about one user's own
+ * sessions rejects. Reads of another user's session find nothing; changes of it do nothing.
+ */
+export class ScopedStore implements SessionStore {
+  readonly #store: SessionStore;
+  readonly #userId: string;
+
+  constructor(store: SessionStore, userId: string) {
+    this.#store = store;
+    this.#userId = userId;
+  }
+
+  async #owns(id: string): Promise<boolean> {
+    return (await this.#store.getSession(id))?.user_id === this.#userId;
+  }
+
+  #ownRow(row: SessionRow | null): SessionRow | null {
+    return row?.user_id === this.#userId ? row : null;
+  }
+
+  async #ownId(id: string | null): Promise<string | null> {
+    return id !== null && (await this.#owns(id)) ? id : null;
+  }
+
+  async #ownIds(ids: readonly string[]): Promise<string[]> {
+    const own = await Promise.all(ids.map((id) => this.#owns(id)));
+    return ids.filter((_, index) => own[index]);
+  }
+
+  // Finding sessions
+
+  async getSession(id: string): Promise<SessionRow | null> {
+    return this.#ownRow(await this.#store.getSession(id));
+  }
+
+  async getSessionByTitle(title: string): Promise<SessionRow | null> {
+    return this.#ownRow(await this.#store.getSessionByTitle(title));
+  }
+
+  async resolveSessionId(idOrPrefix: string): Promise<string | null> {
+    return this.#ownId(await this.#store.resolveSessionId(idOrPrefix));
+  }
+
+  async resolveSessionByTitle(title: string): Promise<string | null> {
+    return this.#ownId(await this.#store.resolveSessionByTitle(title));
+  }
+
+  async getCompressionTip(id: string): Promise<string> {
+    return (await this.#owns(id)) ? this.#store.getCompressionTip(id) : id;
+  }
+
+  async resolveResumeSessionId(id: string): Promise<string> {
+    return (await this.#owns(id)) ? this.#store.resolveResumeSessionId(id) : id;
+  }
+
+  async ancestors(id: string): Promise<string[]> {
+    return (await this.#owns(id)) ? this.#ownIds(await this.#store.ancestors(id)) : [];
+  }
+
+  listSessions(options?: ListOptions): Promise<SessionSummary[]> {
+    return this.#store.listSessions({ ...options, userId: this.#userId });
+  }
+
+  searchSessions({
+    source,
+    limit,
+    offset,
+  }: Parameters<SessionStore["searchSessions"]>[0] = {}): Promise<SessionSummary[]> {
+    return this.#store.listSessions({ source, limit, offset, userId: this.#userId });
+  }
+
+  searchMessages(query: string, options?: SearchOptions): Promise<SearchAnswer> {
+    return this.#store.searchMessages(query, { ...options, userId: this.#userId });
+  }
+
+  // One session
+
+  async getSessionTitle(id: string): Promise<string | null> {
+    return (await this.#owns(id)) ? this.#store.getSessionTitle(id) : null;
+  }
+
+  async setSessionTitle(id: string, title: string | null): Promise<boolean> {
+    return (await this.#owns(id)) ? this.#store.setSessionTitle(id, title) : false;
+  }
+
+  async getMessages(id: string, page?: Parameters<SessionStore["getMessages"]>[1]): Promise<MessageRow[]> {
+    return (await this.#owns(id)) ? this.#store.getMessages(id, page) : [];
+  }
+
+  async getConversation(id: string, options?: Parameters<SessionStore["getConversation"]>[1]): Promise<Message[]> {
+    return (await this.#owns(id)) ? this.#store.getConversation(id, options) : [];
+  }
+
+  async messageCount(id?: string): Promise<number> {
+    if (id === undefined) return deny();
+    return (await this.#owns(id)) ? this.#store.messageCount(id) : 0;
+  }
+
+  async exportSession(id: string): Promise<ExportedSession | null> {
+    return (await this.#owns(id)) ? this.#store.exportSession(id) : null;
+  }
+
+  async deleteSession(id: string, sessionsDir?: string): Promise<boolean> {
+    return (await this.#owns(id)) ? this.#store.deleteSession(id, sessionsDir) : false;
+  }
+
+  // Writing the log of a conversation: the agent does that with the store itself
+
+  readonly createSession = deny;
+  readonly endSession = deny;
+  readonly reopenSession = deny;
+  readonly updateSystemPrompt = deny;
+  readonly updateTokenCounts = deny;
+  readonly splitSession = deny;
+  readonly appendMessage = deny;
+  readonly appendMessages = deny;
+
+  // The store as a whole
+
+  /** Would tell which titles other users have. */
+  readonly getNextTitleInLineage = deny;
+  readonly sessionCount = deny;
+  exportAll(): AsyncIterable<ExportedSession> {
     throw new Error("This is not available in a chat.");
-  };
-  return {
-    getSession: async (id) => {
-      const row = await store.getSession(id);
-      return row?.user_id === userId ? row : null;
-    },
-    getSessionByTitle: async (title) => {
-      const row = await store.getSessionByTitle(title);
-      return row?.user_id === userId ? row : null;
-    },
-    resolveSessionId: async (text) => onlyMine(await store.resolveSessionId(text)),
-    resolveSessionByTitle: async (title) => onlyMine(await store.resolveSessionByTitle(title)),
-    listSessions: (options) => store.listSessions({ ...options, userId }),
-    searchSessions: ({ source, limit, offset } = {}) =>
-      store.listSessions({
-        userId,
-        ...(source === undefined ? {} : { source }),
-        ...(limit === undefined ? {} : { limit }),
-        ...(offset === undefined ? {} : { offset }),
-      }),
-    searchMessages: (query, options) => store.searchMessages(query, { ...options, userId }),
-    getMessages: async (id, page) => ((await mine(id)) ? store.getMessages(id, page) : []),
-    getConversation: async (id, options) => ((await mine(id)) ? store.getConversation(id, options) : []),
-    getSessionTitle: async (id) => ((await mine(id)) ? store.getSessionTitle(id) : null),
-    setSessionTitle: async (id, title) => ((await mine(id)) ? store.setSessionTitle(id, title) : false),
-    exportSession: async (id) => ((await mine(id)) ? store.exportSession(id) : null),
-    deleteSession: async (id, dir) => ((await mine(id)) ? store.deleteSession(id, dir) : false),
-    pruneSessions: refused,
-    importSession: refused,
-    stats: refused,
-    repair: refused,
-    vacuum: refused,
-    exportAll: () => {
-      throw new Error("This is not available in a chat.");
-    },
-  };
+  }
+  readonly importSession = deny;
+  readonly pruneSessions = deny;
+  readonly getMeta = deny;
+  readonly setMeta = deny;
+  readonly vacuum = deny;
+  readonly stats = deny;
+  readonly health = deny;
+  readonly repair = deny;
+  readonly setIndexLayout = deny;
+  readonly close = deny;
 }
 
-export function scopedStore(store: SessionStore, userId: string): SessionStore {
-  const overrides = overridesFor(store, userId);
-  return new Proxy(store, {
-    get(target, name) {
-      if (Object.hasOwn(overrides, name)) return overrides[name as keyof SessionStore];
-      const value = Reflect.get(target, name) as unknown;
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
+/** Newest first; one user has far fewer sessions in a day. */
+const MAX_SESSIONS = 1_000;
 
-/** Newest first; a day of one person has far fewer. */
-const MOST_SESSIONS = 1_000;
-
-/** The ledger as one person may see it: what their own sessions used. */
-export function scopedLedger(
-  { ledger, store }: { readonly ledger: UsageLedger; readonly store: SessionStore },
-  userId: string,
-): UsageLedger {
+/** The ledger as one user may see it: what their own sessions used. */
+function scopedLedger(ledger: UsageLedger, store: SessionStore, userId: string): UsageLedger {
   return {
     record: (entry) => ledger.record(entry),
     spent: (filter) => ledger.spent(filter),
     report: async (options) => {
       const every = { includeChildren: true, projectCompressionTips: false, orderByLastActive: true };
-      const own = await store.listSessions({ ...every, userId, limit: MOST_SESSIONS });
+      const own = await store.listSessions({ ...every, userId, limit: MAX_SESSIONS });
       return ledger.report({ ...options, sessionIds: own.map(({ id }) => id) });
     },
   };
+}
+
+/** Handoffs start in the terminal; no chat may see or change them. */
+const NO_HANDOFFS: HandoffStore = {
+  requestHandoff: deny,
+  claimHandoff: deny,
+  completeHandoff: deny,
+  failHandoff: deny,
+  getHandoffState: deny,
+  listPendingHandoffs: deny,
+};
+
+type Access = Pick<GatewayContext, "isOwner" | "tenant" | "opened">;
+
+/** The store for commands of this sender: the whole store for an owner in private, else only the sender's sessions. */
+export function storeFor(gateway: Access, source: Source): SessionStore {
+  const { store } = gateway.opened.app;
+  return gateway.isOwner(source) ? store : new ScopedStore(store, gateway.tenant(source));
+}
+
+/** The handoffs for commands of this sender. */
+export function handoffsFor(gateway: Access, source: Source): HandoffStore {
+  return gateway.isOwner(source) ? gateway.opened.app.handoffs : NO_HANDOFFS;
+}
+
+/** The ledger for commands of this sender. */
+export function ledgerFor(gateway: Access, source: Source): UsageLedger {
+  const { ledger, store } = gateway.opened.app;
+  return gateway.isOwner(source) ? ledger : scopedLedger(ledger, store, gateway.tenant(source));
 }

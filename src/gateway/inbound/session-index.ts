@@ -1,11 +1,11 @@
-// sessions.json: which session each chat is in. Kept in memory, written as a whole, atomically; new ids before use.
+// sessions.json: the current session of each chat. Held in memory, written atomically; new ids are written before use.
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Source } from "../../core/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { newSessionId } from "../../lib/ids.ts";
 
-/** An entry as on disk; fields that are not ours are kept. */
+/** An entry as on disk; unknown fields are preserved. */
 export interface SessionEntry {
   session_key: string;
   session_id: string;
@@ -29,7 +29,7 @@ export interface SessionEntry {
 
 const WRITE_DELAY_MS = 5_000;
 
-/** What v0.14 counts for each session; here the store has these figures. */
+/** Counters of v0.14's file; this program keeps them in the store. */
 const NOTHING_USED = {
   input_tokens: 0,
   output_tokens: 0,
@@ -39,16 +39,16 @@ const NOTHING_USED = {
   estimated_cost_usd: 0,
   cost_status: "unknown",
 };
-/** After a write the file rests for a few times as long as that write took: with many chats it is large. */
+/** The pause after a write is a multiple of its duration: with many chats the file is large. */
 const REST = { times: 20, mostMs: 500 };
 
-/** Local time without a zone, as the files of v0.14 have it. */
+/** Local time without a zone, as in the files of v0.14. */
 function stamp(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 }
 
-function originOf(source: Source): SessionEntry["origin"] {
+function findOrigin(source: Source): SessionEntry["origin"] {
   return {
     platform: source.platform,
     chat_id: source.chatId,
@@ -71,10 +71,10 @@ export class SessionIndex {
   readonly #path: string;
   readonly #now: () => number;
   readonly #entries: Map<string, SessionEntry>;
-  /** Entries as they stand in the file; what changes is taken out and written anew. */
+  /** Entries as written to the file; changed ones are serialized again. */
   readonly #spelled = new Map<string, Buffer>();
   #writing: Promise<void> | undefined;
-  /** The write that has not begun: what is known when it begins goes along. */
+  /** The next write, not started yet; it includes all changes up to its start. */
   #next: Promise<void> | undefined;
   readonly #saving = new Map<string, Promise<void>>();
   #restUntil = 0;
@@ -87,7 +87,7 @@ export class SessionIndex {
     this.#now = now;
   }
 
-  /** A file that cannot be read is left alone and reported; the index then starts empty. */
+  /** An unreadable file is not changed and reported; the index then starts empty. */
   static async open(path: string, now: () => number, report: (text: string) => void): Promise<SessionIndex> {
     const entries = new Map<string, SessionEntry>();
     try {
@@ -125,7 +125,7 @@ export class SessionIndex {
     return entry;
   }
 
-  /** The same at once; `saved` must be awaited before anything that depends on it is final. */
+  /** The same without waiting for the disk; await `saved` before anything that depends on it is final. */
   start(key: string, source: Source, change: EntryChange = {}): SessionEntry {
     const { sessionId, ...fields } = change;
     const time = stamp(this.#now());
@@ -136,7 +136,7 @@ export class SessionIndex {
       session_id: sessionId ?? newSessionId(new Date(this.#now()), 8),
       created_at: time,
       updated_at: time,
-      origin: originOf(source),
+      origin: findOrigin(source),
       display_name: source.chatName ?? source.userName ?? null,
       platform: source.platform,
       chat_type: source.chatKind,
@@ -160,7 +160,7 @@ export class SessionIndex {
     return entry;
   }
 
-  /** The chat's session goes on under another id, after a compaction. */
+  /** The chat's session has a new id, after a compaction. */
   async moved(key: string, sessionId: string): Promise<void> {
     const entry = this.#entries.get(key);
     if (!entry || entry.session_id === sessionId) return;
@@ -169,7 +169,7 @@ export class SessionIndex {
     await this.flush();
   }
 
-  /** Something happened in the chat; written a little later together with others. */
+  /** Records activity in the chat; written a little later together with others. */
   touch(key: string, change: Partial<SessionEntry> = {}): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
@@ -177,13 +177,13 @@ export class SessionIndex {
     this.#spelled.delete(key);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      // A time stamp that could not be written goes along with the next write.
+      // The next write includes a time stamp that could not be written.
       this.flush().catch(() => undefined);
     }, WRITE_DELAY_MS);
     this.#timer.unref();
   }
 
-  /** Forgets chats that were quiet for longer than that. */
+  /** Removes chats without activity for longer than `ms`. */
   prune(olderThanMs: number): number {
     let gone = 0;
     for (const [key, entry] of this.#entries) {
@@ -195,7 +195,7 @@ export class SessionIndex {
     return gone;
   }
 
-  /** Resolves when what is known now is on disk; calls that come together share a write. */
+  /** Resolves when the current state is on disk; concurrent calls share a write. */
   flush(): Promise<void> {
     this.#next ??= (this.#writing ?? Promise.resolve()).catch(() => undefined).then(() => this.#write());
     return this.#next;
@@ -206,7 +206,7 @@ export class SessionIndex {
     await this.#saving.get(key);
   }
 
-  /** The whole file; with a thousand chats, putting every entry into words or bytes again would hold the others up. */
+  /** The whole file, from serialized entries: serializing a thousand chats again would block the event loop. */
   #bytes(): Buffer {
     if (this.#entries.size === 0) return Buffer.from("{}\n");
     const parts: Buffer[] = [];

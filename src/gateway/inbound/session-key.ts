@@ -1,11 +1,11 @@
-// Which session a message belongs to, and whose memory that session may see.
+// The session key of a message, and the tenant whose memory its session uses.
 import { createHash } from "node:crypto";
 import type { Source } from "../../core/platform.ts";
 
 export interface KeyRules {
-  /** In groups, each person has a session. */
+  /** In groups, each user has a session. */
   readonly groupPerUser: boolean;
-  /** In threads, each person has a session. */
+  /** In threads, each user has a session. */
   readonly threadPerUser: boolean;
 }
 
@@ -25,7 +25,7 @@ export function sessionKey(source: Source, rules: KeyRules): string {
   return ["agent", "main", platform, chatKind, chatId, threadId, participant].filter(Boolean).join(":");
 }
 
-/** Several people write in this session: each message starts with a name. */
+/** True when several users share the session: each message then starts with a name. */
 export function isShared(source: Source, rules: KeyRules): boolean {
   return !isPersonal(source, rules);
 }
@@ -37,8 +37,8 @@ function safe(text: string): string {
 }
 
 /**
- * The name under which memory, sessions and search are kept apart: a person, or a chat that several people share.
- * Different sources never get the same name, whatever characters the platform puts into its ids.
+ * The tenant of memory, sessions and search: a user, or a chat that several users share. Different sources never get the
+ * same key, whatever characters the platform uses in its ids.
  */
 export function tenantKey(source: Source, rules: KeyRules): string {
   if (isShared(source, rules))

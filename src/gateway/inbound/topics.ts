@@ -1,24 +1,26 @@
-// Telegram topics in a private chat: each topic is a session of its own, and the chat itself becomes a lobby.
+// Telegram topics in a private chat: each topic has its own session, and the chat itself becomes a lobby.
 import type { CommandAnswer } from "../../core/command.ts";
 import type { InboundEvent } from "../../core/platform.ts";
 import type { SessionIndex } from "../../core/session.ts";
 import type { TopicStore } from "../../core/telegram-topics.ts";
 
+type TopicAnswer = Extract<CommandAnswer, { type: "text" | "switch" }>;
+
 const REMIND_MS = 30_000;
 
 const HELP = [
   "Topics give a private chat several sessions side by side.",
-  "Switch topics on for this bot in @BotFather (Bot Settings, Threads Mode), then:",
-  "/topic        switch it on; write in topics, this chat becomes a lobby",
+  "Enable topics for this bot in @BotFather (Bot Settings, Threads Mode), then:",
+  "/topic        enable topics; this chat becomes a lobby",
   "/topic off    back to one session",
-  "/topic ID     in a topic: go on with that session there",
+  "/topic ID     in a topic: resume that session there",
 ].join("\n");
 
-/** Which chats have switched it on; asked of the store once. */
+/** Caches which chats use topics. */
 export class Topics {
   readonly #store: TopicStore;
   readonly #now: () => number;
-  /** Most homes never do, and are asked once for all chats. */
+  /** Whether any chat uses topics. */
   #used: boolean | undefined;
   readonly #on = new Map<string, boolean>();
   readonly #reminded = new Map<string, number>();
@@ -38,7 +40,7 @@ export class Topics {
     return on;
   }
 
-  /** What the lobby says instead of starting a turn: empty when it said so a moment ago, null outside of one. */
+  /** The reply of a lobby, which starts no turn: empty shortly after the last reply, null outside of a lobby. */
   async lobby(event: InboundEvent): Promise<string | null> {
     const { platform, chatKind, chatId, threadId, userId } = event.source;
     if (platform !== "telegram" || chatKind !== "dm" || threadId || !userId) return null;
@@ -46,38 +48,38 @@ export class Topics {
     const now = this.#now();
     if (now - (this.#reminded.get(chatId) ?? Number.NEGATIVE_INFINITY) < REMIND_MS) return "";
     this.#reminded.set(chatId, now);
-    return "This chat is the lobby: write in one of its topics, or make a new one. /topic off ends this.";
+    return "This chat is the lobby: write in one of its topics, or create one. /topic off disables topics.";
   }
 
-  /** The command. */
-  async run(args: string, event: InboundEvent, store: Pick<SessionIndex, "resolveSessionId">): Promise<CommandAnswer> {
+  /** Runs /topic. */
+  async run(args: string, event: InboundEvent, store: Pick<SessionIndex, "resolveSessionId">): Promise<TopicAnswer> {
     const { platform, chatKind, chatId, threadId, userId } = event.source;
     if (args === "help") return text(HELP);
     if (platform !== "telegram" || chatKind !== "dm" || !userId)
-      return text("Topics are for private chats on Telegram. Threads elsewhere have sessions of their own already.");
+      return text("Topics are for private chats on Telegram. Threads elsewhere already have their own sessions.");
     if (args === "off") {
       await this.#store.disableTelegramTopicMode(chatId);
       this.#on.set(chatId, false);
-      return text("This chat has one session again. Topics that exist keep theirs.");
+      return text("This chat has one session again. Existing topics keep theirs.");
     }
     if (args !== "") {
-      if (!threadId) return text("Use /topic ID inside the topic that should go on with the session.");
+      if (!threadId) return text("Use /topic ID inside the topic that should resume the session.");
       const id = await store.resolveSessionId(args);
       return id ? { type: "switch", sessionId: id } : text(`No session matches "${args}".`);
     }
-    if (threadId) return text("This topic has a session of its own. /topic ID puts another session here.");
+    if (threadId) return text("This topic has its own session. /topic ID resumes another session here.");
     await this.#store.enableTelegramTopicMode({ chatId, userId });
     this.#used = true;
     this.#on.set(chatId, true);
     return text(
       [
-        "Topics are on: every topic of this chat is a session of its own.",
-        "If the chat shows no topics, switch them on in @BotFather (Bot Settings, Threads Mode), or go back with /topic off.",
+        "Topics are enabled: every topic of this chat has its own session.",
+        "If the chat shows no topics, enable them in @BotFather (Bot Settings, Threads Mode), or return with /topic off.",
       ].join("\n"),
     );
   }
 }
 
-function text(answer: string): CommandAnswer {
+function text(answer: string): TopicAnswer {
   return { type: "text", text: answer };
 }

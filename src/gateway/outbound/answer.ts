@@ -1,4 +1,4 @@
-// From the end of a turn to the messages that a chat gets.
+// Builds the messages that a chat gets at the end of a turn.
 import { existsSync } from "node:fs";
 import type { AgentEvent } from "../../core/event.ts";
 import type { NewOutgoing, OutboxPayload } from "../../core/mailbox.ts";
@@ -9,19 +9,19 @@ import { extractMedia } from "./media.ts";
 export interface AnswerPlace {
   readonly platform: Platform;
   readonly to: Destination;
-  /** Prefix of the rows' keys: the same for every attempt at this answer. */
+  /** Prefix of the rows' keys: the same for every attempt of this answer. */
   readonly key: string;
   readonly replyTo?: string | undefined;
   readonly replyMode: "off" | "first" | "all";
-  /** A message on the screen that already shows the beginning. */
+  /** Id of a sent message that already shows a part of the answer. */
   readonly streamId?: string | null | undefined;
   readonly prefix?: string | undefined;
 }
 
 type Ended = Extract<AgentEvent, { type: "ended" }>;
 
-/** What the person reads when a turn ends without words of the model. */
-export function textOfEnd(ended: Ended): string {
+/** The text for a turn that ended without an answer of the model. */
+export function formatEnd(ended: Ended): string {
   if (ended.end === "failed") {
     const { failure } = ended;
     const hint = failure?.hint ? `\n${failure.hint}` : "";
@@ -49,7 +49,7 @@ export function outgoingText(text: string, place: AnswerPlace): NewOutgoing[] {
   });
 }
 
-/** Text first, then files one by one; a kind that the platform cannot send is named in the text. */
+/** Text first, then each file; files that the platform cannot send are named in the text. */
 export function outgoingAnswer(text: string, place: AnswerPlace): NewOutgoing[] {
   const { platform, to, key } = place;
   const media = extractMedia(text);

@@ -1,4 +1,4 @@
-// A token bucket: so many messages a second on average, with a short burst.
+// A token bucket: limits the average rate of messages and allows short bursts.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export class Bucket {
@@ -13,20 +13,20 @@ export class Bucket {
     this.#tokens = burst;
   }
 
-  /** A message could leave at once. */
+  /** True when a message can be sent now. */
   get ready(): boolean {
     this.#fill();
     return this.#tokens >= 1;
   }
 
-  /** Takes a place that is free now; false when none is. */
+  /** Takes a token if there is one. */
   tryTake(): boolean {
     if (!this.ready) return false;
     this.#tokens -= 1;
     return true;
   }
 
-  /** Resolves when a message may leave, or when the signal fires. */
+  /** Resolves when a message may be sent, or when the signal fires. */
   async take(signal: AbortSignal): Promise<void> {
     this.#fill();
     this.#tokens -= 1;

@@ -1,11 +1,11 @@
-// Sending on request, outside any turn: results of scheduled jobs, notices, messages to a home channel.
+// Sends messages outside of turns: results of scheduled jobs, notices, messages to a home channel.
 
 import type { Deliverer, DeliveryMessage, DeliveryTarget, KnownChat } from "../../core/job.ts";
 import type { Mailbox, NewOutgoing } from "../../core/mailbox.ts";
 import type { Destination, Platform } from "../../core/platform.ts";
-import { resolveChat } from "../../delivery/channel-directory.ts";
-import { PLATFORM_NAMES } from "../../delivery/deliver.ts";
-import { deliveryRows } from "../../delivery/delivery-rows.ts";
+import { resolveChat } from "../../delivery/api/channel-directory.ts";
+import { deliveryRows } from "../../delivery/api/delivery-rows.ts";
+import { PLATFORM_NAMES } from "../../delivery/api/targets.ts";
 import type { LinkState } from "../control/platform-link.ts";
 import type { Sender } from "./sender.ts";
 
@@ -15,9 +15,9 @@ export interface DeliveryParts {
   readonly platforms: ReadonlyMap<string, Platform>;
   link(platform: string): LinkState | undefined;
   home(platform: string): Destination | undefined;
-  /** Chats that are known by now. */
+  /** The known chats. */
   chats(): readonly KnownChat[];
-  /** The chat's own session learns what was sent to it from elsewhere. */
+  /** Adds the message to the session of the chat. */
   mirror(target: DeliveryTarget, from: string, text: string): void;
 }
 
@@ -70,7 +70,7 @@ export class Deliveries implements Deliverer {
     return this.#dispatch(deliveryRows(platform, target, message), target, message);
   }
 
-  /** Queued durably; the platform's word is waited for only when the message says so. */
+  /** Stores the message in the outbox; waits for the platform only when the message asks for it. */
   async #dispatch(
     outgoing: readonly NewOutgoing[],
     target: DeliveryTarget,
@@ -91,7 +91,7 @@ export class Deliveries implements Deliverer {
     });
     const ids = await Promise.race([sent, late]);
     clearTimeout(timer);
-    // What is still on its way stays in the outbox and leaves when it can.
+    // Messages in progress stay in the outbox and are sent later.
     const refused = ids === "late" ? undefined : rows[ids.indexOf(null)];
     if (!refused) return undefined;
     return (await mailbox.findOutgoing(refused.key))?.error ?? "the platform refused it";

@@ -1,12 +1,13 @@
-// The chats that the gateway knows: learnt from messages and from platforms that list their channels, kept in a file.
+// The chats that the gateway knows, from messages and from platforms that list their channels; stored in a file.
 
 import type { KnownChat } from "../../core/job.ts";
 import type { PlatformConnection } from "../../core/platform.ts";
-import { writeDirectory } from "../../delivery/channel-directory.ts";
+import { writeDirectory } from "../../delivery/api/channel-directory.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { SessionEntry } from "../inbound/session-index.ts";
 
 const WRITE_DELAY_MS = 5_000;
-/** These have nobody to write to. */
+/** Platforms without chats. */
 const NO_CHATS = ["webhook", "api_server"];
 
 export interface DirectoryParts {
@@ -18,8 +19,8 @@ export interface DirectoryParts {
   report(text: string): void;
 }
 
-/** In e-mail a thread is one subject, not a place. */
-function chatOf(entry: SessionEntry): KnownChat | null {
+/** In e-mail a thread is a subject, not a chat. */
+function parseChat(entry: SessionEntry): KnownChat | null {
   const { platform, origin } = entry;
   const chatId = String(origin?.chat_id ?? "");
   if (chatId === "" || NO_CHATS.includes(platform)) return null;
@@ -38,22 +39,22 @@ export class Directory {
     this.#parts = parts;
   }
 
-  /** Every chat once; what a platform lists comes first. */
+  /** Every chat once; channels listed by platforms come first. */
   chats(): readonly KnownChat[] {
     const found = new Map<string, KnownChat>();
     const here = new Set<string>();
     for (const [platform] of this.#parts.connections()) {
       here.add(platform);
-      for (const chat of this.#listed.get(platform) ?? []) found.set(keyOf(chat), chat);
+      for (const chat of this.#listed.get(platform) ?? []) found.set(buildKey(chat), chat);
     }
     for (const entry of this.#parts.entries()) {
-      const chat = chatOf(entry);
-      if (chat && here.has(chat.platform) && !found.has(keyOf(chat))) found.set(keyOf(chat), chat);
+      const chat = parseChat(entry);
+      if (chat && here.has(chat.platform) && !found.has(buildKey(chat))) found.set(buildKey(chat), chat);
     }
     return [...found.values()];
   }
 
-  /** Somebody new wrote: the file follows soon. */
+  /** Schedules a write after a new chat appeared. */
   changed(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -61,7 +62,7 @@ export class Directory {
     }, WRITE_DELAY_MS).unref();
   }
 
-  /** Asks the platforms for their lists. A platform that does not answer keeps its last one. */
+  /** Asks the platforms for their channels. A platform that does not answer keeps its last list. */
   async refresh(): Promise<void> {
     for (const [platform, connection] of this.#parts.connections()) {
       try {
@@ -72,9 +73,7 @@ export class Directory {
             channels.map(({ id, ...rest }) => ({ platform, chatId: id, ...rest })),
           );
       } catch (error) {
-        this.#parts.report(
-          `the channels of ${platform} could not be listed: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        this.#parts.report(`the channels of ${platform} could not be listed: ${errorMessage(error)}`);
       }
     }
     await this.#write();
@@ -84,9 +83,7 @@ export class Directory {
     try {
       await writeDirectory(this.#parts.homePath, this.chats(), this.#parts.now());
     } catch (error) {
-      this.#parts.report(
-        `channel_directory.json was not written: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.#parts.report(`channel_directory.json was not written: ${errorMessage(error)}`);
     }
   }
 
@@ -96,6 +93,6 @@ export class Directory {
   }
 }
 
-function keyOf({ platform, chatId, threadId }: KnownChat): string {
+function buildKey({ platform, chatId, threadId }: KnownChat): string {
   return `${platform}\n${chatId}\n${threadId ?? ""}`;
 }

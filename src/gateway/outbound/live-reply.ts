@@ -1,24 +1,24 @@
-// What a chat sees while a turn runs: the answer as it grows, one bubble of tool progress, the typing sign.
+// What a chat sees during a turn: the partial answer, one message with tool progress, the typing indicator.
 import type { Mailbox } from "../../core/mailbox.ts";
 import type { Destination, Platform } from "../../core/platform.ts";
-import { settlesWithin } from "../control/settles-within.ts";
+import { settlesWithin } from "../../lib/async/with-timeout.ts";
 import { withoutMarkers } from "./media.ts";
 import type { Sender } from "./sender.ts";
 
 const TYPING_MS = 4_000;
-/** The question goes to the model first; an answer that is there at once needs no sign. */
+/** Delay of the typing indicator: an immediate answer needs none. */
 const FIRST_TYPING_MS = 50;
 const PROGRESS_MS = 1_500;
 const FIRST_CHARS = 4;
 const PREVIEW = 40;
-/** So long an answer waits for the message that began to show it. */
+/** How long the final answer waits for the message that shows the partial one. */
 const HAND_OVER_MS = 10_000;
 
 export interface StreamSettings {
   readonly everyMs: number;
   readonly chars: number;
   readonly cursor: string;
-  /** An answer that has grown for longer than this ends as a new message; 0 for never. */
+  /** A partial answer older than this is replaced by a new message at the end; 0 for never. */
   readonly freshMs: number;
 }
 
@@ -34,14 +34,14 @@ export interface LiveParts {
   readonly sender: Sender;
   readonly platform: Platform;
   readonly to: Destination;
-  /** Prefix of the keys of what is shown here. */
+  /** Prefix of the keys of these messages. */
   readonly key: string;
   readonly settings: LiveSettings;
-  /** Takes a message off the screen. */
+  /** Deletes a sent message. */
   remove(messageId: string): void;
 }
 
-/** One message that is sent once and changed afterwards. */
+/** A message that is sent once and then edited. */
 class LiveMessage {
   readonly #parts: LiveParts;
   readonly #name: string;
@@ -50,7 +50,7 @@ class LiveMessage {
   #text = "";
   #shown = "";
   #gone = false;
-  /** Its last words come from elsewhere. */
+  /** The final edit is made by the caller. */
   #closed = false;
   #messageId: string | null = null;
   #sentAt = 0;
@@ -61,7 +61,7 @@ class LiveMessage {
     this.#silent = silent;
   }
 
-  /** For how long it has been on the screen. */
+  /** Time since the message was sent. */
   get ageMs(): number {
     return this.#messageId ? Date.now() - this.#sentAt : 0;
   }
@@ -70,7 +70,7 @@ class LiveMessage {
     this.#text = text;
     if (text.trim() === "" || text === this.#shown) return;
     if (this.#messageId) this.#change();
-    // What cannot be shown while it grows is shown when it is done.
+    // A failure is ignored: the final answer is sent anyway.
     else this.#sent ??= this.#start().catch(() => undefined);
   }
 
@@ -98,7 +98,7 @@ class LiveMessage {
     sender.editSoon(platform.name, to, { messageId: this.#messageId, message: { text: this.#text } });
   }
 
-  /** Takes the message off the screen, also one that is just being sent. */
+  /** Deletes the message, also when it is still being sent. */
   remove(): void {
     this.#gone = true;
     if (this.#messageId) this.#parts.remove(this.#messageId);
@@ -110,7 +110,7 @@ class LiveMessage {
     if (this.#messageId) sender.cancelEdit(platform.name, to, this.#messageId);
   }
 
-  /** The message, for its last words; one that is not on the screen by then is taken off it when it comes. */
+  /** The message id for the final edit. A message that is sent too late is deleted. */
   async handOver(ms: number): Promise<string | null> {
     this.settle();
     if (this.#sent) await settlesWithin(this.#sent, ms);
@@ -142,17 +142,17 @@ export class LiveReply {
     this.#shownProgress.push(this.#progress);
   }
 
-  /** The beginning of an answer makes a sound; its growth cannot. */
+  /** The first message of an answer notifies the user; edits cannot. */
   #answer(): LiveMessage {
     return new LiveMessage(this.#parts, `stream${this.#bubbles}`, false);
   }
 
-  /** The message that shows the growing answer; its last words are an edit of it. Nothing is shown in it afterwards. */
+  /** The id of the message with the partial answer, for the final edit. It is not updated afterwards. */
   async takeStream(): Promise<string | null> {
     return (await this.#stream?.handOver(HAND_OVER_MS)) ?? null;
   }
 
-  /** The same for the end of the turn. One that has stood there for long is taken off: nobody would notice its last words. */
+  /** The same at the end of the turn. An old message is deleted instead: users would not notice its edit. */
   async takeFinal(): Promise<string | null> {
     const shown = this.#stream;
     const freshMs = this.#parts.settings.stream?.freshMs ?? 0;
@@ -163,7 +163,7 @@ export class LiveReply {
     return null;
   }
 
-  /** Does nothing once the reply has ended: a question that is answered late must not show work that nobody does. */
+  /** Does nothing after the end of the reply: a late answer to a question must not switch the indicator on again. */
   typing(on: boolean): void {
     clearTimeout(this.#typing);
     if (!on || this.#ended || !this.#parts.platform.capabilities.typing) return;
@@ -191,14 +191,14 @@ export class LiveReply {
     this.#stream.set(this.#cut(visible) + stream.cursor);
   }
 
-  /** What is longer than a message is cut; the finished answer is split properly. */
+  /** Cuts the partial answer to one message; the final answer is split properly. */
   #cut(text: string): string {
     const limit = this.#parts.platform.maxLength;
     const cursor = this.#parts.settings.stream?.cursor ?? "";
     return limit > 0 ? text.slice(0, Math.max(500, limit - cursor.length - 100)) : text;
   }
 
-  /** The answer ends here and stays as far as it came. */
+  /** Stops updating; the partial answer stays. */
   leaveOff(): void {
     if (this.#streamedLength > 0) this.#stream?.set(this.#cut(withoutMarkers(this.#text)));
     this.#stream = null;
@@ -237,7 +237,7 @@ export class LiveReply {
     this.#progress.set(lines.join("\n"));
   }
 
-  /** Text of the agent between tool calls was sent: progress goes on below it. */
+  /** Called after a text between tool calls was sent: progress continues in a new message. */
   newSegment(): void {
     this.#lines = [];
     this.#lastTool = "";

@@ -1,8 +1,8 @@
-// Files that leave with an answer: `MEDIA:` markers become attachments, the markers leave the text.
+// Files of an answer: `MEDIA:` markers are removed from the text and become attachments.
 import { basename } from "node:path";
 import { mediaKindOf, takeMarkers } from "../../core/outgoing-media.ts";
 import type { MediaKind } from "../../core/platform.ts";
-import { sendableFile } from "../../delivery/sendable-file.ts";
+import { sendableFile } from "../../delivery/api/sendable-file.ts";
 
 export interface OutgoingFile {
   readonly kind: MediaKind;
@@ -15,7 +15,7 @@ export interface ExtractedMedia {
   readonly files: readonly OutgoingFile[];
 }
 
-/** A marker whose file does not exist stays in the text, so that the reader sees what was meant. */
+/** A marker whose file does not exist stays in the text. */
 export function extractMedia(text: string): ExtractedMedia {
   const { text: words, paths, options } = takeMarkers(text, sendableFile);
   return {
@@ -24,7 +24,7 @@ export function extractMedia(text: string): ExtractedMedia {
   };
 }
 
-/** Markers of files that must not leave become a word about that. */
+/** Replaces markers of protected files by a note. */
 export async function withoutProtected(text: string, isProtected: (path: string) => Promise<boolean>): Promise<string> {
   if (!text.includes("MEDIA:")) return text;
   const kept = new Set<string>();
@@ -37,7 +37,7 @@ export async function withoutProtected(text: string, isProtected: (path: string)
   return `${without.text}\n\n[A protected file was not sent.]`;
 }
 
-/** What is shown while text still arrives: markers and what may become one are held back. */
+/** The displayed part of a partial answer: without markers and without the start of one at the end. */
 export function withoutMarkers(text: string): string {
   return text
     .replace(/\[\[(audio_as_voice|as_document)\]\]/g, "")

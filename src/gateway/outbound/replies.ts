@@ -1,10 +1,11 @@
-// What the gateway itself says in a chat: answers to commands, acknowledgements, questions.
+// Messages of the gateway itself: answers to commands, acknowledgements, questions.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { InboxOutcome, InboxRow, NewOutgoing, OutboxPayload } from "../../core/mailbox.ts";
 import type { Button, Destination, Platform } from "../../core/platform.ts";
 import { splitText } from "../../core/split-text.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { QuestionText } from "../chat/approval-text.ts";
 import { indexSaved } from "../chat/chat-entry.ts";
 import type { OwnerPlace } from "../chat/owner-places.ts";
@@ -13,10 +14,10 @@ import { sessionKey } from "../inbound/session-key.ts";
 import { outgoingText } from "./answer.ts";
 import { retryUntilStored } from "./retry-until-stored.ts";
 
-/** How long the platform may take to show a question or its file before another way is tried. */
+/** How long the platform may take to send a question or its file before the next option is tried. */
 const SEND_MS = 15_000;
 
-/** Gives a message on the screen other words, where the platform can do that. */
+/** Edits a sent message, where the platform supports that. */
 export type Change = (text: string) => void;
 
 export class Replies {
@@ -26,7 +27,7 @@ export class Replies {
     this.#gateway = gateway;
   }
 
-  /** Where answers to this message go; null when that place cannot be reached. */
+  /** The chat for answers to this message; null when it cannot be reached. */
   where(row: InboxRow): { platform: Platform; to: Destination } | null {
     const { source, deliverTo } = row.event;
     if (typeof deliverTo === "string") return this.#gateway.destination(deliverTo);
@@ -35,7 +36,7 @@ export class Replies {
     return platform ? { platform, to } : null;
   }
 
-  /** The same, but null for what is answered nowhere. */
+  /** The same, but null for messages that get no answer. */
   #speakable(row: InboxRow): { platform: Platform; to: Destination } | null {
     return row.event.deliverTo === null ? null : this.where(row);
   }
@@ -51,7 +52,7 @@ export class Replies {
     );
   }
 
-  /** The message is done and this is its answer. */
+  /** Finishes the message with this answer. */
   async reply(
     row: InboxRow,
     text: string,
@@ -70,27 +71,27 @@ export class Replies {
   }
 
   /**
-   * A word in between that is worth nothing after a crash; answers with a way to change it. Never rejects: what it is about
-   * must not suffer with it.
+   * Sends a notice that is not repeated after a crash. Returns a function that edits it. Never rejects: a failed notice
+   * must not affect the turn.
    */
   async say(row: InboxRow, text: string, name: string): Promise<Change> {
     try {
       return await this.#showNow(row, name, { type: "text", text, silent: true });
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#gateway.log("warning", `in:${row.id}:${name} was not said: ${why}`);
+      const why = errorMessage(error);
+      this.#gateway.log("warning", `in:${row.id}:${name} was not sent: ${why}`);
       return () => undefined;
     }
   }
 
-  /** Shows a question; answers with a way to change it afterwards. */
+  /** Sends a question. Returns a function that edits it. */
   async show(row: InboxRow, question: QuestionText, buttons: readonly (readonly Button[])[]): Promise<Change> {
     const where = this.#speakable(row);
     if (!where) return () => undefined;
     return (await this.#ask(where, `in:${row.id}:ask:${randomBytes(4).toString("hex")}`, question, buttons)).change;
   }
 
-  /** The same in a place of the owner's; null when the platform did not take it in time. */
+  /** The same in a chat of the owner; null when the platform did not send it in time. */
   async showOwner(
     where: OwnerPlace,
     question: QuestionText,
@@ -117,7 +118,7 @@ export class Replies {
     return this.#enqueue(where, key, { type: "text", text: question.text, ...(buttons.length > 0 ? { buttons } : {}) });
   }
 
-  /** A file before the question; messages where the platform takes none, or refuses this one. */
+  /** Sends the whole command before the question: as a file, or as messages when the platform takes no file. */
   async #showWhole(where: OwnerPlace, key: string, whole: string): Promise<void> {
     const { platform } = where;
     if (platform.capabilities.media.includes("document")) {
@@ -139,7 +140,7 @@ export class Replies {
     return (await this.#enqueue(where, `in:${row.id}:${name}`, payload)).change;
   }
 
-  /** Worth nothing after a crash. */
+  /** Queues a message that is not repeated after a crash. */
   async #enqueue(
     { platform, to }: OwnerPlace,
     key: string,

@@ -1,4 +1,4 @@
-// What a chat sees around an answer, as the configuration asks for it: its growth, the model's thinking, a footer.
+// The configured extras of an answer: streaming, reasoning, footer.
 import type { App } from "../../app/app.ts";
 import type { OpenedConversation } from "../../core/conversation.ts";
 import type { Platform } from "../../core/platform.ts";
@@ -9,26 +9,26 @@ const THOUGHT_LINES = 15;
 type Config = App["config"];
 type Values = { readonly [key: string]: unknown };
 
-/** A value of `display` for one platform: its own, else the general one. */
-function displayOf(config: Config, platform: string, key: string): unknown {
+/** A value of `display` for one platform: the platform's value, else the general one. */
+function displaySetting(config: Config, platform: string, key: string): unknown {
   const own = (config.display.platforms as { readonly [name: string]: Values | undefined })[platform]?.[key];
   return own ?? (config.display as unknown as Values)[key];
 }
 
 /** Whether progress messages are removed at the end of a turn. */
 function cleansUp(config: Config, platform: string): boolean {
-  return displayOf(config, platform, "cleanup_progress") === true;
+  return displaySetting(config, platform, "cleanup_progress") === true;
 }
 
-/** Whether answers are shown as they grow: the platform's own word, else `streaming.enabled`. */
+/** Whether answers are streamed: the platform's setting, else `streaming.enabled`. */
 function streams(config: Config, platform: string): boolean {
   const own = (config.display.platforms as { readonly [name: string]: Values | undefined })[platform]?.streaming;
   return typeof own === "boolean" ? own : config.streaming.enabled;
 }
 
-/** The beginning of what the model thought, or nothing. */
+/** The start of the model's reasoning; empty when it is not shown. */
 export function reasoningText(config: Config, platform: string, reasoning: string): string {
-  if (displayOf(config, platform, "show_reasoning") !== true || reasoning.trim() === "") return "";
+  if (displaySetting(config, platform, "show_reasoning") !== true || reasoning.trim() === "") return "";
   const lines = reasoning.trim().split("\n");
   const shown = lines.slice(0, THOUGHT_LINES).map((line) => `> ${line}`);
   return `💭\n${shown.join("\n")}${lines.length > THOUGHT_LINES ? "\n> …" : ""}\n\n`;
@@ -41,7 +41,7 @@ export interface FooterFacts {
   readonly cwd: string;
 }
 
-function fieldOf(name: string, { opened, contextTokens, cwd }: FooterFacts): string {
+function readField(name: string, { opened, contextTokens, cwd }: FooterFacts): string {
   if (name === "model") return opened.identity.model;
   if (name === "cwd") return cwd;
   if (name === "context_pct" && contextTokens > 0 && opened.contextLength > 0)
@@ -49,14 +49,16 @@ function fieldOf(name: string, { opened, contextTokens, cwd }: FooterFacts): str
   return "";
 }
 
-/** `model · 12 % · ~/work`, where the footer is switched on. */
+/** `model · 12 % · ~/work`; empty when the footer is off. */
 export function footer(config: Config, platform: string, facts: FooterFacts): string {
   const general = config.display.runtime_footer;
-  const own = displayOf(config, platform, "runtime_footer");
+  const own = displaySetting(config, platform, "runtime_footer");
   const chosen = typeof own === "object" && own !== null ? { ...general, ...(own as Values) } : general;
   const on = typeof own === "boolean" ? own : chosen.enabled === true;
   if (!on) return "";
-  const fields = (chosen.fields as readonly string[]).map((name) => fieldOf(name, facts)).filter((part) => part !== "");
+  const fields = (chosen.fields as readonly string[])
+    .map((name) => readField(name, facts))
+    .filter((part) => part !== "");
   return fields.length === 0 ? "" : `\n\n${fields.join(" · ")}`;
 }
 

@@ -1,20 +1,21 @@
-// Empties the outbox: one message at a time per chat, in order, no faster than the platform allows, each exactly once.
+// Sends the outbox: one message at a time per chat, in order, within the platform's rate limit, each exactly once.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Mailbox, NewOutgoing, OutboxRow } from "../../core/mailbox.ts";
 import type { Destination, OutboundMessage, Platform, PlatformConnection, SendResult } from "../../core/platform.ts";
-import { needsMark, sendRow } from "../../delivery/send-row.ts";
+import { needsMark, sendRow } from "../../delivery/api/send-row.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { Bucket } from "./bucket.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_PAUSE_MS = 60_000;
 const NOT_CONNECTED_MS = 500;
 const MAX_LANES = 2_000;
-/** Signs of typing that a platform gets in a second: with many turns at once they would eat up its limits. */
+/** Typing indicators per second and platform: with many turns they would use up its rate limit. */
 const TYPING_RATE = 10;
 
 export interface PlatformRoute {
   readonly platform: Platform;
-  /** Undefined while it is not connected. */
+  /** Undefined while the platform is not connected. */
   connection(): PlatformConnection | undefined;
   readonly rate?: { readonly perChat: number; readonly total: number };
 }
@@ -26,13 +27,13 @@ interface Waiter {
 interface ChatQueue {
   readonly rows: OutboxRow[];
   readonly bucket: Bucket | null;
-  /** A change to a message on the screen that may be skipped when a newer one comes. */
+  /** An edit that is skipped when a newer one follows. */
   readonly edits: Map<string, () => Promise<SendResult | undefined>>;
   working: boolean;
   notBefore: number;
-  /** The row that was stored as on its way before anything left. */
+  /** The row that was stored as `sending` in advance. */
   prepared: number | null;
-  /** How the first row's sending ended, until that is stored: trouble with the disk must not send it again. */
+  /** The result of the first row until it is stored: a failed write must not cause a second message. */
   result: SendResult | null;
 }
 
@@ -42,7 +43,7 @@ export interface SenderParts {
   readonly mailbox: Mailbox;
   line(platform: string): PlatformRoute | undefined;
   log(level: "info" | "warning" | "error", text: string): void;
-  /** Masks secrets in what is shown to people. */
+  /** Masks secrets in texts for users. */
   redact(text: string): string;
   readonly signal: AbortSignal;
   now(): number;
@@ -60,7 +61,7 @@ export class Sender {
     this.#parts = parts;
   }
 
-  /** How many messages and changes of messages wait or are on their way. */
+  /** Number of messages and edits that wait or are being sent. */
   get pending(): number {
     let count = this.#inFlight;
     for (const lane of this.#lanes.values()) count += lane.rows.length + lane.edits.size;
@@ -75,14 +76,14 @@ export class Sender {
     }
   }
 
-  /** Stores rows and sends them. Where the first can leave at once it is stored as on its way already: one write less. */
+  /** Stores rows and sends them. A first row that can be sent at once is stored as `sending`, which saves a write. */
   async handOver(outgoing: readonly NewOutgoing[], store: Store): Promise<void> {
     const [first] = outgoing;
     const lane = first ? this.#lane(first.platform, first.to) : undefined;
     const connection = first ? this.#parts.line(first.platform)?.connection() : undefined;
     const leaves = first && lane && connection && this.#canLeave(first.platform, lane) && !needsMark(first, connection);
     if (!leaves) return this.add(await store());
-    // The chat is ours until the rows are known: nothing else may take the place that the mark was made for.
+    // Reserves the chat until the rows are stored: the mark is valid only for the next message.
     lane.working = true;
     try {
       const rows = await store({ mark: connection.mark?.(first.to) ?? null });
@@ -101,14 +102,14 @@ export class Sender {
     return (lane.bucket?.ready ?? true) && (this.#totals.get(platform)?.ready ?? true);
   }
 
-  /** The message's id when it is on the screen; null when it never will be. */
+  /** Resolves with the message's id when it was sent; with null when it cannot be sent. */
   whenSent(row: OutboxRow): Promise<string | null> {
     return new Promise((resolve) => {
       this.#waiters.set(row.id, [...(this.#waiters.get(row.id) ?? []), { resolve }]);
     });
   }
 
-  /** Shows that an answer is being written, unless very many are. */
+  /** Shows the typing indicator, within its rate limit. */
   typing(platform: string, to: Destination): void {
     let bucket = this.#typing.get(platform);
     if (!bucket) {
@@ -118,7 +119,7 @@ export class Sender {
     if (bucket.tryTake()) void this.#parts.line(platform)?.connection()?.typing?.(to);
   }
 
-  /** Changes a message on the screen soon; a newer change of the same message takes the place of one that waits. */
+  /** Edits a sent message soon; a newer edit replaces one that waits. */
   editSoon(
     platform: string,
     to: Destination,
@@ -131,7 +132,7 @@ export class Sender {
     void this.#work(platform, to, lane);
   }
 
-  /** Drops changes that wait for this message: the last word follows. */
+  /** Drops waiting edits of this message: the final one follows. */
   cancelEdit(platform: string, to: Destination, messageId: string): void {
     this.#lane(platform, to).edits.delete(messageId);
   }
@@ -143,7 +144,7 @@ export class Sender {
       const line = this.#parts.line(platform);
       const rate = line?.rate ?? line?.platform.rate;
       if (rate && !this.#totals.has(platform)) this.#totals.set(platform, new Bucket(rate.total, rate.total));
-      // A short burst is fine everywhere; the average is what platforms watch.
+      // Platforms limit the average rate and accept short bursts.
       const bucket = rate ? new Bucket(rate.perChat, Math.max(3, rate.perChat)) : null;
       lane = { rows: [], bucket, edits: new Map(), working: false, notBefore: 0, prepared: null, result: null };
       this.#lanes.set(key, lane);
@@ -163,14 +164,14 @@ export class Sender {
         await this.#step(lane);
         failures = 0;
       } catch (error) {
-        // The mailbox could not be written: what waits here stays, and goes on when it can.
-        const why = error instanceof Error ? error.message : String(error);
-        if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is held up: ${why}`);
+        // The mailbox could not be written: waiting messages stay and are retried.
+        const why = errorMessage(error);
+        if (!signal.aborted) log("error", `sending to ${platform}:${to.chatId} is delayed: ${why}`);
         lane.notBefore = now() + Math.min(500 * 2 ** failures, MAX_PAUSE_MS);
         failures = Math.min(failures + 1, 10);
       }
     }
-    // A lane remembers the pace of its chat; with very many chats the idle ones are forgotten.
+    // A lane holds the rate limit of its chat; idle lanes are removed when there are too many.
     if (!signal.aborted && this.#lanes.size > MAX_LANES) this.#lanes.delete(`${platform}:${to.chatId}`);
     lane.working = false;
   }
@@ -203,7 +204,7 @@ export class Sender {
       lane.notBefore = this.#parts.now() + result.retryAfterMs;
   }
 
-  /** True when the row has an end. */
+  /** True when the row was sent or has failed. */
   async #deliver(row: OutboxRow, lane: ChatQueue): Promise<boolean> {
     const line = this.#parts.line(row.platform);
     const connection = line?.connection();
@@ -244,14 +245,14 @@ export class Sender {
     return false;
   }
 
-  /** Whoever was promised a file hears that it does not come. The reason is a platform's, and may name what is secret. */
+  /** Tells the chat that a file could not be sent. The reason comes from the platform and may contain secrets. */
   async #tellMissing({ key, platform, to }: OutboxRow, name: string, reason: string): Promise<void> {
     const text = this.#parts.redact(`⚠️ ${name} could not be sent: ${reason}`);
     const payload = { type: "text" as const, text };
     this.add(await this.#parts.mailbox.enqueue([{ key: `${key}:missing`, platform, to, payload }]));
   }
 
-  /** The mark of the attempt, for the search if its end stays unknown. */
+  /** The mark of the attempt, for the search when the outcome stays unknown. */
   #remember(row: OutboxRow, mark: string | null): void {
     const lane = this.#lane(row.platform, row.to);
     const first = lane.rows[0];

@@ -1,10 +1,12 @@
-// The answer as a voice note, where the chat asked for it.
+// The answer as a voice note, for chats that want it.
+
 import type { InboxRow, NewOutgoing } from "../../core/mailbox.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { GatewayContext } from "../control/gateway-context.ts";
 import type { AnswerPlace } from "./answer.ts";
 import { extractMedia } from "./media.ts";
 
-/** Comes before the text; nothing when it is not wanted, or could not be spoken. */
+/** Sent before the text; empty when it is not wanted or could not be created. */
 export async function spokenAnswer(
   { voice, opened, log }: GatewayContext,
   { event }: InboxRow,
@@ -20,7 +22,7 @@ export async function spokenAnswer(
     const payload = { type: "file" as const, kind: "voice" as const, path, name: "answer.ogg" };
     return [{ key: `${key}:voice`, platform: platform.name, to, payload }];
   } catch (error) {
-    log("warning", `an answer could not be spoken: ${error instanceof Error ? error.message : String(error)}`);
+    log("warning", `a voice note could not be created: ${errorMessage(error)}`);
     return [];
   }
 }

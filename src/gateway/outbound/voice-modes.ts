@@ -1,18 +1,18 @@
-// Which chats hear the answers: gateway_voice_mode.json, as v0.14 keeps it.
+// Which chats get voice notes: gateway_voice_mode.json, in v0.14's format.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Source } from "../../core/platform.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
 import { parseJson } from "../../lib/json/parse-json.ts";
 
-/** Never, only in answer to a voice note, always. */
+/** Voice notes never, only in answer to one, or always. */
 export type VoiceMode = "off" | "voice_only" | "all";
 
 const WORDS: { readonly [word: string]: VoiceMode } = { on: "voice_only", tts: "all", off: "off" };
 const MEANING: { readonly [mode in VoiceMode]: string } = {
-  off: "Answers come as text.",
+  off: "Answers are sent as text.",
   voice_only: "Voice notes are answered with a voice note and text.",
-  all: "Every answer comes as a voice note and text.",
+  all: "Every answer is sent as a voice note and text.",
 };
 
 export class VoiceModes {
@@ -40,15 +40,15 @@ export class VoiceModes {
     return mode === "voice_only" || mode === "all" ? mode : "off";
   }
 
-  /** `/voice on|tts|off|status`. `problem` says why nothing can be spoken, when that is so. */
+  /** `/voice on|tts|off|status`. `problem` says why speech is not available; undefined when it is. */
   async command(args: string, source: Source, problem: string | undefined): Promise<string> {
     const word = args.trim().toLowerCase();
     const wanted = WORDS[word];
     if (word === "join" || word === "leave") return "Voice channels are not supported here.";
     if (wanted === undefined && word !== "" && word !== "status")
-      return "Say /voice on (voice notes are answered by voice), /voice tts (all answers), /voice off or /voice status.";
+      return "Usage: /voice on (answer voice notes by voice), /voice tts (all answers), /voice off or /voice status";
     if (wanted !== undefined) {
-      if (wanted !== "off" && problem !== undefined) return `Nothing can be spoken here: ${problem}`;
+      if (wanted !== "off" && problem !== undefined) return `Speech is not available: ${problem}`;
       this.#modes.set(this.#key(source), wanted);
       await atomicWrite(this.#path, `${JSON.stringify(Object.fromEntries(this.#modes), null, 2)}\n`, 0o600);
     }

@@ -1,14 +1,13 @@
-// The person behind a request that must be answered at once: nobody. What would have needed a yes is noted for the client.
+// The `Human` of a request that must be answered at once: denies every question and records it for the client.
 import { type ApprovalRequest, type Human, nobody } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
 
 const MAX_SHOWN = 200;
 
-/** Denies, and remembers what it denied. */
+/** Denies, and records what it denied. */
 export class AbsentHuman implements Human {
   readonly present = false;
-  readonly absence =
-    "nobody can be asked while this kind of request is answered; a client that sends it to POST /v1/runs is asked";
+  readonly absence = "this kind of request cannot ask for approval; send it to POST /v1/runs to be asked";
   readonly approve = nobody.approve;
   readonly clarify = nobody.clarify;
   readonly secret = nobody.secret;
@@ -18,12 +17,12 @@ export class AbsentHuman implements Human {
     if (!this.#denied.some(({ intent }) => intent === request.intent)) this.#denied.push(request);
   }
 
-  /** For programs; empty when nothing was denied. */
+  /** For programs; empty when no approval was denied. */
   get denied(): readonly JsonObject[] {
     return this.#denied.map(({ toolName, action, reason }) => ({ tool: toolName, action, reason }));
   }
 
-  /** For the reader of the answer: what was not done, and how it can be. Empty when nothing was denied. */
+  /** For the reader of the answer: what was not done, and how to allow it. Empty when no approval was denied. */
   get note(): string {
     if (this.#denied.length === 0) return "";
     const lines = this.#denied.map(({ action, reason }) => {
@@ -31,7 +30,7 @@ export class AbsentHuman implements Human {
       return `- ${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line} (it ${reason})`;
     });
     return [
-      "[Not done, because it needs an approval and nobody can be asked here:",
+      "[Not done, because it needs approval and this request cannot ask for it:",
       ...lines,
       "To be asked, send the request to POST /v1/runs and answer POST /v1/runs/{id}/approval; or allow it in config.yaml (approvals.mode, command_allowlist).]",
     ].join("\n");

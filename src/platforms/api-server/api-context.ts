@@ -1,4 +1,4 @@
-// What every route of the API server shares.
+// The context that the routes of the API server share.
 import { randomBytes } from "node:crypto";
 import type { Context } from "hono";
 import type { ResponseStore } from "../../core/response-store.ts";
@@ -12,9 +12,9 @@ const MAX_BODY = 10 * 1024 * 1024;
 export interface ApiContext {
   readonly sessions: Sessions;
   readonly responses: ResponseStore;
-  /** The name under which the agent is offered. */
+  /** The name of the agent in the list of models. */
   readonly modelName: string;
-  /** How long an approval may wait. */
+  /** Time-out of an approval. */
   readonly approvalMs: number;
   readonly keepAliveMs?: number | undefined;
   /** Fires when the server stops. */
@@ -44,7 +44,7 @@ export async function readBody(context: Context): Promise<Body> {
   return body;
 }
 
-/** Who the memory belongs to, when the client serves several people. */
+/** The owner of the memory, for clients that serve several users. */
 export function sessionKeyHeader(context: Context): string | undefined {
   const key = context.req.header("x-hermes-session-key")?.trim();
   if (key === undefined || key === "") return undefined;
@@ -64,7 +64,7 @@ export function textField(body: Body, name: string): string | undefined {
   return value;
 }
 
-/** The name that the client used for the model is given back to it. */
+/** Responses repeat the model name of the request. */
 export function modelNameFor(api: ApiContext, body: Body): string {
   return textField(body, "model") || api.modelName;
 }

@@ -1,4 +1,4 @@
-// Trouble in the form that OpenAI clients understand.
+// Errors in the format of OpenAI clients.
 import { UserError } from "../../core/failure.ts";
 
 export interface ApiErrorBody {
@@ -10,7 +10,7 @@ export interface ApiErrorBody {
   };
 }
 
-/** Thrown by the routes and answered by the server; its text is for the client. */
+/** Thrown by routes; the server sends it to the client with its text. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -46,14 +46,14 @@ export function invalid(code: string, message: string, param: string | null = nu
   return new ApiError(400, code, message, param);
 }
 
-/** Any error as a client may see it: bugs keep their text to themselves. */
-export function apiErrorOf(error: unknown): ApiError {
+/** Any error as a client may see it; the text of an unexpected error is not sent. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof UserError)
     return new ApiError(500, "agent_error", [error.message, error.hint].filter(Boolean).join(" "));
-  return new ApiError(500, "internal_error", "The server met an error of its own; its log has the details.");
+  return new ApiError(500, "internal_error", "Internal server error; see the server's log.");
 }
 
-export function bodyOf(error: unknown): ApiErrorBody {
-  return apiErrorOf(error).body;
+export function buildBody(error: unknown): ApiErrorBody {
+  return toApiError(error).body;
 }

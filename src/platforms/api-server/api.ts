@@ -1,72 +1,74 @@
-// What `hermes api` does beside serving: the key, and whether a server answers.
+// The key of the API server, and whether a server answers.
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { openSettings } from "../../config/api.ts";
-import { envPath, setEnvValue } from "../../config/env-write.ts";
-import { configPath } from "../../config/load.ts";
 import { decodeEnvFile, parseEnvFile } from "../../core/config/env-file.ts";
 import type { Home } from "../../core/home.ts";
-import { readPlatformSettings } from "../../delivery/platform-settings.ts";
+import { readPlatformSettings } from "../../core/platform-settings.ts";
+import type { Settings } from "../../core/settings.ts";
 import { API_SERVER_SETTINGS, DEFAULT_HOST, DEFAULT_PORT } from "./settings.ts";
 
 const KEY = "API_SERVER_KEY";
 
 export interface ApiKey {
   readonly key: string;
-  /** Where it is kept. */
+  /** The file that holds the key. */
   readonly path: string;
-  /** It was made just now. */
+  /** True when the key was created by this call. */
   readonly made: boolean;
 }
 
-async function keptKey(home: Home): Promise<string | undefined> {
-  const text = await readFile(envPath(home)).then(decodeEnvFile, () => "");
+type ApiSettings = Pick<Settings, "path" | "envPath" | "load" | "setEnv">;
+
+async function readStoredKey(settings: ApiSettings): Promise<string | undefined> {
+  const text = await readFile(settings.envPath).then(decodeEnvFile, () => "");
   return parseEnvFile(text).get(KEY);
 }
 
-async function settings(home: Home): Promise<(name: string) => string | undefined> {
-  const { config } = await openSettings(home).load();
+async function loadSetting(home: Home, settings: ApiSettings): Promise<(name: string) => string | undefined> {
+  const { config } = await settings.load();
   return readPlatformSettings({ home, config }, "api_server", API_SERVER_SETTINGS).setting;
 }
 
-async function findKey(home: Home): Promise<ApiKey | undefined> {
-  const own = home.env[KEY] || (await keptKey(home));
-  if (own) return { key: own, path: envPath(home), made: false };
-  const configured = (await settings(home))(KEY);
-  return configured ? { key: configured, path: configPath(home), made: false } : undefined;
+async function findKey(home: Home, settings: ApiSettings): Promise<ApiKey | undefined> {
+  const own = home.env[KEY] || (await readStoredKey(settings));
+  if (own) return { key: own, path: settings.envPath, made: false };
+  const configured = (await loadSetting(home, settings))(KEY);
+  return configured ? { key: configured, path: settings.path, made: false } : undefined;
 }
 
-/** The key of this home; made from 32 random bytes and kept in `.env` when there is none, or when `renew` is set. */
+/** The key of this home; created from 32 random bytes and stored in `.env` when there is none, or when `renew` is set. */
 export async function ensureApiKey(
   home: Home,
+  settings: ApiSettings,
   options: { readonly renew?: boolean | undefined } = {},
 ): Promise<ApiKey> {
-  const known = options.renew ? undefined : await findKey(home);
+  const known = options.renew ? undefined : await findKey(home, settings);
   if (known) return known;
   const key = randomBytes(32).toString("base64url");
-  await setEnvValue(home, KEY, key);
-  return { key, path: envPath(home), made: true };
+  await settings.setEnv(KEY, key);
+  return { key, path: settings.envPath, made: true };
 }
 
 export interface ServerState {
   readonly url: string;
   readonly reachable: boolean;
-  /** What the server says about itself; null when it did not accept the key. */
+  /** The server's own status; null when it did not accept the key. */
   readonly detail: unknown;
   readonly problem?: string | undefined;
 }
 
-/** Asks the server itself, with a short deadline; where it is, the settings say, unless `where` does. */
+/** Asks the server for its status, with a short time-out. Its address comes from `where`, else from the settings. */
 export async function serverState(
   home: Home,
+  settings: ApiSettings,
   where: { readonly host?: string | undefined; readonly port?: number | undefined } = {},
 ): Promise<ServerState> {
-  const setting = await settings(home);
-  const asked = where.host ?? setting("API_SERVER_HOST") ?? DEFAULT_HOST;
-  const host = asked === "0.0.0.0" || asked === "::" ? DEFAULT_HOST : asked;
+  const setting = await loadSetting(home, settings);
+  const configured = where.host ?? setting("API_SERVER_HOST") ?? DEFAULT_HOST;
+  const host = configured === "0.0.0.0" || configured === "::" ? DEFAULT_HOST : configured;
   const port = where.port ?? (Number(setting("API_SERVER_PORT")) || DEFAULT_PORT);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const key = (await findKey(home))?.key ?? "";
+  const key = (await findKey(home, settings))?.key ?? "";
   try {
     const answer = await fetch(`${url}/health/detailed`, {
       headers: { authorization: `Bearer ${key}` },

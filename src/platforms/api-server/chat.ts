@@ -1,4 +1,4 @@
-// POST /v1/chat/completions: the agent as a chat model, whole or streamed with the progress of its tools.
+// POST /v1/chat/completions: the agent as a chat model, complete or streamed with tool progress.
 import type { Context } from "hono";
 import type { AgentEvent } from "../../core/event.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
@@ -47,12 +47,12 @@ async function openChat(apiContext: ApiContext, context: Context, body: Body): P
   return { id: newId("chatcmpl-", 29), created, model: modelNameFor(apiContext, body), client, userId, session, human };
 }
 
-/** The client sends `said` back as the assistant's message next time: by it the session is found again. */
+/** The client sends `said` back as the assistant's message in its next request, which identifies the session. */
 async function remember(api: ApiContext, request: ChatRequest, said: string): Promise<void> {
   const { client, userId, session } = request;
   if (said.trim() === "") return;
   const visible = [...client.history, userMessage(client.input), { role: "assistant", content: said } as const];
-  const thread = await api.sessions.threadOf(session.opened.conversation.sessionId);
+  const thread = await api.sessions.readThread(session.opened.conversation.sessionId);
   api.responses.putThread(fingerprint(client.instructions, visible, userId), thread);
 }
 
@@ -66,7 +66,7 @@ function extras({ human }: ChatRequest, result: TurnResult) {
   };
 }
 
-/** The answer as the client reads it: with a note about what was not done. */
+/** The answer for the client, with a note about denied actions. */
 function withNote(text: string, human: AbsentHuman): string {
   return [text, human.note].filter((part) => part !== "").join("\n\n");
 }
@@ -116,7 +116,7 @@ async function wholeAnswer(api: ApiContext, context: Context, body: Body): Promi
   }
 }
 
-/** Writes one turn as chunks. Client libraries read every event as a chunk, so each one has its form. */
+/** Writes one turn as chunks. Client libraries parse every event as a chunk, so all events have that form. */
 class ChunkWriter {
   readonly #request: ChatRequest;
   readonly #stream: Sse;
@@ -176,7 +176,7 @@ async function streamTurn(api: ApiContext, request: ChatRequest, stream: Sse): P
   try {
     await writer.delta({ role: "assistant", content: "" });
     const result = await runTurn(request.session, stream.signal, (event) => writer.show(event));
-    // Some providers do not stream: then the whole text comes at the end.
+    // Without streaming by the provider, the whole text is sent at the end.
     if (writer.said === "" && result.text !== "") await writer.text(result.text);
     if (writer.said === "" && result.problem)
       await stream.send({

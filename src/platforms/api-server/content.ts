@@ -1,4 +1,4 @@
-// What a client sends, checked: messages and content parts in the dialects of chat completions and of Responses.
+// Checks the input of clients: messages and content parts of the chat completions and Responses APIs.
 import type { ContentPart, Message } from "../../core/message.ts";
 import { invalid } from "./api-error.ts";
 
@@ -7,7 +7,7 @@ const MAX_PARTS = 1000;
 
 type Obj = { readonly [key: string]: unknown };
 
-/** A conversation as it was sent: what the model is told beside it, what came before, and the message to answer. */
+/** A conversation as sent by the client: instructions, history, and the message to answer. */
 export interface ClientInput {
   readonly instructions: string;
   readonly history: readonly Message[];
@@ -68,7 +68,7 @@ export function readContent(content: unknown, param: string): string | readonly 
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-/** Null for roles that the agent keeps by itself: results of tools that the client never ran. */
+/** Null for roles that the agent handles itself, such as tool results. */
 function readMessage(value: unknown, param: string): Message | null {
   if (!isObject(value)) throw invalid("invalid_message", `${param} is not a message`, param);
   const { role } = value;
@@ -105,7 +105,7 @@ export function readMessages(list: unknown, param = "messages"): ClientInput {
   };
 }
 
-/** The history that a client may give beside its input. */
+/** The history that a client may send with its input. */
 export function readHistory(list: unknown, param: string): readonly Message[] {
   if (list === undefined || list === null) return [];
   if (!Array.isArray(list)) throw invalid("invalid_history", `${param} must be a list of messages`, param);
@@ -114,7 +114,7 @@ export function readHistory(list: unknown, param: string): readonly Message[] {
     .filter((message) => message.role !== "system" && !isEmpty(message.content));
 }
 
-/** Items of a Responses input that are messages; calls and their outputs are the agent's own affair. */
+/** The messages of a Responses input; tool calls and their outputs are ignored, the agent has its own. */
 function messageItems(list: readonly unknown[]): readonly unknown[] {
   return list.flatMap((item) => {
     if (typeof item === "string") return [{ role: "user", content: item }];
@@ -128,7 +128,7 @@ function messageItems(list: readonly unknown[]): readonly unknown[] {
   });
 }
 
-/** `input` of the Responses dialect: a text, or a list of items. */
+/** `input` of the Responses API: a text, or a list of items. */
 export function readResponsesInput(input: unknown): ClientInput {
   if (typeof input === "string" && input.trim() !== "")
     return { instructions: "", history: [], input: checkText(input, "input") };

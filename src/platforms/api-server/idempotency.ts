@@ -1,4 +1,4 @@
-// `Idempotency-Key`: a repeated request gets the first one's answer instead of a second run.
+// `Idempotency-Key`: a repeated request gets the answer of the first one instead of a second run.
 import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { ApiError } from "./api-error.ts";
@@ -12,7 +12,7 @@ interface Entry {
   readonly answer: Promise<{ status: number; headers: [string, string][]; body: string }>;
 }
 
-/** An answer, and whether the run behind it came to its end. */
+/** An answer, and whether its run was completed. */
 export interface Outcome {
   readonly response: Response;
   readonly whole: boolean;
@@ -27,8 +27,8 @@ export class Idempotency {
   }
 
   /**
-   * Without the header `run` is simply called. A run that failed, or that was cut off (`whole` is false), is forgotten, so
-   * that it can be tried again.
+   * Without the header it only calls `run`. A run that failed or was interrupted (`whole` is false) is not stored, so that
+   * it can be retried.
    */
   async once(context: Context, body: unknown, run: () => Promise<Outcome>): Promise<Response> {
     const given = context.req.header("idempotency-key")?.trim();

@@ -1,4 +1,4 @@
-// /api/jobs: scheduled jobs over HTTP. Its errors are plain texts, as its clients expect.
+// /api/jobs: scheduled jobs over HTTP. Errors are plain texts, as v0.14's clients expect.
 import type { Context, Hono } from "hono";
 import { UserError } from "../../core/failure.ts";
 import type { Job } from "../../core/job.ts";
@@ -24,7 +24,7 @@ function text(body: Body, field: string, longest = Number.POSITIVE_INFINITY): st
   return value;
 }
 
-function skillsOf(body: Body): readonly string[] | undefined {
+function readSkills(body: Body): readonly string[] | undefined {
   const one = text(body, "skill");
   const several = body.skills;
   if (several === undefined || several === null) return one === undefined ? undefined : [one];
@@ -33,7 +33,7 @@ function skillsOf(body: Body): readonly string[] | undefined {
   return several as readonly string[];
 }
 
-function repeatOf(body: Body): number | undefined {
+function parseRepeat(body: Body): number | undefined {
   const { repeat } = body;
   if (repeat === undefined || repeat === null) return undefined;
   if (!Number.isInteger(repeat) || Number(repeat) < 1) throw refuse(400, "repeat must be a whole number of at least 1");
@@ -48,8 +48,8 @@ function toOptions(body: Body, allowed: readonly string[]): JobInput {
     schedule: text(body, "schedule"),
     prompt: text(body, "prompt", MAX_PROMPT),
     deliver: text(body, "deliver"),
-    skills: skillsOf(body),
-    repeat: repeatOf(body),
+    skills: readSkills(body),
+    repeat: parseRepeat(body),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JobInput;
 }
@@ -88,7 +88,7 @@ async function patchJob(api: JobService, context: Context): Promise<Response> {
   return Response.json({ job });
 }
 
-/** A job that nobody will run says so at once. */
+/** Adds a warning when no scheduler runs. */
 async function answered(api: JobService, job: Job): Promise<{ job: Job; note?: string | undefined }> {
   const note = await api.tickerProblem();
   return { job, ...(note === undefined ? {} : { note }) };

@@ -1,4 +1,4 @@
-// `api_server`: the OpenAI-compatible API as one more platform of the gateway. It has no chats to send to.
+// `api_server`: the OpenAI-compatible API as a platform of the gateway. It has no chats to send to.
 import type { AgentApi } from "../../core/agent-api.ts";
 import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -15,14 +15,14 @@ import { API_SERVER_SETTINGS, readApiServerSettings } from "./settings.ts";
 export interface ApiServerPlatformParts {
   readonly agent: AgentApi;
   openResponses(): Promise<ResponseStore>;
-  /** Makes and keeps a key when none is set. */
+  /** Returns the key; creates and stores one when none is set. */
   ensureKey(): Promise<string>;
   readonly approvalMs?: number | undefined;
   /** The name of the home's profile. */
   readonly profile?: string | undefined;
   /** Scheduled jobs; opened at the first request. */
   jobs?(): Promise<JobService>;
-  /** The gateway's own state, for `/health/detailed`. */
+  /** The gateway's status, for `/health/detailed`. */
   state?(): JsonObject;
 }
 

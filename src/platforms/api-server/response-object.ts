@@ -1,4 +1,4 @@
-// The objects of the Responses dialect, made from a turn.
+// Builds the objects of the Responses API from a turn.
 import type { JsonObject, Message } from "../../core/message.ts";
 import { textOf } from "../../core/message.ts";
 import { newId } from "./api-context.ts";
@@ -30,7 +30,7 @@ function cut(text: string, limit: number): string {
 }
 
 /** Items of one stored message: a text, calls, or the result of a call. */
-export function itemsOf(message: Message): JsonObject[] {
+export function toItems(message: Message): JsonObject[] {
   const text = textOf(message.content);
   if (message.role === "tool") {
     if (!isShown(message.tool_name)) return [];
@@ -100,8 +100,8 @@ export function responseObject(
   };
 }
 
-/** `incomplete` when the reader left or the budget ran out before the answer was whole. */
-export function statusOf(result: TurnResult): "completed" | "failed" | "incomplete" {
+/** `incomplete` when the client disconnected or the budget was used up before the end of the answer. */
+export function toStatus(result: TurnResult): "completed" | "failed" | "incomplete" {
   if (result.end === "failed") return "failed";
   const cut = result.finishReason === "length" || result.finishReason === "content_filter";
   return result.end === "interrupted" || cut ? "incomplete" : "completed";

@@ -1,9 +1,9 @@
-// A turn as the event stream of the Responses dialect: items open, text arrives, items close.
+// Writes a turn as the event stream of the Responses API.
 import type { AgentEvent } from "../../core/event.ts";
 import type { JsonObject } from "../../core/message.ts";
 import type { AbsentHuman } from "./absent-human.ts";
 import { newId } from "./api-context.ts";
-import { itemsOf, messageItem, type ResponseHead, responseObject, statusOf, textPart } from "./response-object.ts";
+import { messageItem, type ResponseHead, responseObject, textPart, toItems, toStatus } from "./response-object.ts";
 import type { Sse } from "./sse.ts";
 import { isShown, type TurnResult } from "./turn.ts";
 
@@ -44,7 +44,7 @@ export class ResponseWriter {
     if (event.type !== "message" || event.message.role === "user") return;
     const streamed = this.#open !== undefined;
     await this.#closeText();
-    for (const item of itemsOf(event.message)) if (!(streamed && item.type === "message")) await this.#item(item);
+    for (const item of toItems(event.message)) if (!(streamed && item.type === "message")) await this.#item(item);
   }
 
   async #text(delta: string): Promise<void> {
@@ -81,12 +81,12 @@ export class ResponseWriter {
     await this.#emit("response.output_item.done", { output_index: index, item });
   }
 
-  /** Closes what is open and answers with the finished object. */
+  /** Closes open items and returns the finished object. */
   async end(result: TurnResult, { note, denied }: Pick<AbsentHuman, "note" | "denied">): Promise<JsonObject> {
     await this.#closeText();
     if (note !== "") await this.#text(note);
     await this.#closeText();
-    const status = statusOf(result);
+    const status = toStatus(result);
     const response = responseObject(this.#head, { status, output: [...this.#output], result, denied });
     await this.#emit(`response.${status}`, { response });
     return response;

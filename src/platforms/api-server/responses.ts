@@ -1,4 +1,4 @@
-// /v1/responses: answers that the server keeps, so that a client goes on by naming the last one.
+// /v1/responses: stored answers; a client continues a conversation with the id of the last one.
 import type { Context } from "hono";
 import type { JsonObject, Message } from "../../core/message.ts";
 import type { StoredResponse } from "../../core/response-store.ts";
@@ -17,7 +17,7 @@ import {
 import { ApiError, invalid } from "./api-error.ts";
 import { type ClientInput, isObject, readHistory, readResponsesInput } from "./content.ts";
 import type { Idempotency, Outcome } from "./idempotency.ts";
-import { itemsOf, messageItem, type ResponseHead, responseObject, statusOf } from "./response-object.ts";
+import { messageItem, type ResponseHead, responseObject, toItems, toStatus } from "./response-object.ts";
 import { ResponseWriter } from "./response-stream.ts";
 import { type OpenedSession, userMessage } from "./sessions.ts";
 import { sse } from "./sse.ts";
@@ -33,7 +33,10 @@ export interface ResponseRequest {
   readonly conversation: string | undefined;
 }
 
-function previousOf(api: ApiContext, body: Body): { stored: StoredResponse | null; conversation: string | undefined } {
+function findPrevious(
+  api: ApiContext,
+  body: Body,
+): { stored: StoredResponse | null; conversation: string | undefined } {
   const id = textField(body, "previous_response_id");
   const named = isObject(body.conversation) ? textField(body.conversation, "id") : textField(body, "conversation");
   if (id !== undefined && named !== undefined)
@@ -46,8 +49,8 @@ function previousOf(api: ApiContext, body: Body): { stored: StoredResponse | nul
   return { stored, conversation: named };
 }
 
-/** The whole conversation that the request means: stored, sent along, and the new message. */
-export function clientOf(body: Body, stored: StoredResponse | null): ClientInput {
+/** The whole conversation of a request: stored history, sent history, and the new message. */
+export function findClient(body: Body, stored: StoredResponse | null): ClientInput {
   const own = readResponsesInput(body.input);
   const given = readHistory(body.conversation_history, "conversation_history");
   const past: readonly Message[] = [...(given.length > 0 ? given : (stored?.history ?? [])), ...own.history];
@@ -59,7 +62,7 @@ export function clientOf(body: Body, stored: StoredResponse | null): ClientInput
   };
 }
 
-/** The session of the stored answer is gone on with only when nothing but the new message is added to it. */
+/** Continues the session of the stored answer only when the request adds nothing but the new message. */
 export function continues(body: Body, client: ClientInput, stored: StoredResponse | null): StoredResponse | null {
   if (!stored || stored.sessionId === "") return null;
   const added = client.history.length - stored.history.length;
@@ -67,8 +70,8 @@ export function continues(body: Body, client: ClientInput, stored: StoredRespons
 }
 
 async function openResponse(apiContext: ApiContext, context: Context, body: Body): Promise<ResponseRequest> {
-  const { stored, conversation } = previousOf(apiContext, body);
-  const client = clientOf(body, stored);
+  const { stored, conversation } = findPrevious(apiContext, body);
+  const client = findClient(body, stored);
   const sessionId = sessionHeader(context);
   const userId = sessionKeyHeader(context);
   const human = new AbsentHuman();
@@ -101,7 +104,7 @@ async function keep(
   const { head, client } = request;
   if (!head.store) return;
   const answer: readonly Message[] = result.text === "" ? [] : [{ role: "assistant", content: result.text }];
-  const thread = await api.sessions.threadOf(result.sessionId);
+  const thread = await api.sessions.readThread(result.sessionId);
   api.responses.put(
     {
       id: head.id,
@@ -125,8 +128,8 @@ async function wholeResponse(api: ApiContext, context: Context, body: Body): Pro
       throw new ApiError(502, "agent_incomplete", result.problem ?? "The run ended without an answer.");
     const { note, denied } = request.human;
     const notes = note === "" ? [] : [messageItem(newId("msg_", 28), note, "completed")];
-    const output = [...result.messages.flatMap(itemsOf), ...notes];
-    const response = responseObject(request.head, { status: statusOf(result), output, result, denied });
+    const output = [...result.messages.flatMap(toItems), ...notes];
+    const response = responseObject(request.head, { status: toStatus(result), output, result, denied });
     await keep(api, request, response, result);
     const headers = { "x-hermes-session-id": result.sessionId };
     return { response: Response.json(response, { headers }), whole: result.end !== "interrupted" };

@@ -1,14 +1,14 @@
-// The API server's routes, behind one door: Host, Origin, key, size, in that order.
+// The API server's routes. Every request passes the checks of Host, Origin, key and size, in that order.
 import type { Context, Hono, Next } from "hono";
 import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { hostAllowed, originAllowed, sameSecret } from "../http/guards.ts";
 import { type ApiContext, modelNameFor, readBody, sessionHeader, sessionKeyHeader, textField } from "./api-context.ts";
-import { ApiError, apiErrorOf, errorBody, invalid } from "./api-error.ts";
+import { ApiError, errorBody, invalid, toApiError } from "./api-error.ts";
 import { chatCompletions } from "./chat.ts";
 import { Idempotency } from "./idempotency.ts";
 import { addJobRoutes, JOB_ENDPOINTS } from "./jobs.ts";
-import { clientOf, continues, createResponse, deleteResponse, getResponse } from "./responses.ts";
+import { continues, createResponse, deleteResponse, findClient, getResponse } from "./responses.ts";
 import { answerApproval, type Run, type Runs } from "./runs.ts";
 import type { ApiServerSettings } from "./settings.ts";
 import { sse } from "./sse.ts";
@@ -24,7 +24,7 @@ export interface RouteParts {
   readonly settings: ApiServerSettings;
   /** Scheduled jobs; opened at the first request. */
   jobs?(): Promise<JobService>;
-  /** More about the program that serves, for `/health/detailed`. */
+  /** More about this process, for `/health/detailed`. */
   state?(): JsonObject;
 }
 
@@ -52,7 +52,7 @@ function preflight(origin: string): Response {
   return response;
 }
 
-/** What stands before every route; the answer when a request may not pass. */
+/** The checks before every route; returns the response to a refused request. */
 function judge(context: Context, settings: ApiServerSettings): Response | null {
   const origin = context.req.header("origin");
   if (!hostAllowed(context.req.header("host"), settings.allowedHosts))
@@ -98,7 +98,7 @@ function capabilities(modelName: string, jobs: boolean): JsonObject {
       runs: true,
       run_events: true,
       run_approvals: true,
-      // Elsewhere nobody can be asked: the answer names what was denied.
+      // Other routes cannot ask: their answers name what was denied.
       chat_approvals: false,
       jobs,
       streaming: true,
@@ -134,7 +134,7 @@ async function startRun({ api, runs }: RouteParts, context: Context): Promise<Re
   const stored = previous === undefined ? null : api.responses.get(previous);
   if (previous !== undefined && !stored)
     throw new ApiError(404, "response_not_found", `there is no stored response ${previous}`, "previous_response_id");
-  const client = clientOf(body, stored);
+  const client = findClient(body, stored);
   const sessionId = textField(body, "session_id") ?? sessionHeader(context);
   const userId = sessionKeyHeader(context);
   const run = runs.start({
@@ -163,7 +163,7 @@ function runEvents(api: ApiContext, run: Run, context: Context): Response {
   });
 }
 
-/** That the server answers is not the whole truth where a gateway stands behind it that hears only some of its chats. */
+/** Behind a gateway the state includes its platforms: the server may answer while a platform is unreachable. */
 function statusWord(parts: RouteParts): "ok" | "degraded" {
   return parts.state?.().gateway_state === "degraded" ? "degraded" : "ok";
 }
@@ -221,7 +221,7 @@ export async function apiServerApp(parts: RouteParts): Promise<Hono> {
   if (parts.jobs) addJobRoutes(app, parts.jobs);
   app.notFound((context) => refuse(404, "not_found", `there is no ${context.req.method} ${context.req.path}`));
   app.onError((error) => {
-    const shown = apiErrorOf(error);
+    const shown = toApiError(error);
     if (shown.code === "internal_error") api.log("error", error.stack ?? String(error));
     return Response.json(shown.body, { status: shown.status });
   });

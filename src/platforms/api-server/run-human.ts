@@ -1,4 +1,4 @@
-// The person behind a run: approvals wait for the client to send the answer.
+// The `Human` of a run: approvals wait until the client sends the answer.
 import type { ApprovalAnswer, ApprovalChoice, ApprovalRequest, Human } from "../../core/human.ts";
 
 interface Waiting {
@@ -12,7 +12,7 @@ export interface RunHumanOptions {
   onAnswered(request: ApprovalRequest, answer: ApprovalAnswer): void;
 }
 
-/** Questions are answered in the order in which they were asked; silence is a denial. */
+/** Questions are answered in order; a time-out denies. */
 export class RunHuman implements Human {
   readonly present = true;
   readonly #options: RunHumanOptions;
@@ -48,11 +48,11 @@ export class RunHuman implements Human {
     });
   }
 
-  /** How many questions were answered: the oldest, or all that are open. */
+  /** Answers the oldest question, or all open ones; returns how many. */
   answer(choice: ApprovalChoice, all: boolean): number {
     const answered = all ? [...this.#waiting] : this.#waiting.slice(0, 1);
     for (const waiting of answered) {
-      // `always` and `session` are offered only where they make sense.
+      // Not every question offers `always` and `session`.
       const allowed = waiting.request.choices.includes(choice);
       waiting.answer({ choice: allowed ? choice : choice === "deny" ? "deny" : "once" });
     }

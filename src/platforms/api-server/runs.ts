@@ -1,8 +1,10 @@
-// /v1/runs: work that goes on without a connection; events are replayed to whoever asks, approvals come by POST.
+// /v1/runs: runs that need no open connection. Events can be replayed, approvals are sent by POST.
+
 import type { AgentEvent } from "../../core/event.ts";
 import type { ApprovalChoice } from "../../core/human.ts";
 import type { JsonObject } from "../../core/message.ts";
 import { underSignals } from "../../lib/async/joined-signal.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { type ApiContext, type Body, newId } from "./api-context.ts";
 import { ApiError, invalid } from "./api-error.ts";
 import type { ClientInput } from "./content.ts";
@@ -13,7 +15,7 @@ import { chatUsage, isShown, runTurn, type TurnResult } from "./turn.ts";
 const MAX_ACTIVE = 10;
 const KEEP_MS = 3_600_000;
 const MAX_EVENTS = 20_000;
-/** Of all runs together: those that ended longest ago are forgotten early. */
+/** Limit for all runs together: the runs that ended first are removed first. */
 const MAX_KEPT_EVENTS = 100_000;
 const STOP_MS = 5_000;
 
@@ -136,7 +138,7 @@ export class Run {
       }
     } catch (error) {
       if (!(error instanceof ApiError)) this.#api.log("error", `run ${this.id}: ${String(error)}`);
-      this.#fail(error instanceof Error ? error.message : String(error));
+      this.#fail(errorMessage(error));
     }
   }
 
@@ -238,7 +240,7 @@ export class Runs {
     }
   }
 
-  /** A server that stops does not wait for people. */
+  /** A server that stops does not wait for approvals. */
   async stopWaiting(): Promise<void> {
     const waiting = [...this.#runs.values()].filter((run) => run.status === "waiting_for_approval");
     await Promise.all(waiting.map((run) => run.stop()));

@@ -1,4 +1,4 @@
-// The API server as one value: starts listening, and ends in order.
+// Starts and stops the API server.
 import type { AgentApi } from "../../core/agent-api.ts";
 import type { JobService } from "../../core/job-service.ts";
 import type { JsonObject } from "../../core/message.ts";
@@ -22,20 +22,20 @@ export interface ApiServerParts {
   jobs?(): Promise<JobService>;
   readonly approvalMs?: number | undefined;
   readonly keepAliveMs?: number | undefined;
-  /** Whoever starts it tries again when the port is taken. */
+  /** The caller retries when the port is in use. */
   readonly untimed?: boolean | undefined;
-  /** More about the program that serves, for `/health/detailed`. */
+  /** More about this process, for `/health/detailed`. */
   state?(): JsonObject;
   log?(level: "info" | "warning" | "error", text: string): void;
   now?(): number;
 }
 
 export interface ApiServer extends Omit<Listening, "close"> {
-  /** Requests that are being answered, runs included. */
+  /** Number of active requests and runs. */
   readonly active: number;
-  /** Starts nothing new; resolves when what is being answered is done. */
+  /** Accepts no new requests; resolves when the active ones have ended. */
   drain(): Promise<void>;
-  /** Stops runs, lets answers finish, stores what happened. Idempotent. */
+  /** Stops runs, lets answers finish, stores their results. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function startApiServer(parts: ApiServerParts): Promise<ApiServer> 
     stopping.abort();
     await runs.stopAll();
     await listening.close(GRACE_MS);
-    // Turns that were stopped still write down how far they came.
+    // Stopped turns still store their partial results.
     const timeout = new Promise<void>((resolve) => setTimeout(resolve, GRACE_MS).unref());
     await Promise.race([sessions.drain(), timeout]);
     await sessions.settle();

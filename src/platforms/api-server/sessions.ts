@@ -1,4 +1,4 @@
-// Which stored session a request belongs to: named by header, known by its history, or new and seeded.
+// Finds the session of a request: named by header, recognised by its history, or new with that history.
 import { createHash, randomBytes } from "node:crypto";
 import type { AgentApi } from "../../core/agent-api.ts";
 import type { ConversationOptions, OpenedConversation } from "../../core/conversation.ts";
@@ -14,25 +14,25 @@ const SESSION_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
 export interface SessionOptions {
   readonly client: ClientInput;
   readonly human: Human;
-  /** Named by the client: goes on there, or starts there. */
+  /** The session id sent by the client; created when it does not exist. */
   readonly sessionId?: string | undefined;
-  /** Where the client's history was said before, when that is known. */
+  /** The session that produced the client's history, when known. */
   readonly thread?: StoredThread | null | undefined;
   readonly userId?: string | undefined;
-  /** How the id of a new session starts. */
+  /** Prefix of the id of a new session. */
   readonly prefix: string;
 }
 
 export interface OpenedSession {
   readonly opened: OpenedConversation;
   readonly sessionId: string;
-  /** The message to send: with the request's own instructions in front when the session began with others. */
+  /** The message to send; starts with the request's instructions when the session has different ones. */
   readonly input: ClientInput["input"];
   /** Frees the session for the next request; the conversation closes in the background. */
   release(): void;
 }
 
-/** The same visible conversation gives the same text, whatever tools ran in between. */
+/** A key for a visible conversation; tool calls in between do not change it. */
 export function fingerprint(instructions: string, messages: readonly Message[], userId: string | undefined): string {
   const hash = createHash("sha256").update(JSON.stringify([userId ?? "", instructions.trim()]));
   for (const message of messages) hash.update(JSON.stringify([message.role, textOf(message.content).trim()]));
@@ -48,22 +48,22 @@ function withInstructions(input: ClientInput["input"], instructions: string): Cl
   return typeof input === "string" ? `${note}\n\n${input}` : [{ type: "text", text: note }, ...input];
 }
 
-/** Where a request is answered. */
+/** The session that answers a request. */
 interface Place {
   readonly id: string;
   readonly exists: boolean;
-  /** What a new session begins with. */
+  /** The history of a new session. */
   readonly seed: readonly Message[];
 }
 
-/** From the first words, so that a person can tell conversations apart. */
+/** From the first words of the conversation, to make the session recognisable. */
 function firstId(options: SessionOptions): string {
   const first = [...options.client.history, userMessage(options.client.input)].find(({ role }) => role === "user");
   const text = `${options.client.instructions}\n${textOf(first?.content)}`;
   return `${options.prefix}${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }
 
-/** A session of its own beside others that began with the same words. */
+/** A unique id, for conversations that start with the same words. */
 function apart(options: SessionOptions): Place {
   const id = `${firstId(options)}-${randomBytes(4).toString("hex")}`;
   return { id, exists: false, seed: options.client.history };
@@ -84,7 +84,7 @@ export class Sessions {
     return this.#busy.size;
   }
 
-  /** Nothing new is opened; resolves when everything that is open was released. */
+  /** Opens no more sessions; resolves when all open ones were released. */
   drain(): Promise<void> {
     this.#draining = true;
     return new Promise((resolve) => {
@@ -105,7 +105,7 @@ export class Sessions {
   async open(options: SessionOptions): Promise<OpenedSession> {
     if (this.#draining) throw new ApiError(503, "server_stopping", "the server is stopping; try again in a moment");
     const found = await this.#plan(options);
-    // Another request may have come there meanwhile: only a session that the client named is its own.
+    // Another request may use the session meanwhile: only a session that the client named is shared.
     const plan = options.sessionId === undefined && this.#busy.has(found.id) ? apart(options) : found;
     const { id } = plan;
     if (this.#busy.has(id))
@@ -174,33 +174,33 @@ export class Sessions {
     return taken ? apart(options) : { id, exists: false, seed: options.client.history };
   }
 
-  /** Is the session still where the thread left it? */
+  /** True when the session has not changed since. */
   async at(thread: StoredThread): Promise<boolean> {
     const tip = await this.#agent.store.getCompressionTip(thread.sessionId);
     const row = await this.#agent.store.getSession(tip);
     return row !== null && row.message_count === thread.messageCount;
   }
 
-  /** Where a session stands now, to recognise it later. */
-  async threadOf(sessionId: string): Promise<StoredThread> {
+  /** Records the state of a session, to recognise it later. */
+  async readThread(sessionId: string): Promise<StoredThread> {
     const tip = await this.#agent.store.getCompressionTip(sessionId);
     const row = await this.#agent.store.getSession(tip);
     return { sessionId: tip, messageCount: row?.message_count ?? 0 };
   }
 
-  /** Resolves when nothing is left to write. */
+  /** Resolves when all writes have finished. */
   async settle(): Promise<void> {
     await Promise.all(this.#closing);
   }
 }
 
-/** Who names a session key gets the sessions of that key only; without one the API key's holder gets all. */
+/** A request with a session key sees only the sessions of that key; without one it sees all. */
 function checkUser(row: { readonly user_id: string | null } | null, { userId }: SessionOptions): void {
   if (row === null || userId === undefined || row.user_id === userId) return;
   throw new ApiError(
     403,
     "session_of_another_key",
-    "this session does not belong to the given X-Hermes-Session-Key; leave X-Hermes-Session-Id out to begin a new one",
+    "this session does not belong to the given X-Hermes-Session-Key; omit X-Hermes-Session-Id to start a new one",
   );
 }
 

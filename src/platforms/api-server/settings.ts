@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { UserError } from "../../core/failure.ts";
 import type { PlatformSetting } from "../../core/platform.ts";
 import { isLoopback, weakKey } from "../http/guards.ts";
-import { portOf } from "../http/listen.ts";
+import { readPort } from "../http/listen.ts";
 
 export const DEFAULT_HOST = "127.0.0.1";
 export const DEFAULT_PORT = 8642;
@@ -11,7 +11,7 @@ const DEFAULT_MODEL = "hermes-agent";
 
 export const API_SERVER_SETTINGS: readonly PlatformSetting[] = [
   { env: "API_SERVER_ENABLED", key: "enabled", description: "Serve the OpenAI-compatible API from the gateway" },
-  { env: "API_SERVER_KEY", key: "key", description: "Key that clients must send; made when absent", secret: true },
+  { env: "API_SERVER_KEY", key: "key", description: "Key that clients must send; created when absent", secret: true },
   { env: "API_SERVER_HOST", key: "host", description: "Address to listen on (127.0.0.1)" },
   { env: "API_SERVER_PORT", key: "port", description: "Port to listen on (8642)" },
   { env: "API_SERVER_CORS_ORIGINS", key: "cors_origins", description: "Origins of web pages that may call, by comma" },
@@ -34,28 +34,28 @@ export interface ApiServerSettings {
 
 type Lookup = (name: string) => string | undefined;
 
-export function listOf(text: string | undefined): string[] {
+export function parseList(text: string | undefined): string[] {
   return (text ?? "")
     .split(",")
     .map((item) => item.trim().toLowerCase().replace(/\/$/, ""))
     .filter((item) => item !== "");
 }
 
-/** `profile` names the model when nothing else does. Throws when others could call without a key worth the name. */
+/** `profile` is the default model name. Throws when other machines could connect and the key is too weak. */
 export function readApiServerSettings(setting: Lookup, key: string, profile = "default"): ApiServerSettings {
   const host = setting("API_SERVER_HOST")?.trim() || DEFAULT_HOST;
   const weak = weakKey(key);
-  if (key === "") throw new UserError("the API server has no key", { hint: "Make one: hermes api key --new" });
+  if (key === "") throw new UserError("the API server has no key", { hint: "Create one: hermes api key --new" });
   if (weak !== undefined && !isLoopback(host))
-    throw new UserError(`the API server will not listen on ${host}: API_SERVER_KEY protects nothing, ${weak}`, {
-      hint: "Make a new key with: hermes api key --new, or listen on 127.0.0.1.",
+    throw new UserError(`the API server will not listen on ${host}: API_SERVER_KEY is too weak, ${weak}`, {
+      hint: "Create a new key: hermes api key --new, or listen on 127.0.0.1.",
     });
   return {
     host,
-    port: portOf(setting("API_SERVER_PORT"), DEFAULT_PORT, "API_SERVER_PORT"),
+    port: readPort(setting("API_SERVER_PORT"), DEFAULT_PORT, "API_SERVER_PORT"),
     key,
-    corsOrigins: listOf(setting("API_SERVER_CORS_ORIGINS")),
-    allowedHosts: [hostname().toLowerCase(), host.toLowerCase(), ...listOf(setting("API_SERVER_ALLOWED_HOSTS"))],
+    corsOrigins: parseList(setting("API_SERVER_CORS_ORIGINS")),
+    allowedHosts: [hostname().toLowerCase(), host.toLowerCase(), ...parseList(setting("API_SERVER_ALLOWED_HOSTS"))],
     modelName: setting("API_SERVER_MODEL_NAME")?.trim() || (profile === "default" ? DEFAULT_MODEL : profile),
   };
 }

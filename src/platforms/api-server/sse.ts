@@ -1,14 +1,14 @@
-// Server-sent events as a response body: keeps the line alive, notices when the reader has gone.
+// Server-sent events as a response body, with keep-alives and detection of disconnected clients.
 import type { Context } from "hono";
 import { joinSignals } from "../../lib/async/joined-signal.ts";
-import { bodyOf } from "./api-error.ts";
+import { buildBody } from "./api-error.ts";
 
 const KEEP_ALIVE_MS = 30_000;
-/** A reader that took nothing for so many beats has gone, although its line stands: it must not hold its session for ever. */
+/** A client that reads nothing for this many keep-alives is treated as disconnected, so that it does not block its session. */
 const MISSED_BEATS = 10;
 
 export interface Sse {
-  /** Aborts when the reader has gone or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
   send(data: unknown, options?: { readonly event?: string | undefined; readonly id?: string }): Promise<void>;
   raw(text: string): Promise<void>;
@@ -33,7 +33,7 @@ function frame(data: unknown, options: { readonly event?: string | undefined; re
   return `${id}${event}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 }
 
-/** `write` runs until it returns; what it throws is the last thing that the reader gets. */
+/** Streams what `write` sends until it returns; an error of `write` is sent as the last event. */
 export function sse(context: Context, options: SseOptions, write: (stream: Sse) => Promise<void>): Response {
   const gone = new AbortController();
   const { signal, release } = joinSignals([gone.signal, context.req.raw.signal, options.stopping]);
@@ -54,7 +54,7 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
   const raw = (text: string) => writer.write(encoder.encode(text)).then(taken, leave);
   const beat = () => {
     missed += 1;
-    if (missed > MISSED_BEATS) line?.error(new Error("the reader takes nothing"));
+    if (missed > MISSED_BEATS) line?.error(new Error("the client does not read"));
     else void raw(": keep-alive\n\n");
   };
   const timer = setInterval(beat, options.keepAliveMs ?? KEEP_ALIVE_MS);
@@ -62,7 +62,7 @@ export function sse(context: Context, options: SseOptions, write: (stream: Sse) 
     try {
       await write({ signal, raw, send: (data, about = {}) => raw(frame(data, about)) });
     } catch (error) {
-      await raw(frame(bodyOf(error), {}));
+      await raw(frame(buildBody(error), {}));
     } finally {
       clearInterval(timer);
       release();

@@ -1,4 +1,4 @@
-// One turn for a client: events are passed on as they come, and what clients want to know is gathered.
+// Runs one turn for a client: passes events on and collects the result.
 import type { AgentEvent } from "../../core/event.ts";
 import type { Message } from "../../core/message.ts";
 import { NO_USAGE, promptTokens, type Usage } from "../../core/usage.ts";
@@ -12,11 +12,11 @@ export interface TurnResult {
   readonly finishReason: "stop" | "length" | "content_filter" | "error";
   /** Assistant and tool messages of the turn, in order. */
   readonly messages: readonly Message[];
-  /** For the client: what went wrong and what to do. */
+  /** The error and its hint, for the client. */
   readonly problem?: string | undefined;
 }
 
-function finishOf(ended: Extract<AgentEvent, { type: "ended" }>, messages: readonly Message[]) {
+function toFinishReason(ended: Extract<AgentEvent, { type: "ended" }>, messages: readonly Message[]) {
   if (ended.end === "failed" || ended.end === "interrupted") return "error";
   const last = messages.findLast((message) => message.role === "assistant");
   const finish = last?.role === "assistant" ? last.finish_reason : undefined;
@@ -24,13 +24,13 @@ function finishOf(ended: Extract<AgentEvent, { type: "ended" }>, messages: reado
   return ended.end === "budget" || finish === "length" ? "length" : "stop";
 }
 
-function problemOf(ended: Extract<AgentEvent, { type: "ended" }>): string | undefined {
+function findProblem(ended: Extract<AgentEvent, { type: "ended" }>): string | undefined {
   if (ended.failure) return [ended.failure.message, ended.failure.hint].filter(Boolean).join(" ");
   if (ended.end === "interrupted") return "The run was stopped.";
   return undefined;
 }
 
-/** Runs the turn to its end; `onEvent` may be slow, and the turn waits for it. */
+/** Runs the turn to its end and waits for each `onEvent`. */
 export async function runTurn(
   session: OpenedSession,
   signal: AbortSignal,
@@ -49,13 +49,13 @@ export async function runTurn(
   for await (const event of session.opened.conversation.send(session.input, { signal })) {
     if (event.type === "message" && event.message.role !== "user") messages.push(event.message);
     if (event.type === "ended") {
-      const problem = problemOf(event);
+      const problem = findProblem(event);
       result = {
         end: event.end,
         text: event.text,
         usage: event.usage,
         sessionId: event.sessionId,
-        finishReason: finishOf(event, messages),
+        finishReason: toFinishReason(event, messages),
         messages,
         ...(problem === undefined ? {} : { problem }),
       };
@@ -87,7 +87,7 @@ export function responsesUsage(usage: Usage) {
   };
 }
 
-/** Names that start with an underscore are the agent's own affair. */
+/** Names that start with an underscore are internal. */
 export function isShown(toolName: string): boolean {
   return !toolName.startsWith("_");
 }

@@ -1,4 +1,4 @@
-// Messages of a time when Discord had forgotten the session: asked for by the last one seen in each place.
+// Fetches messages that were missed while there was no session, after the last one seen in each channel.
 import type { REST } from "discord.js";
 import type { PlatformContext } from "../../core/platform.ts";
 import type { ChannelDirectory } from "./channel-directory.ts";
@@ -10,7 +10,7 @@ import { sendFailure } from "./rest-client.ts";
 const KEY = "last_seen";
 const MAX_PLACES = 200;
 const MAX_PAGES = 10;
-/** Older questions would be answered to nobody's use. */
+/** Older messages are not answered any more. */
 const MAX_AGE_MS = 86_400_000;
 
 export class CatchUp {
@@ -29,7 +29,7 @@ export class CatchUp {
     return this.#last;
   }
 
-  /** A place where the bot is talked to, and how far it was read. */
+  /** Records the last seen message of a channel in which the bot is used. */
   async seen(channelId: string, messageId: string): Promise<void> {
     const last = await this.#load();
     if (BigInt(last.get(channelId) ?? "0") >= BigInt(messageId)) return;
@@ -42,7 +42,7 @@ export class CatchUp {
     await this.#context.memory.set(KEY, JSON.stringify([...last]));
   }
 
-  /** What was said since, place by place, oldest first. Empty at the very first start. Rejects when it must be asked again. */
+  /** The missed messages per channel, oldest first. Empty at the first start. Rejects when it has to be retried. */
   async missed(rest: REST, repository: ChannelDirectory): Promise<Incoming[]> {
     const found: Incoming[] = [];
     const oldest = BigInt(snowflakeAt(this.#context.now() - MAX_AGE_MS));
@@ -51,8 +51,8 @@ export class CatchUp {
       try {
         const place = await repository.place(channelId, "unknown");
         const { messages, complete } = await readAfter(rest, channelId, { after, pages: MAX_PAGES });
-        if (!complete) this.#context.log("warning", `more was said in channel ${channelId} than is read again`);
-        // What was changed meanwhile was never heard in its old words.
+        if (!complete) this.#context.log("warning", `channel ${channelId} has more missed messages than are read`);
+        // The bot never saw the text from before an edit.
         const here = messages.map((message) => ({
           ...message,
           edited_timestamp: null,
@@ -62,7 +62,7 @@ export class CatchUp {
       } catch (error) {
         const { kind, reason } = sendFailure(error);
         if (kind !== "refused") throw error;
-        this.#context.log("warning", `channel ${channelId} could not be looked through: ${reason}`);
+        this.#context.log("warning", `channel ${channelId} could not be read: ${reason}`);
       }
     }
     return found;

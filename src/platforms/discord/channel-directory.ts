@@ -1,4 +1,4 @@
-// What kind of place a channel is: asked once, remembered, kept current by events. And the threads the bot is part of.
+// The types of channels, cached and updated by events, and the threads that the bot takes part in.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { APIChannel, REST } from "discord.js";
@@ -28,7 +28,7 @@ export function isThread(place: ChannelInfo): boolean {
   return place.kind === "thread";
 }
 
-function placeOf(channel: Partial<APIChannel> & { id: string; type: number }): ChannelInfo {
+function findPlace(channel: Partial<APIChannel> & { id: string; type: number }): ChannelInfo {
   const {
     name,
     topic,
@@ -73,7 +73,7 @@ export class ChannelDirectory {
 
   learn(channel: unknown): void {
     if (typeof channel !== "object" || channel === null || !("id" in channel) || !("type" in channel)) return;
-    const place = placeOf(channel as APIChannel);
+    const place = findPlace(channel as APIChannel);
     this.#places.delete(place.id);
     this.#places.set(place.id, place);
     if (this.#places.size > MAX_CHANNELS) this.#places.delete(this.#places.keys().next().value ?? "");
@@ -86,7 +86,7 @@ export class ChannelDirectory {
     try {
       this.learn(await this.#rest.get(`/channels/${id}`));
     } catch {
-      // A channel that may be written in but not looked at is treated as a plain one.
+      // A channel whose details the bot may not read is treated as a plain one.
       return { id, kind: "channel" };
     }
     return this.#places.get(id) ?? { id, kind: "channel" };
@@ -100,7 +100,7 @@ export class ChannelDirectory {
       const channels = (await this.#rest.get(`/guilds/${guild.id}/channels`)) as readonly APIChannel[];
       for (const channel of channels) {
         if (![...TEXT, ...FORUMS].includes(channel.type)) continue;
-        const { id, kind, name } = placeOf(channel);
+        const { id, kind, name } = findPlace(channel);
         found.push({ id, kind, name: name ?? id, guild: guild.name });
       }
     }
@@ -114,7 +114,7 @@ export class ChannelDirectory {
     try {
       list = JSON.parse(text);
     } catch {
-      // A damaged list only means that the bot must be mentioned again.
+      // With a damaged list the bot only has to be mentioned again.
       list = [];
     }
     this.#threads = Array.isArray(list) ? list.map(String) : [];

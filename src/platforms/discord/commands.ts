@@ -1,7 +1,8 @@
-// Slash commands in Discord's own menu, registered only when they have changed.
+// Registers slash commands in Discord's menu, only when they have changed.
 import { createHash } from "node:crypto";
 import type { REST } from "discord.js";
 import type { PlatformContext } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const KEY = "commands";
 
@@ -11,15 +12,15 @@ export interface ListedCommand {
   readonly args?: string | undefined;
 }
 
-/** Used when nobody says which commands there are. */
+/** The default commands. */
 export const BASIC_COMMANDS: readonly ListedCommand[] = [
-  { name: "new", summary: "Start a new conversation" },
-  { name: "stop", summary: "Stop what is running" },
-  { name: "help", summary: "What can be done here" },
-  { name: "status", summary: "Where this conversation stands" },
+  { name: "new", summary: "Start a new session" },
+  { name: "stop", summary: "Interrupt the running turn" },
+  { name: "help", summary: "List the commands" },
+  { name: "status", summary: "Session, model, tokens" },
 ];
 
-function descriptionOf(command: ListedCommand) {
+function toDescription(command: ListedCommand) {
   return {
     name: command.name.toLowerCase(),
     description: command.summary.slice(0, 100) || command.name,
@@ -30,7 +31,7 @@ function descriptionOf(command: ListedCommand) {
   };
 }
 
-/** Trouble is told and does not stop the bot: commands also work as text. */
+/** A failure is logged and does not stop the bot: commands also work as text. */
 export async function syncCommands(
   rest: REST,
   applicationId: string,
@@ -40,14 +41,14 @@ export async function syncCommands(
   const body = commands
     .filter(({ name }) => /^[\w-]{1,32}$/.test(name))
     .slice(0, 100)
-    .map(descriptionOf);
+    .map(toDescription);
   const stamp = `${applicationId}:${createHash("sha256").update(JSON.stringify(body)).digest("hex")}`;
   if ((await context.memory.get(KEY)) === stamp) return;
   try {
     await rest.put(`/applications/${applicationId}/commands`, { body });
     await context.memory.set(KEY, stamp);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     context.log("warning", `slash commands were not registered: ${reason}`);
   }
 }

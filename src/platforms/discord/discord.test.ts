@@ -172,7 +172,7 @@ describe("beside the gateway", () => {
     expect(discord.logins).toEqual([]);
     const wrong = { ...env, DISCORD_BOT_TOKEN: "AAAA.BBBB.CCCC" };
     const refused = platform.openSender?.(platformContext(platform, { homePath: dir, env: wrong, memory }));
-    await expect(refused).rejects.toThrow("does not know this bot token");
+    await expect(refused).rejects.toThrow("rejected the bot token");
   });
 });
 
@@ -379,7 +379,7 @@ describe("the line", () => {
   });
 
   it("says plainly that a token is wrong", async () => {
-    await expect(connect({ DISCORD_BOT_TOKEN: "a.b.c" })).rejects.toThrow("does not know this bot token");
+    await expect(connect({ DISCORD_BOT_TOKEN: "a.b.c" })).rejects.toThrow("rejected the bot token");
     const bare = platformContext(platform, { homePath: dir });
     expect(platform.enabled(bare)).toMatchObject({ ok: false });
   });

@@ -4,6 +4,7 @@ import type { WebSocketManager } from "@discordjs/ws";
 import type { GatewayDispatchPayload, REST } from "discord.js";
 import { UserError } from "../../core/failure.ts";
 import type { Platform, PlatformConnection, PlatformContext, PlatformHealth } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { ChannelDirectory } from "./channel-directory.ts";
 import { BASIC_COMMANDS, type ListedCommand, syncCommands } from "./commands.ts";
 import { Dispatcher } from "./dispatcher.ts";
@@ -14,12 +15,12 @@ import { DISCORD_SETTINGS, readSettings } from "./settings.ts";
 
 /** Guilds, messages in them and in private, and the text of messages. */
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
-/** Discord wants a heartbeat every 41 s and answers at once: a longer silence is a dead line. */
+/** Discord answers a heartbeat every 41 s: without an answer for longer the connection is dead. */
 const QUIET_MS = 50_000;
 const DEAD_MS = 65_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const LEAVE_MS = 3_000;
-/** A close code that lets the session live, so that the next start resumes it. */
+/** A close code that keeps the session, so that the next start can resume it. */
 const STAY_CODE = 4200;
 
 interface Identity {
@@ -36,25 +37,25 @@ async function whoAmI(rest: REST): Promise<Identity> {
   } catch (error) {
     const { status, text } = describeDiscordError(error);
     if (status === 401)
-      throw new UserError("Discord does not know this bot token", {
+      throw new UserError("Discord rejected the bot token", {
         hint: "Copy the token from the Bot page of the developer portal to DISCORD_BOT_TOKEN in ~/.hermes/.env",
       });
     throw new Error(`Discord cannot be reached: ${text}`);
   }
 }
 
-/** Reasons that no reconnect can heal. */
+/** Close codes for which a reconnect does not help. */
 function fatalReason(text: string): UserError | null {
   if (/Authentication failed/i.test(text))
-    return new UserError("Discord does not know this bot token", { hint: "Set DISCORD_BOT_TOKEN to a valid token." });
+    return new UserError("Discord rejected the bot token", { hint: "Set DISCORD_BOT_TOKEN to a valid token." });
   if (/disallowed intents/i.test(text))
-    return new UserError("Discord does not let this bot read messages", {
-      hint: "Switch on Message Content Intent on the Bot page of the developer portal.",
+    return new UserError("Discord does not allow this bot to read messages", {
+      hint: "Enable Message Content Intent on the Bot page of the developer portal.",
     });
   return null;
 }
 
-/** The socket, its events in order, and the proof that it is alive. */
+/** The socket, its events in order, and its health. */
 class Wire {
   readonly #context: PlatformContext;
   readonly #session: GatewaySession;
@@ -90,12 +91,12 @@ class Wire {
     manager.on(Events.Dispatch, ({ data }) => this.#take(data));
     manager.on(Events.HeartbeatComplete, () => this.#prove());
     manager.on(Events.Closed, ({ code }) => {
-      this.#problem = `the line was closed (${code})`;
+      this.#problem = `the connection was closed (${code})`;
     });
     manager.on(Events.Error, ({ error }) => this.#lastError(error));
     await manager.connect();
     this.#prove();
-    this.#watch = setInterval(() => this.#look(), LOOK_MS);
+    this.#watch = setInterval(() => this.#look(), CHECK_MS);
     this.#watch.unref();
   }
 
@@ -120,7 +121,7 @@ class Wire {
     if (this.#context.now() - this.#provenAt > DEAD_MS) this.#lose("no heartbeat was answered");
   }
 
-  /** In order; the first event that cannot be kept stops all later ones, so that they are asked for again. */
+  /** In order. When an event cannot be stored, later ones are not handled either, so that Discord repeats them all. */
   #take(payload: GatewayDispatchPayload): void {
     this.#prove();
     this.#work = this.#work.then(async () => {
@@ -129,7 +130,7 @@ class Wire {
         const kept = await this.#dispatcher.handle(payload);
         await this.#session.handled(payload.s, kept);
       } catch (error) {
-        this.#lose(`an event could not be kept: ${error instanceof Error ? error.message : String(error)}`);
+        this.#lose(`an event could not be stored: ${errorMessage(error)}`);
       }
     });
   }
@@ -144,11 +145,11 @@ class Wire {
   async close(): Promise<void> {
     clearInterval(this.#watch);
     const timeout = () => sleep(LEAVE_MS, undefined, { ref: false });
-    // What is not done by then is asked for again after the next start.
+    // Unfinished events are requested again after the next start.
     await Promise.race([this.#work, timeout()]);
     await this.#session.close();
     const left = Promise.resolve(this.#manager?.destroy({ code: STAY_CODE, reason: "the gateway stops" }));
-    // A dead line never answers the goodbye.
+    // A dead connection does not answer the close frame.
     await Promise.race([left.catch(() => undefined), timeout()]);
   }
 }
@@ -165,7 +166,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
     await wire.open(settings.token, rest);
   } catch (error) {
     await wire.close();
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorMessage(error);
     throw fatalReason(text) ?? new Error(`Discord cannot be reached: ${text}`);
   }
   if (settings.syncCommands) await syncCommands(rest, bot.applicationId, commands, context);
@@ -197,7 +198,7 @@ async function connect(commands: readonly ListedCommand[], context: PlatformCont
   };
 }
 
-/** Signs in and sends by REST; the socket is the gateway's. */
+/** Sends by REST, without the socket of the gateway. */
 async function openSender(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   const rest = await openRest(settings.token, settings.apiRoot);
@@ -217,7 +218,7 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   };
 }
 
-/** `commands` are what Discord's own menu of slash commands shows. */
+/** `commands` are shown in Discord's menu. */
 export function discordPlatform(commands: readonly ListedCommand[] = BASIC_COMMANDS): Platform {
   return {
     name: "discord",

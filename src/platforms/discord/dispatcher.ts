@@ -1,4 +1,4 @@
-// Discord's events, one after the other: what is for the bot goes to the inbox, and only then counts as received.
+// Handles Discord's events in order: an event counts as received only when it is stored in the inbox.
 import type { APIInteraction, APIMessage, GatewayDispatchPayload, REST } from "discord.js";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
@@ -39,12 +39,12 @@ export class Dispatcher {
     this.#catchUp = new CatchUp(parts.context);
   }
 
-  /** True when something went to the inbox. Rejects when it could not be kept. */
+  /** True when something was stored in the inbox. Rejects when that failed. */
   async handle(payload: GatewayDispatchPayload): Promise<boolean> {
     try {
       return await this.#handle(payload);
     } catch (error) {
-      // An event that cannot be read now never can: asked for again and again, it would make the bot deaf.
+      // An event that cannot be parsed is skipped: requesting it again would block all later events.
       const unreadable = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
       if (!unreadable || payload.t === "READY") throw error;
       this.#parts.context.log("error", `an event of Discord (${payload.t}) could not be read: ${error.message}`);
@@ -69,7 +69,7 @@ export class Dispatcher {
       case "MESSAGE_CREATE":
         return this.#message(payload.d);
       case "MESSAGE_UPDATE":
-        // Link previews change a message too; only the author's own change counts.
+        // Link previews also cause updates; only edits by the author matter.
         return payload.d.edited_timestamp && payload.d.author ? this.#message(payload.d as Incoming) : false;
       case "INTERACTION_CREATE":
         return this.#interaction(payload.d as APIInteraction);
@@ -78,7 +78,7 @@ export class Dispatcher {
     }
   }
 
-  /** A fresh session repeats nothing by itself. */
+  /** Discord repeats nothing for a new session. */
   async #missed(): Promise<boolean> {
     const messages = await this.#catchUp.missed(this.#parts.rest, this.#parts.repository);
     let kept = false;
@@ -102,7 +102,7 @@ export class Dispatcher {
     return true;
   }
 
-  /** Where roles are configured, the platform compares them: nobody else knows them. Listed people pass without. */
+  /** Compares the configured roles here, because only the platform knows them. Listed users need no role. */
   async #rolesAllow(
     userId: string,
     where: {
@@ -128,7 +128,7 @@ export class Dispatcher {
       rememberNewest(this.#members, key, { roles: member.roles, at: context.now() }, MAX_MEMBERS);
       return member.roles;
     } catch {
-      // Somebody who is not on that server has no role there.
+      // A user who is not on that server has no role there.
       return [];
     }
   }
@@ -141,12 +141,12 @@ export class Dispatcher {
       const found = (await rest.get(`/channels/${message.channel_id}/messages`, { query })) as APIMessage[];
       return backfillText(found, bot);
     } catch {
-      // What was said before helps, but an answer without it is better than none.
+      // An answer without the history is better than none.
       return "";
     }
   }
 
-  /** A thread that hangs from a message has the message's id: also when it was started before a crash. */
+  /** A thread has the id of its first message, also when it was created before a crash. */
   async #startThread(message: Incoming, place: ChannelInfo): Promise<ChannelInfo> {
     const { rest, context } = this.#parts;
     const name = threadName(message.content);
@@ -173,7 +173,7 @@ export class Dispatcher {
     await context.receive(event);
     const command = { type: 4, data: { content: event.text, flags: 64 } };
     const body = event.press ? { type: 6 } : command;
-    // Discord waits three seconds for this; when it comes late the work is done all the same.
+    // Discord waits three seconds for this; the message is handled even when it is late.
     await rest
       .post(`/interactions/${interaction.id}/${interaction.token}/callback`, { body, auth: false })
       .catch(() => undefined);

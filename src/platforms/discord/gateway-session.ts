@@ -1,4 +1,4 @@
-// The session with Discord's gateway, kept on disk: after a crash the events that were not kept yet are sent again.
+// The session with Discord's gateway, stored on disk: after a crash Discord repeats the events that were not stored.
 import type { SessionInfo } from "@discordjs/ws";
 import type { PlatformContext } from "../../core/platform.ts";
 
@@ -6,8 +6,8 @@ const KEY = "gateway_session";
 const LAZY_MS = 5_000;
 
 /**
- * Two sequence numbers: the library's own, of what has arrived, and the durable one, of what is in the inbox. Resuming
- * with the durable one makes Discord repeat the rest, and the inbox knows repetitions.
+ * There are two sequence numbers: the library's for received events, and the stored one for events in the inbox. Resuming
+ * with the stored one makes Discord repeat the rest; the inbox ignores duplicates.
  */
 export class GatewaySession {
   readonly #context: PlatformContext;
@@ -29,7 +29,7 @@ export class GatewaySession {
       this.#live = stored;
       this.#handled = stored.sequence;
     } catch {
-      // Without it the bot signs in afresh.
+      // Without it the bot starts a new session.
       this.#live = null;
     }
   }
@@ -38,18 +38,18 @@ export class GatewaySession {
     return this.#live;
   }
 
-  /** Null forgets the session, unless we are the ones who leave. */
+  /** Null deletes the session, except while the bot disconnects itself. */
   async update(info: SessionInfo | null): Promise<void> {
     if (this.#closed) return;
     const changed = info?.sessionId !== this.#live?.sessionId;
     this.#live = info;
     if (!changed) return;
-    // Stored when its first event is handled: until then what was missed is not in the inbox, and a crash begins afresh.
+    // Stored with its first event: before that the missed messages are not in the inbox, and a crash must start again.
     this.#handled = 0;
     await this.#save();
   }
 
-  /** Everything up to this event is in the inbox or needs not be there. */
+  /** Everything up to this event is stored or irrelevant. */
   async handled(sequence: number, important: boolean): Promise<void> {
     const first = this.#handled === 0;
     this.#handled = Math.max(this.#handled, sequence);
@@ -63,7 +63,7 @@ export class GatewaySession {
     await this.#context.memory.set(KEY, JSON.stringify(stored));
   }
 
-  /** What was handled last is kept; later changes are not. */
+  /** Stores the last handled event; later changes are ignored. */
   async close(): Promise<void> {
     if (this.#live) await this.#save();
     this.#closed = true;

@@ -1,4 +1,4 @@
-// What stands in a channel after a message, page by page: Discord gives a hundred at a time.
+// Reads the messages of a channel after a given one, in pages of a hundred.
 import type { APIMessage, REST } from "discord.js";
 
 const PAGE = 100;
@@ -6,7 +6,7 @@ const PAGE = 100;
 export interface Later {
   /** Oldest first. */
   readonly messages: readonly APIMessage[];
-  /** False when there is more than was read. */
+  /** False when there are more messages. */
   readonly complete: boolean;
 }
 

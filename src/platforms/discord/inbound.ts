@@ -1,4 +1,4 @@
-// From a Discord message to an inbound event, and which messages are meant for the bot.
+// Converts Discord messages to inbound events, and decides which messages are for the bot.
 import type { APIAttachment, APIInteraction, APIMessage, GatewayMessageCreateDispatchData } from "discord.js";
 import type { Attachment, InboundEvent, MediaKind, Source } from "../../core/platform.ts";
 import type { ChannelInfo } from "./channel-directory.ts";
@@ -24,7 +24,7 @@ function mentionsBot(message: Incoming, bot: Bot): boolean {
   return message.mentions.some((user) => user.id === bot.id) || message.content.includes(`<@${bot.id}>`);
 }
 
-/** The person replied to the bot, which counts as addressing it. */
+/** True for a reply to the bot, which counts as a mention. */
 function repliesToBot(message: Incoming, bot: Bot): boolean {
   return message.referenced_message?.author.id === bot.id;
 }
@@ -34,7 +34,7 @@ function fromBotAllowed(message: Incoming, bot: Bot, settings: DiscordSettings):
   return settings.bots === "all" || (settings.bots === "mentions" && mentionsBot(message, bot));
 }
 
-/** The order of the questions: own, system, bots, whom it mentions, allowed and ignored channels, then the mention. */
+/** Checks in this order: own, system, bots, mentions of others, allowed and ignored channels, mention of the bot. */
 export function isForBot(
   message: Incoming,
   bot: Bot,
@@ -57,7 +57,7 @@ export function isForBot(
   return settings.mentionPatterns.some((pattern) => pattern.test(message.content));
 }
 
-/** A thread is started for a mention in a channel, not for a reply: that belongs to what it answers. */
+/** A mention in a channel opens a thread; a reply does not. */
 export function wantsThread(message: Incoming, place: ChannelInfo, settings: DiscordSettings): boolean {
   if (place.kind !== "channel" || !settings.autoThread || message.message_reference !== undefined) return false;
   return !includes(settings.noThreadChannels, place) && !includes(settings.freeChannels, place);
@@ -75,7 +75,7 @@ const KINDS: readonly (readonly [string, MediaKind])[] = [
   ["audio/", "audio"],
 ];
 
-/** Discord's mark of a voice message. */
+/** Discord's flag for voice messages. */
 const VOICE_FLAG = 1 << 13;
 
 function attachmentOf(file: APIAttachment, voice: boolean): Attachment {
@@ -97,11 +97,11 @@ export function plainText(text: string, bot: Bot): string {
     .trim();
 }
 
-function nameOf(message: Incoming): string {
+function displayName(message: Incoming): string {
   return message.member?.nick ?? message.author.global_name ?? message.author.username;
 }
 
-export function sourceOf(place: ChannelInfo, person: Partial<Source> & { userId: string | null }): Source {
+export function readSource(place: ChannelInfo, person: Partial<Source> & { userId: string | null }): Source {
   return {
     platform: "discord",
     chatId: place.id,
@@ -114,7 +114,7 @@ export function sourceOf(place: ChannelInfo, person: Partial<Source> & { userId:
   };
 }
 
-/** What belongs to the channel itself: its prompt and its skills; a thread has those of its parent. */
+/** The prompt and the skills of a channel; a thread has those of its parent. */
 function placeExtras(
   place: ChannelInfo,
   settings: DiscordSettings,
@@ -124,7 +124,7 @@ function placeExtras(
   return { ...(prompt ? { channelPrompt: prompt } : {}), ...(bound ? { autoSkills: bound.skills } : {}) };
 }
 
-/** Null when there is nothing in it. */
+/** Null for an empty message. */
 export function messageEvent(
   message: Incoming,
   bot: Bot,
@@ -140,9 +140,9 @@ export function messageEvent(
   return {
     account: bot.id,
     messageId: edited ? `${message.id}:edit:${Date.parse(message.edited_timestamp ?? "")}` : message.id,
-    source: sourceOf(place, {
+    source: readSource(place, {
       userId: message.author.id,
-      userName: nameOf(message),
+      userName: displayName(message),
       ...(message.author.bot ? { isBot: true } : {}),
       ...(message.guild_id ? { guildId: message.guild_id } : {}),
     }),
@@ -171,7 +171,7 @@ export function interactionEvent(
   now: number,
 ): InboundEvent | null {
   const user = interaction.member?.user ?? interaction.user;
-  const source = sourceOf(place, {
+  const source = readSource(place, {
     userId: user?.id ?? null,
     ...(user ? { userName: interaction.member?.nick ?? user.global_name ?? user.username } : {}),
     ...(interaction.guild_id ? { guildId: interaction.guild_id } : {}),
@@ -188,7 +188,7 @@ export function interactionEvent(
   return { ...base, messageId: `command:${interaction.id}`, text: [`/${name}`, ...args].join(" ") };
 }
 
-/** What was said since the bot last spoke, oldest first. `newestFirst` is as the API gives it. */
+/** The messages since the bot's last one, oldest first. `newestFirst` is the order of the API. */
 export function backfillText(newestFirst: readonly APIMessage[], bot: Bot): string {
   const since = newestFirst.findIndex((message) => message.author.id === bot.id);
   const missed = (since < 0 ? newestFirst : newestFirst.slice(0, since)).filter((message) => message.content !== "");

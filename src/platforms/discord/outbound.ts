@@ -1,4 +1,4 @@
-// Sending to Discord: messages with a nonce that refuses repetitions, buttons, edits, files, reactions.
+// Sends to Discord: messages with a nonce against duplicates, buttons, edits, files, reactions.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { APIMessage, REST } from "discord.js";
@@ -20,21 +20,21 @@ import type { DiscordSettings } from "./settings.ts";
 
 const EPOCH = 1_420_070_400_000n;
 const MAX_DOWNLOAD = 32 * 1024 * 1024;
-/** So many pages are looked through for a lost message. */
+/** Maximum number of pages to search for a lost message. */
 const MAX_PAGES = 20;
-/** So far may the clock of this machine be ahead of Discord's. */
+/** Tolerated lead of this machine's clock over Discord's. */
 const SKEW_MS = 120_000;
 const MOODS = { seen: "👀", done: "✅", failed: "❌" } as const;
-/** Errors that mean: this message or this emoji is gone, which is what a removal wants. */
+/** Errors for a message or emoji that no longer exists: a removal has then succeeded. */
 const GONE = [10_008, 10_014];
 
 type Text = Omit<OutboundMessage, "idempotencyKey">;
 
-function channelOf(to: Destination): string {
+function channelId(to: Destination): string {
   return to.threadId ?? to.chatId;
 }
 
-function nonceOf(key: string): string {
+function buildNonce(key: string): string {
   return createHash("sha256").update(key).digest("base64url").slice(0, 24);
 }
 
@@ -43,20 +43,20 @@ export function snowflakeAt(ms: number): string {
   return String((BigInt(Math.max(0, Math.floor(ms))) - EPOCH) << 22n);
 }
 
-/** Before anything that is sent now. */
+/** A message id lower than that of any message sent from now on. */
 export function markAt(now: number): string {
   return snowflakeAt(now - SKEW_MS);
 }
 
-/** Five rows of five: a longer list is laid out in full rows. */
-function rowsOf(buttons: NonNullable<Text["buttons"]>): NonNullable<Text["buttons"]> {
+/** Discord allows five rows of five buttons: a long list fills the rows. */
+function toRows(buttons: NonNullable<Text["buttons"]>): NonNullable<Text["buttons"]> {
   if (buttons.length <= 5) return buttons;
   const all = buttons.flat();
   return Array.from({ length: Math.min(5, Math.ceil(all.length / 5)) }, (_, at) => all.slice(5 * at, 5 * at + 5));
 }
 
 function components(message: Text): unknown[] {
-  return rowsOf(message.buttons ?? []).map((row) => ({
+  return toRows(message.buttons ?? []).map((row) => ({
     type: 1,
     components: row.slice(0, 5).map(({ label, data }, index) => ({
       type: 2,
@@ -67,7 +67,7 @@ function components(message: Text): unknown[] {
   }));
 }
 
-/** Edits and removals can be done twice: the end is the same. */
+/** Edits and removals are idempotent, so they may be retried. */
 function repeatable(failure: Extract<SendResult, { ok: false }>): SendResult {
   return failure.kind === "unknown" ? { ...failure, kind: "retry" } : failure;
 }
@@ -99,7 +99,7 @@ export class Outbound {
       content: message.text,
       components: components(message),
       allowed_mentions: this.#pings(),
-      nonce: nonceOf(message.idempotencyKey),
+      nonce: buildNonce(message.idempotencyKey),
       enforce_nonce: true,
       ...(message.silent ? { flags: 1 << 12 } : {}),
       ...this.#reply(message.replyTo),
@@ -117,20 +117,20 @@ export class Outbound {
     const body = {
       content: file.caption ?? "",
       allowed_mentions: this.#pings(),
-      nonce: nonceOf(file.idempotencyKey),
+      nonce: buildNonce(file.idempotencyKey),
       enforce_nonce: true,
       ...this.#reply(file.replyTo),
     };
     return this.#post(to, { body, signal, files: [{ name: file.name, data }] }, file.caption || file.name);
   }
 
-  /** A forum takes posts, not messages: the first line becomes the title. */
+  /** A forum needs posts with a title: the first line of the text. */
   async #post(
     to: Destination,
     request: { body: object; signal: AbortSignal; files?: { name: string; data: Buffer }[] },
     title: string,
   ): Promise<SendResult> {
-    const channel = channelOf(to);
+    const channel = channelId(to);
     try {
       const place = await this.#repository.place(channel, to.threadId ? undefined : "unknown");
       if (place.kind === "forum") {
@@ -149,7 +149,7 @@ export class Outbound {
   async edit(to: Destination, id: string, message: Text, signal: AbortSignal): Promise<SendResult> {
     const body = { content: message.text, components: components(message), allowed_mentions: this.#pings() };
     try {
-      await this.#rest.patch(`/channels/${channelOf(to)}/messages/${id}`, { body, signal });
+      await this.#rest.patch(`/channels/${channelId(to)}/messages/${id}`, { body, signal });
       return { ok: true, messageId: id };
     } catch (error) {
       return repeatable(sendFailure(error));
@@ -158,7 +158,7 @@ export class Outbound {
 
   async delete(to: Destination, id: string, signal: AbortSignal): Promise<SendResult> {
     try {
-      await this.#rest.delete(`/channels/${channelOf(to)}/messages/${id}`, { signal });
+      await this.#rest.delete(`/channels/${channelId(to)}/messages/${id}`, { signal });
     } catch (error) {
       if (!GONE.includes(Number(describeDiscordError(error).code))) return repeatable(sendFailure(error));
     }
@@ -166,19 +166,19 @@ export class Outbound {
   }
 
   async typing(to: Destination): Promise<void> {
-    await this.#rest.post(`/channels/${channelOf(to)}/typing`).catch(() => undefined);
+    await this.#rest.post(`/channels/${channelId(to)}/typing`).catch(() => undefined);
   }
 
   async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
     const id = messageId.split(":")[0] ?? "";
     if (!this.#settings.reactions || !/^\d+$/.test(id)) return;
     const route = (emoji: string) =>
-      `/channels/${channelOf(to)}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me` as const;
+      `/channels/${channelId(to)}/messages/${id}/reactions/${encodeURIComponent(emoji)}/@me` as const;
     if (mood !== "seen") await this.#rest.delete(route(MOODS.seen)).catch(() => undefined);
     if (mood !== "clear") await this.#rest.put(route(MOODS[mood])).catch(() => undefined);
   }
 
-  /** Only from Discord's own file servers: the address came in a message. */
+  /** Only from Discord's file servers, because the address came in a message. */
   async download(attachment: Attachment, signal: AbortSignal): Promise<Uint8Array> {
     const url = new URL(attachment.ref);
     const known = ["cdn.discordapp.com", "media.discordapp.net", new URL(this.#settings.apiRoot).hostname];
@@ -191,13 +191,13 @@ export class Outbound {
     return bytes;
   }
 
-  /** Looks through what the bot said in the channel since the mark. Rejects when Discord cannot be asked now. */
+  /** Searches the bot's messages in the channel since the mark. Rejects when Discord cannot be reached. */
   async findSent(unknown: UnknownSend, signal: AbortSignal): Promise<SendProof> {
     const { message, mark, known } = unknown;
     if (mark === null) return { sent: "unknown" };
     try {
       const options = { after: mark, pages: MAX_PAGES, signal };
-      const { messages, complete } = await readAfter(this.#rest, channelOf(unknown.to), options);
+      const { messages, complete } = await readAfter(this.#rest, channelId(unknown.to), options);
       const match = messages.find(
         (sent) => sent.author.id === this.#bot.id && !known.has(sent.id) && isSame(sent, message),
       );

@@ -1,11 +1,11 @@
-// The line to Discord's REST API, and what its troubles mean for a send.
+// The client of Discord's REST API, and how its errors are classified for sending.
 import type { REST } from "discord.js";
 import type { SendResult } from "../../core/platform.ts";
 
 const TIMEOUT_MS = 20_000;
 const NEVER_LEFT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
 
-/** Retries are the outbox's affair: it knows what was sent, and it survives a crash. */
+/** The client does not retry: the outbox does, and it survives a crash. */
 export async function openRest(token: string, apiRoot: string): Promise<REST> {
   const { REST: Rest } = await import("@discordjs/rest");
   return new Rest({
@@ -13,14 +13,14 @@ export async function openRest(token: string, apiRoot: string): Promise<REST> {
     api: apiRoot,
     retries: 0,
     timeout: TIMEOUT_MS,
-    // Looking things up and opening threads may wait; what is sent waits in the outbox.
+    // Reads and new threads may wait for the rate limit; messages wait in the outbox instead.
     rejectOnRateLimit: ({ method, route }) => method !== "GET" && !route.endsWith("/threads"),
   }).setToken(token);
 }
 
 interface Trouble {
   readonly status: number;
-  /** Discord's own number for the error. */
+  /** Discord's error code. */
   readonly code: number | string;
   readonly text: string;
   readonly retryAfterMs?: number | undefined;

@@ -3,7 +3,7 @@ import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
 
 export const DISCORD_SETTINGS: readonly PlatformSetting[] = [
   { env: "DISCORD_BOT_TOKEN", key: "token", description: "Token of the bot", secret: true, required: true },
-  { env: "DISCORD_ALLOWED_USERS", key: "allow_from", description: "Ids of people who may write, by comma" },
+  { env: "DISCORD_ALLOWED_USERS", key: "allow_from", description: "Ids of users who may write, separated by commas" },
   { env: "DISCORD_ALLOWED_ROLES", key: "allowed_roles", description: "Ids of roles whose members may write" },
   {
     env: "DISCORD_REQUIRE_MENTION",
@@ -21,21 +21,21 @@ export const DISCORD_SETTINGS: readonly PlatformSetting[] = [
     description: "Channels where no mention is needed",
   },
   { env: "DISCORD_ALLOWED_CHANNELS", key: "allowed_channels", description: "Only these channels are served" },
-  { env: "DISCORD_IGNORED_CHANNELS", key: "ignored_channels", description: "Channels that are left alone" },
+  { env: "DISCORD_IGNORED_CHANNELS", key: "ignored_channels", description: "Channels to ignore" },
   {
     env: "DISCORD_NO_THREAD_CHANNELS",
     key: "no_thread_channels",
-    description: "Channels without threads of their own",
+    description: "Channels without automatic threads",
   },
   {
     env: "DISCORD_IGNORE_NO_MENTION",
     key: "ignore_no_mention",
-    description: "Leave messages alone that mention other people only (true)",
+    description: "Ignore messages that mention only other users (true)",
   },
   { env: "DISCORD_AUTO_THREAD", key: "auto_thread", description: "Start a thread for each conversation (true)" },
   { env: "DISCORD_ALLOW_BOTS", key: "allow_bots", description: "Messages of other bots: none, mentions or all" },
-  { env: "DISCORD_REACTIONS", key: "reactions", description: "Show the state of work by reactions (true)" },
-  { env: "DISCORD_HISTORY_BACKFILL", key: "history_backfill", description: "Read what was said before (true)" },
+  { env: "DISCORD_REACTIONS", key: "reactions", description: "Show progress by reactions (true)" },
+  { env: "DISCORD_HISTORY_BACKFILL", key: "history_backfill", description: "Read earlier messages (true)" },
   { env: "DISCORD_COMMAND_SYNC_POLICY", key: "command_sync_policy", description: "Slash commands: safe, bulk or off" },
   { env: "DISCORD_API_ROOT", key: "api_root", description: "Another address of the REST API" },
 ];
@@ -45,7 +45,7 @@ export interface DiscordSettings {
   readonly apiRoot: string;
   readonly users: readonly string[];
   readonly roles: readonly string[];
-  /** The server whose roles count in private messages; empty for none. */
+  /** The server whose roles apply in private messages; empty for none. */
   readonly dmRoleGuild: string;
   readonly requireMention: boolean;
   readonly threadRequireMention: boolean;
@@ -62,7 +62,7 @@ export interface DiscordSettings {
   readonly syncCommands: boolean;
   readonly channelPrompts: { readonly [channel: string]: string };
   readonly skillBindings: readonly { readonly id: string; readonly skills: readonly string[] }[];
-  /** Who is rung by a mention in an answer. */
+  /** Who is notified by a mention in an answer. */
   readonly pings: readonly ("users" | "roles" | "everyone")[];
 }
 
@@ -80,7 +80,7 @@ function patterns(value: unknown): RegExp[] {
     try {
       return new RegExp(source, "i");
     } catch {
-      // A pattern that is no pattern is looked for as it stands.
+      // An invalid pattern is searched for literally.
       return new RegExp(source.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
     }
   });

@@ -1,4 +1,4 @@
-// Sending letters: threaded, as text with a simple HTML form beside it, with a Message-ID that is the same at every try.
+// Sends e-mail: in threads, as text and simple HTML, with the same Message-ID at every attempt.
 import { createHash } from "node:crypto";
 import {
   type Destination,
@@ -9,7 +9,7 @@ import {
   type SendResult,
   type UnknownSend,
 } from "../../core/platform.ts";
-import { simpleHtml } from "./email-text.ts";
+import { toEmailHtml } from "./email-html.ts";
 import { findSentEmail } from "./sent-emails.ts";
 import type { EmailSettings } from "./settings.ts";
 import { baseSubject, type Thread, type Threads } from "./threads.ts";
@@ -24,13 +24,13 @@ interface SmtpError {
   readonly message: string;
 }
 
-/** Trouble with the letter itself: an address that is none, a size that is too much, a file that cannot be read. */
+/** Errors of the e-mail itself: an invalid address, too large, an unreadable file. */
 const REJECTED_MESSAGE_CODES = ["EENVELOPE", "EMESSAGE", "ESTREAM"];
 
-/** What the server said counts. Where it said nothing, the letter may be delivered if it had begun to leave. */
+/** The server's reply decides. Without one, the e-mail may be delivered if its transfer had started. */
 export function sendFailure(error: unknown, left: boolean): Extract<SendResult, { ok: false }> {
   const { code = "", responseCode, command, message } = error as SmtpError;
-  const reason = message.split("\n")[0] ?? "the letter was not sent";
+  const reason = message.split("\n")[0] ?? "the e-mail was not sent";
   if (responseCode !== undefined)
     return { ok: false, kind: responseCode >= 500 && !command?.startsWith("AUTH") ? "refused" : "retry", reason };
   if (REJECTED_MESSAGE_CODES.includes(code)) return { ok: false, kind: "refused", reason };
@@ -43,11 +43,11 @@ interface Outgoing {
   readonly body: object;
 }
 
-function toMailOptions(message: OutboundMessage | OutboundFile): Outgoing {
+async function toMailOptions(message: OutboundMessage | OutboundFile): Promise<Outgoing> {
   const key = message.idempotencyKey;
   if (!isFile(message)) {
     const { text } = message;
-    return { key, title: text, body: { text, html: simpleHtml(text) } };
+    return { key, title: text, body: { text, html: await toEmailHtml(text) } };
   }
   const title = message.caption ?? message.name;
   return { key, title, body: { text: title, attachments: [{ filename: message.name, path: message.path }] } };
@@ -71,14 +71,14 @@ export class EmailSender {
 
   async send(to: Destination, message: OutboundMessage | OutboundFile, signal: AbortSignal): Promise<SendResult> {
     if (signal.aborted) return { ok: false, kind: "retry", reason: "stopped" };
-    const email = toMailOptions(message);
+    const email = await toMailOptions(message);
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;
     const messageId = this.#messageId(email.key);
     const last = known?.references.at(-1);
     const mail = {
       from: this.#settings.address,
       to: to.chatId,
-      subject: subjectOf(known, email),
+      subject: buildSubject(known, email),
       messageId,
       ...(known && last ? { inReplyTo: last, references: known.references.join(" ") } : {}),
       headers: { "Auto-Submitted": known ? "auto-replied" : "auto-generated" },
@@ -96,18 +96,18 @@ export class EmailSender {
     return this.#noted(to, known, email);
   }
 
-  /** Replies to the letter are recognised from now on. */
+  /** Replies to the e-mail are recognised from now on. */
   async #noted(to: Destination, known: Thread | null, email: Outgoing): Promise<SendResult & { readonly ok: true }> {
     const messageId = this.#messageId(email.key);
     const id = await this.#threads.find(to.chatId, messageId, []);
-    const thread: Thread = known ?? { id, subject: baseSubject(subjectOf(known, email)), references: [] };
+    const thread: Thread = known ?? { id, subject: baseSubject(buildSubject(known, email)), references: [] };
     await this.#threads.add(to.chatId, thread, messageId);
     return { ok: true, messageId };
   }
 
-  /** By its Message-ID, among the letters that the account has sent. Rejects when the server cannot be asked. */
+  /** Searches the account's sent e-mails by Message-ID. Rejects when the server cannot be reached. */
   async findSent({ to, message }: UnknownSend): Promise<SendProof> {
-    const email = toMailOptions(message);
+    const email = await toMailOptions(message);
     const found = await findSentEmail(this.#settings, this.#messageId(email.key));
     if (found !== "there") return { sent: found === "absent" ? false : "unknown" };
     const known = to.threadId ? await this.#threads.get(to.threadId) : null;
@@ -116,11 +116,11 @@ export class EmailSender {
   }
 }
 
-function subjectOf(known: Thread | null, email: Outgoing): string {
-  return known ? `Re: ${known.subject || "your message"}` : titleOf(email.title);
+function buildSubject(known: Thread | null, email: Outgoing): string {
+  return known ? `Re: ${known.subject || "your message"}` : buildTitle(email.title);
 }
 
-function titleOf(text: string): string {
+function buildTitle(text: string): string {
   const line = text.split("\n").find((part) => part.trim() !== "") ?? "A message from Hermes";
   const plain = line.replaceAll(/[#*`_>]/g, "").trim();
   return plain.length > MAX_SUBJECT ? `${plain.slice(0, MAX_SUBJECT - 1)}…` : plain;

@@ -1,10 +1,10 @@
-// The text of an e-mail: removes quoted replies from received ones, formats sent ones as simple HTML.
+// Removes quoted e-mails from the text of a reply.
 
-/** How mail programs introduce the letter that they quote, in some languages. */
+/** How mail programs introduce the e-mail that they quote, in some languages. */
 const INTRODUCTION =
   /^(?:On\b.{5,200}\bwrote:|Am\b.{5,200}\bschrieb\b.{0,200}:|Le\b.{5,200}\ba écrit\s?:|El\b.{5,200}\bescribió:|-{2,}\s*(?:Original Message|Forwarded message)\s*-{2,})$/i;
 
-/** Cuts the quoted letter at the end; words between and below quotes stay. */
+/** Removes the quoted e-mail at the end; text between and below quotes stays. */
 export function withoutQuote(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").trim().split("\n");
   let end = lines.length;
@@ -21,29 +21,4 @@ export function withoutQuote(text: string): string {
   }
   const own = lines.slice(0, end).join("\n").trim();
   return own === "" ? lines.join("\n") : own;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
-function inline(text: string): string {
-  return escapeHtml(text)
-    .replaceAll(/`([^`\n]+)`/g, "<code>$1</code>")
-    .replaceAll(/\*\*([^*\n]+)\*\*/g, "<b>$1</b>")
-    .replaceAll(/\[([^\]\n]+)\]\((https?:\/\/[^\s)]+)\)/g, '<a href="$2">$1</a>');
-}
-
-/** A plain rendering of Markdown: paragraphs, code blocks, bold, code and links. */
-export function simpleHtml(markdown: string): string {
-  const parts = markdown.split(/^```[^\n]*\n([\s\S]*?)^```\s*$/m);
-  const html = parts.map((part, index) => {
-    if (index % 2 === 1) return `<pre>${escapeHtml(part)}</pre>`;
-    return part
-      .split(/\n{2,}/)
-      .filter((paragraph) => paragraph.trim() !== "")
-      .map((paragraph) => `<p>${inline(paragraph.trim()).replaceAll("\n", "<br>\n")}</p>`)
-      .join("\n");
-  });
-  return html.join("\n");
 }

@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)("with real servers", () => {
     await write({ subject: "Real", text: "Me at last" });
     await arrived(1);
     expect(context.events[0]?.text).toContain("Me at last");
-    expect(context.lines.filter((line) => line.includes("left alone"))).toHaveLength(3);
+    expect(context.lines.filter((line) => line.includes("was ignored"))).toHaveLength(3);
   });
 
   it("does not let a stranger into a thread by naming its letters", async () => {

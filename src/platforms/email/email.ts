@@ -1,4 +1,5 @@
-// E-mail: letters in by IMAP, answers out by SMTP, one conversation per thread.
+// E-mail: receives by IMAP, sends by SMTP, one conversation per thread.
+
 import { UserError } from "../../core/failure.ts";
 import type {
   Attachment,
@@ -8,6 +9,7 @@ import type {
   PlatformConnection,
   PlatformContext,
 } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { EmailSender } from "./email-sender.ts";
 import type { IncomingEmail } from "./incoming-email.ts";
 import { isAllowed, isProven, loopReason, parseEmail } from "./incoming-email.ts";
@@ -16,14 +18,14 @@ import { EMAIL_SETTINGS, type EmailSettings, readSettings } from "./settings.ts"
 import { baseSubject, Threads } from "./threads.ts";
 import { openTransporter } from "./transporter.ts";
 
-function kindOf(mime: string): MediaKind {
+function findKind(mime: string): MediaKind {
   const [group] = mime.split("/");
   return group === "image" || group === "video" || group === "audio" ? group : "document";
 }
 
-function attachmentsOf(email: IncomingEmail, uid: number): Attachment[] {
+function readAttachments(email: IncomingEmail, uid: number): Attachment[] {
   return email.files.map((file, index) => ({
-    kind: kindOf(file.mime),
+    kind: findKind(file.mime),
     name: file.name,
     mime: file.mime,
     bytes: file.bytes.byteLength,
@@ -31,8 +33,8 @@ function attachmentsOf(email: IncomingEmail, uid: number): Attachment[] {
   }));
 }
 
-/** The subject is said once: answers repeat it. */
-function wordsOf(email: IncomingEmail): string {
+/** The subject is included once per thread: replies repeat it. */
+function readWords(email: IncomingEmail): string {
   const isReply = email.references.length > 0;
   const subject = baseSubject(email.subject);
   return isReply || subject === "" ? email.text : `Subject: ${subject}\n\n${email.text}`.trim();
@@ -51,8 +53,8 @@ class Reader {
 
   async take(uid: number, source: Uint8Array): Promise<void> {
     const read = await parseEmail(source).catch((error: unknown) => {
-      // A letter that cannot be read now never can: it must not stand in the way of the others.
-      this.#context.log("warning", `a letter could not be read: ${error instanceof Error ? error.message : error}`);
+      // An e-mail that cannot be parsed is skipped: it must not block the others.
+      this.#context.log("warning", `an e-mail could not be read: ${errorMessage(error)}`);
       return null;
     });
     if (read === null) return;
@@ -61,16 +63,16 @@ class Reader {
     const reason =
       loopReason(email, message, address) ??
       (isAllowed(message.from, allowed) ? undefined : "its sender is not allowed") ??
-      (isProven(email, message.from, this.#settings) ? undefined : "the mail server could not prove its sender");
-    if (reason !== undefined) return this.#context.log("info", `a letter was left alone: ${reason}`);
-    const text = wordsOf(message);
+      (isProven(email, message.from, this.#settings) ? undefined : "the mail server could not verify its sender");
+    if (reason !== undefined) return this.#context.log("info", `an e-mail was ignored: ${reason}`);
+    const text = readWords(message);
     if (text === "" && message.files.length === 0) return;
     const messageId = message.messageId || `uid:${uid}`;
     const id = await this.#threads.find(message.from, messageId, message.references);
     const known = await this.#threads.get(id);
     const thread = known ?? { id, subject: baseSubject(message.subject), references: message.references };
     await this.#threads.add(message.from, thread, messageId);
-    const attachments = attachmentsOf(message, uid);
+    const attachments = readAttachments(message, uid);
     const event: InboundEvent = {
       account: address,
       messageId,
@@ -94,10 +96,10 @@ class Reader {
 async function download(mailbox: Mailbox, attachment: Attachment): Promise<Uint8Array> {
   const { uid, index, messageId } = JSON.parse(attachment.ref) as { uid: number; index: number; messageId: string };
   const source = await mailbox.source(uid);
-  if (source === null) throw new Error("the letter is no longer in the mailbox");
+  if (source === null) throw new Error("the e-mail is no longer in the mailbox");
   const { message } = await parseEmail(source);
   const file = message.files[index];
-  if (!file || message.messageId !== messageId) throw new Error("the letter has changed");
+  if (!file || message.messageId !== messageId) throw new Error("the e-mail has changed");
   return file.bytes;
 }
 
@@ -117,7 +119,7 @@ function loginError(error: unknown, what: string): Error {
 async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   if (settings.allowed.length === 0)
-    context.log("warning", "nobody may write: set EMAIL_ALLOWED_USERS to the addresses that the agent listens to");
+    context.log("warning", "no sender is allowed: set EMAIL_ALLOWED_USERS to the addresses that may write");
   const threads = new Threads(context);
   const transporter = await openTransporter(settings);
   await transporter.verify().catch((error: unknown) => {
@@ -131,9 +133,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   const mailbox = new Mailbox(client, { settings, context, take: (uid, source) => reader.take(uid, source) });
   await mailbox.open().catch(async (error: unknown) => {
     await mailbox.close();
-    throw new Error(
-      `the folder ${settings.folder} cannot be opened: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new Error(`the folder ${settings.folder} cannot be opened: ${errorMessage(error)}`);
   });
   const gateway = new EmailSender(settings, threads, transporter);
   let closing: Promise<void> | undefined;
@@ -153,7 +153,7 @@ async function connect(context: PlatformContext): Promise<PlatformConnection> {
   };
 }
 
-/** Signs in for sending; letters are read by the gateway. */
+/** Signs in for sending only; the gateway receives. */
 async function openSender(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   const transporter = await openTransporter(settings);
@@ -195,7 +195,7 @@ export const emailPlatform: Platform = {
     media: ["image", "video", "audio", "document"],
   },
   promptHint:
-    "You are answering by e-mail. Write a complete letter without asking for small confirmations; simple Markdown is shown. To attach a file, put MEDIA:/absolute/path on a line of its own.",
+    "You are answering by e-mail. Write a complete e-mail without asking for small confirmations; simple Markdown is shown. To attach a file, put MEDIA:/absolute/path on a line of its own.",
   settings: EMAIL_SETTINGS,
   toolProgress: "off",
   homeVariable: "EMAIL_HOME_ADDRESS",

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { toEmailHtml } from "./email-html.ts";
 import { sendFailure } from "./email-sender.ts";
-import { simpleHtml, withoutQuote } from "./email-text.ts";
+import { withoutQuote } from "./email-text.ts";
 import { isAllowed, isProven, loopReason, parseEmail } from "./incoming-email.ts";
 import { baseSubject } from "./threads.ts";
 
@@ -68,9 +69,12 @@ it("leaves the quoted letter out, and words between quotes in", () => {
   expect(withoutQuote("> only a quote")).toBe("> only a quote");
 });
 
-it("makes HTML that cannot carry anything but words", () => {
-  expect(simpleHtml("Hi **Ada** & <b>\n\n```js\n1 < 2\n```\nsee [x](https://x.test)")).toBe(
+it("renders Markdown as HTML without active content", async () => {
+  expect(await toEmailHtml("Hi **Ada** & <b>\n\n```js\n1 < 2\n```\nsee [x](https://x.test)")).toBe(
     '<p>Hi <b>Ada</b> &amp; &lt;b&gt;</p>\n<pre>1 &lt; 2\n</pre>\n<p>see <a href="https://x.test">x</a></p>',
+  );
+  expect(await toEmailHtml("- **a _b_**\n  1. c\n\n> quote\n\n[no](javascript:x) one\ntwo")).toBe(
+    "<ul>\n<li><b>a <i>b</i></b>\n<ol>\n<li>c</li>\n</ol></li>\n</ul>\n<blockquote>\n<p>quote</p>\n</blockquote>\n<p>[no](javascript:x) one<br>\ntwo</p>",
   );
 });
 
@@ -96,10 +100,10 @@ it("reads any bytes without throwing anything but a plain error", async () => {
     }),
     { numRuns: 100 },
   );
-  fc.assert(
-    fc.property(fc.string(), (text) => {
+  await fc.assert(
+    fc.asyncProperty(fc.string(), async (text) => {
       expect(withoutQuote(text).length).toBeLessThanOrEqual(text.length);
-      expect(simpleHtml(text)).not.toMatch(/<script/i);
+      expect(await toEmailHtml(text)).not.toMatch(/<script/i);
     }),
   );
   expect(baseSubject("Re: AW: Fwd[2]: Plans")).toBe("Plans");

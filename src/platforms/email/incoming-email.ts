@@ -1,4 +1,4 @@
-// A letter as the agent needs it: who, what, which thread; and whether it may be answered at all.
+// Parses an incoming e-mail: sender, text, thread, and whether it may be answered.
 import type { Email } from "postal-mime";
 import { htmlToText } from "../../lib/html/to-text.ts";
 import { withoutQuote } from "./email-text.ts";
@@ -8,7 +8,7 @@ export interface IncomingEmail {
   readonly from: string;
   readonly name: string;
   readonly subject: string;
-  /** The sender's own words, without the quoted letters below. */
+  /** The sender's text, without quoted e-mails. */
   readonly text: string;
   readonly messageId: string;
   /** Message-IDs of the thread so far, oldest first. */
@@ -33,7 +33,7 @@ function ids(text: string | undefined): string[] {
   return text?.match(/<[^<>\s]+>/g) ?? [];
 }
 
-function bytesOf(content: ArrayBuffer | Uint8Array | string): Uint8Array {
+function readBytes(content: ArrayBuffer | Uint8Array | string): Uint8Array {
   if (typeof content === "string") return Buffer.from(content, "utf8");
   return content instanceof Uint8Array ? content : new Uint8Array(content);
 }
@@ -54,39 +54,39 @@ export async function parseEmail(
     references,
     at: Date.parse(email.date ?? "") || Date.now(),
     files: email.attachments
-      // Pictures of signatures and the like belong to the letter's looks.
+      // Inline pictures, for example of signatures, are not attachments.
       .filter((file) => !(file.related && file.disposition !== "attachment"))
       .map((file, index) => ({
         name: file.filename ?? `attachment-${index + 1}`,
         mime: file.mimeType,
-        bytes: bytesOf(file.content),
+        bytes: readBytes(file.content),
       })),
   };
   return { message, email };
 }
 
-/** Machines that answer machines never stop: why this letter gets no answer; undefined when it may have one. */
+/** Why this e-mail gets no answer, to avoid loops between programs; undefined when it may be answered. */
 export function loopReason(email: Email, message: IncomingEmail, own: string): string | undefined {
   const [local = ""] = message.from.split("@");
   if (message.from === "") return "it has no sender";
-  if (message.from === own) return "it is our own";
-  if (ROBOTS.test(local)) return "its sender takes no answers";
+  if (message.from === own) return "it is the agent's own";
+  if (ROBOTS.test(local)) return "its sender accepts no replies";
   const submitted = header(email, "auto-submitted")?.toLowerCase();
   if (submitted !== undefined && submitted !== "no") return "a machine wrote it";
   if (header(email, "x-auto-response-suppress") || header(email, "x-autoreply")) return "a machine wrote it";
   if (/^(?:bulk|junk|list|auto_reply)$/i.test(header(email, "precedence") ?? "")) return "it is bulk mail";
-  if (header(email, "list-id")) return "it comes from a mailing list";
-  if (header(email, "return-path") === "<>") return "it is a notice about delivery";
+  if (header(email, "list-id")) return "it is from a mailing list";
+  if (header(email, "return-path") === "<>") return "it is a delivery report";
   return undefined;
 }
 
-/** Addresses are compared whole; `@example.org` allows everybody there. */
+/** Compares whole addresses; `@example.org` allows every address of the domain. */
 export function isAllowed(from: string, allowed: readonly string[]): boolean {
   const domain = from.slice(from.lastIndexOf("@"));
   return allowed.some((entry) => entry === "*" || entry === from || (entry.startsWith("@") && entry === domain));
 }
 
-/** A From line can be forged; the own mail server says what it could prove. */
+/** A From header can be forged; the results of the account's mail server say what was verified. */
 export function isProven(email: Email, from: string, settings: Pick<EmailSettings, "authserv">): boolean {
   if (settings.authserv === "") return true;
   const verdict = email.headers.find(

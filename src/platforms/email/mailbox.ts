@@ -1,12 +1,13 @@
-// The mailbox: watched by IDLE and by regular looks, read in order from a durable place.
+// Watches a mailbox by IDLE and regular checks, and reads it in order from a stored position.
 import type { FetchMessageObject, ImapFlow } from "imapflow";
 import type { PlatformContext, PlatformHealth } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { EmailSettings } from "./settings.ts";
 
 const COMMAND_MS = 30_000;
 const MAX_EMAIL_BYTES = 30 * 1024 * 1024;
 const CURSOR = "cursor";
-/** After the server renumbers a folder, letters this old are looked at again; known ones are recognised. */
+/** After the server renumbers a folder, e-mails of this age are read again; known ones are recognised. */
 const LOOK_BACK_MS = 2 * 86_400_000;
 
 interface Cursor {
@@ -17,11 +18,11 @@ interface Cursor {
 export interface MailboxParts {
   readonly settings: EmailSettings;
   readonly context: PlatformContext;
-  /** Resolves when the letter is kept or needs not be. */
+  /** Resolves when the e-mail is stored or can be ignored. */
   take(uid: number, source: Uint8Array): Promise<void>;
 }
 
-/** Half-open lines never answer: every command has a deadline. */
+/** Half-open connections never answer: every command has a time-out. */
 export async function inTime<T>(work: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -48,7 +49,7 @@ export async function openImap(settings: EmailSettings): Promise<ImapFlow> {
     greetingTimeout: COMMAND_MS,
     maxIdleTime: 5 * 60_000,
   });
-  // An unheard error event would end the program; the command that fails reports it.
+  // An error event without a listener would end the process; the failing command reports the error.
   client.on("error", () => undefined);
   await client.connect();
   return client;
@@ -69,7 +70,7 @@ export class Mailbox {
     this.#provenAt = parts.context.now();
   }
 
-  /** Letters that were there before the first start are left alone. */
+  /** E-mails from before the first start are ignored. */
   async open(): Promise<void> {
     const { settings, context } = this.#parts;
     const folder = await inTime(this.#client.mailboxOpen(settings.folder), "open");
@@ -77,14 +78,14 @@ export class Mailbox {
     const validity = String(folder.uidValidity);
     if (cursor === null) await this.#moveTo({ validity, uid: folder.uidNext - 1 });
     else if (cursor.validity !== validity) {
-      context.log("warning", "the mail server renumbered the folder; recent letters are looked at again");
+      context.log("warning", "the mail server renumbered the folder; recent e-mails are checked again");
       const since = new Date(context.now() - LOOK_BACK_MS);
       const recent = await inTime(this.#client.search({ since }, { uid: true }), "search");
       const first = recent && recent.length > 0 ? Math.min(...recent) : folder.uidNext;
       await this.#moveTo({ validity, uid: first - 1 });
     }
     this.#client.on("exists", () => this.look());
-    this.#client.on("close", () => this.#lose("the IMAP line was closed"));
+    this.#client.on("close", () => this.#lose("the IMAP connection was closed"));
     this.#timer = setInterval(() => this.look(), settings.pollMs);
     this.look();
   }
@@ -105,17 +106,17 @@ export class Mailbox {
     this.#parts.context.lost(reason);
   }
 
-  /** One look after the other; a failed one gives the connection up. */
+  /** Runs checks one after the other; a failed one closes the connection. */
   look(): void {
     this.#work = this.#work.then(async () => {
       if (this.#closed || this.#lost !== undefined) return;
       try {
         await this.#readNew();
         this.#provenAt = this.#parts.context.now();
-        // IDLE lasts until the next command; its end is no trouble of its own.
+        // The next command ends IDLE; that is no error.
         this.#client.idle().catch(() => undefined);
       } catch (error) {
-        this.#lose(error instanceof Error ? error.message : String(error));
+        this.#lose(errorMessage(error));
       }
     });
   }
@@ -126,11 +127,11 @@ export class Mailbox {
     if (cursor === null) return;
     const range = `${cursor.uid + 1}:*`;
     const found = await inTime(this.#client.fetchAll(range, { uid: true, size: true }, { uid: true }), "list");
-    // `n:*` names the last letter even when all are older.
+    // `n:*` includes the last e-mail even when all are older.
     const fresh = found.filter(({ uid }) => uid > cursor.uid).sort((a, b) => a.uid - b.uid);
     for (const { uid, size } of fresh) {
       if (this.#closed) return;
-      if ((size ?? 0) > MAX_EMAIL_BYTES) this.#parts.context.log("warning", `a letter of ${size} bytes was left out`);
+      if ((size ?? 0) > MAX_EMAIL_BYTES) this.#parts.context.log("warning", `an e-mail of ${size} bytes was ignored`);
       else await this.#take(uid);
       await this.#moveTo({ ...cursor, uid });
     }
@@ -138,13 +139,13 @@ export class Mailbox {
 
   async #take(uid: number): Promise<void> {
     const source = await this.source(uid);
-    // Removed by somebody else between the list and the look.
+    // Removed by another client in between.
     if (source === null) return;
     await this.#parts.take(uid, source);
     await inTime(this.#client.messageFlagsAdd(String(uid), ["\\Seen"], { uid: true }), "flag").catch(() => false);
   }
 
-  /** The whole letter; null when it is no longer there. */
+  /** The whole e-mail; null when it no longer exists. */
   async source(uid: number): Promise<Uint8Array | null> {
     const message = (await inTime(this.#client.fetchOne(String(uid), { source: true }, { uid: true }), "fetch")) as
       | FetchMessageObject
@@ -157,7 +158,7 @@ export class Mailbox {
     const quiet = context.now() - this.#provenAt;
     if (this.#lost !== undefined) return { state: "red", provenAt: this.#provenAt, reason: this.#lost };
     if (quiet > 2 * settings.pollMs + COMMAND_MS)
-      return { state: "degraded", provenAt: this.#provenAt, reason: "the mailbox was not looked at in time" };
+      return { state: "degraded", provenAt: this.#provenAt, reason: "the mailbox was not checked in time" };
     return { state: "ok", provenAt: this.#provenAt };
   }
 

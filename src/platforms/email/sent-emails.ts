@@ -1,4 +1,4 @@
-// Was a letter sent? Many servers keep a copy of what goes out: it is found there by its Message-ID.
+// Finds out whether an e-mail was sent: many servers store a copy, which is found by its Message-ID.
 import type { ImapFlow, ListResponse } from "imapflow";
 import { inTime, openImap } from "./mailbox.ts";
 import type { EmailSettings } from "./settings.ts";
@@ -17,8 +17,8 @@ function sentFolder(folders: readonly ListResponse[]): string | undefined {
 }
 
 /**
- * `absent` only where the server is seen to keep what this program sends; elsewhere a missing copy means nothing.
- * Rejects when the server cannot be asked.
+ * `absent` only when the server stores copies of this program's e-mails; otherwise a missing copy means nothing.
+ * Rejects when the server cannot be reached.
  */
 export async function findSentEmail(
   settings: EmailSettings,
@@ -30,7 +30,7 @@ export async function findSentEmail(
     if (folder === undefined) return "unknown";
     await inTime(client.mailboxOpen(folder, { readOnly: true }), "open");
     if (await contains(client, { "message-id": messageId })) return "there";
-    // People's own letters do not carry this mark, ours do.
+    // Only e-mails of this program have this header.
     return (await contains(client, { "auto-submitted": "auto-" })) ? "absent" : "unknown";
   } finally {
     client.close();

@@ -11,13 +11,13 @@ export const EMAIL_SETTINGS: readonly PlatformSetting[] = [
   { env: "EMAIL_SMTP_HOST", key: "smtp_host", description: "Server to send through", required: true },
   { env: "EMAIL_SMTP_PORT", key: "smtp_port", description: "Its port (587)" },
   { env: "EMAIL_FOLDER", key: "folder", description: "Folder to read (INBOX)" },
-  { env: "EMAIL_POLL_INTERVAL", key: "poll_interval", description: "Seconds between two looks (15)" },
-  { env: "EMAIL_ALLOWED_USERS", key: "allow_from", description: "Addresses, or @domains, that may write" },
+  { env: "EMAIL_POLL_INTERVAL", key: "poll_interval", description: "Seconds between two checks (15)" },
+  { env: "EMAIL_ALLOWED_USERS", key: "allow_from", description: "Addresses or @domains that may write" },
   { env: "EMAIL_ALLOW_ALL_USERS", key: "allow_all_users", description: "Anybody may write (false)" },
   {
     env: "EMAIL_AUTHSERV_ID",
     key: "authserv_id",
-    description: "Name of your mail server in Authentication-Results; then unproven senders are ignored",
+    description: "Name of your mail server in Authentication-Results; then unverified senders are ignored",
   },
 ];
 
@@ -26,7 +26,7 @@ interface Server {
   readonly port: number;
   /** TLS from the first byte. */
   readonly tls: boolean;
-  /** Only on this machine may a password travel in the clear. */
+  /** Passwords are sent without TLS only on this machine. */
   readonly plain: boolean;
 }
 
@@ -51,7 +51,7 @@ function isOn(value: string | undefined): boolean {
   return ["1", "true", "yes", "on"].includes((value ?? "").trim().toLowerCase());
 }
 
-function listOf(text: string | undefined): string[] {
+function parseList(text: string | undefined): string[] {
   return (text ?? "")
     .split(",")
     .map((item) => item.trim().toLowerCase())
@@ -76,7 +76,7 @@ export function readSettings({ setting }: Pick<PlatformContext, "setting">): Ema
     pollMs: number(setting("EMAIL_POLL_INTERVAL"), 15) * 1000,
     allowed: everybody
       ? ["*"]
-      : [...listOf(setting("EMAIL_ALLOWED_USERS")), ...listOf(setting("GATEWAY_ALLOWED_USERS"))],
+      : [...parseList(setting("EMAIL_ALLOWED_USERS")), ...parseList(setting("GATEWAY_ALLOWED_USERS"))],
     authserv: (setting("EMAIL_AUTHSERV_ID") ?? "").trim().toLowerCase(),
   };
 }

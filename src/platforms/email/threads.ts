@@ -1,15 +1,15 @@
-// Threads of letters: which conversation a letter belongs to, and what its answer must refer to.
+// E-mail threads: the conversation of an e-mail, and the references of its reply.
 import { createHash } from "node:crypto";
 import type { PlatformContext } from "../../core/platform.ts";
 
 const MAX_REFERENCES = 20;
-/** A letter that answers one older than this begins a new thread. */
+/** A reply to an e-mail older than this starts a new thread. */
 const KEEP_MS = 365 * 86_400_000;
 
 export interface Thread {
   readonly id: string;
   readonly subject: string;
-  /** Message-IDs so far, oldest first; the last one is answered. */
+  /** Message-IDs, oldest first; replies answer the last one. */
   readonly references: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export function baseSubject(subject: string): string {
   return subject.replace(/^(?:(?:re|aw|fw|fwd|wg|sv|antw)(?:\[\d+\])?\s*:\s*)+/i, "").trim();
 }
 
-/** Kept per sender: a letter of somebody else cannot join a thread by naming its ids. */
+/** Stored per sender: another sender cannot join a thread by naming its ids. */
 export class Threads {
   readonly #memory: PlatformContext["memory"];
   readonly #now: () => number;
@@ -49,10 +49,10 @@ export class Threads {
     return short(`${address} ${references[0] ?? messageId}`);
   }
 
-  /** Adds a letter to its thread, so that answers to it are recognised. */
+  /** Adds an e-mail to its thread, so that replies to it are recognised. */
   async add(address: string, thread: Thread, messageId: string): Promise<Thread> {
     const references = thread.references.filter((known) => known !== messageId);
-    // The first one holds the thread together in most mail programs.
+    // Most mail programs need the first one to show the thread.
     const kept =
       references.length < MAX_REFERENCES
         ? references

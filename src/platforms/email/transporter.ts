@@ -1,9 +1,9 @@
-// The part of nodemailer that is used, and how it is opened.
+// Opens nodemailer; the type has only the members that are used.
 import type { Readable } from "node:stream";
 import type { EmailSettings } from "./settings.ts";
 
 export interface Transporter {
-  /** `onLeaving` is called when the server is ready for the letter itself: before that nothing can be delivered. */
+  /** `onLeaving` is called when the server is ready for the content: before that nothing can be delivered. */
   sendMail(mail: { readonly [field: string]: unknown }, onLeaving: () => void): Promise<unknown>;
   verify(): Promise<unknown>;
   close(): void;
@@ -16,14 +16,14 @@ interface Mail {
   readonly message: { createReadStream(options?: object): Readable };
 }
 
-/** The stream of a letter begins to flow when the server has accepted sender and receivers. */
+/** The content is read only after the server has accepted sender and recipients. */
 function tellLeaving({ data, message }: Mail, done: () => void): void {
   const open = message.createReadStream.bind(message);
   message.createReadStream = (options) => open(options).once("resume", () => data.onLeaving?.());
   done();
 }
 
-/** Outside this machine the password is sent only after TLS stands. */
+/** To other machines the password is sent only over TLS. */
 export async function openTransporter(settings: EmailSettings): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   const { smtp, user, password } = settings;

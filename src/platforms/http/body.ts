@@ -1,6 +1,6 @@
 // A request's body, read up to a limit.
 
-/** Null when the body is longer than `limit` bytes; what is left of it is not read. */
+/** Null when the body is longer than `limit` bytes; the rest is not read. */
 export async function readLimited(request: Request, limit: number): Promise<Buffer | null> {
   if (Number(request.headers.get("content-length") ?? "0") > limit) return null;
   if (!request.body) return Buffer.alloc(0);

@@ -1,4 +1,4 @@
-// Who may talk to a listener of ours: addresses, Host and Origin headers, keys.
+// Checks of requests to a local server: addresses, Host and Origin headers, keys.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 
@@ -8,19 +8,19 @@ export function isLoopback(host: string): boolean {
   return name === "localhost" || name === "::1" || /^127(\.\d{1,3}){3}$/.test(name) || name === "::ffff:127.0.0.1";
 }
 
-/** The host name of a Host header or an origin, without its port; null when it is none. */
-export function hostNameOf(header: string): string | null {
+/** The host name of a Host header or an origin, without its port; null when it is invalid. */
+export function parseHostName(header: string): string | null {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:/\s[\]]+))(?::\d{1,5})?$/i.exec(header.trim());
   return match ? (match[1] ?? match[2] ?? "").toLowerCase() : null;
 }
 
 /**
- * A page that rebinds its name to our address sends its own name as Host. Address literals and localhost cannot be
- * rebound, so they pass; any other name must have been allowed.
+ * Protects against DNS rebinding: such a page sends its own name as Host. Address literals and localhost cannot be
+ * rebound, so they pass; any other name must be allowed.
  */
 export function hostAllowed(header: string | undefined, allowed: readonly string[]): boolean {
   if (header === undefined) return false;
-  const name = hostNameOf(header);
+  const name = parseHostName(header);
   if (name === null) return false;
   return name === "localhost" || isIP(name) !== 0 || allowed.includes(name);
 }
@@ -31,7 +31,7 @@ export function originAllowed(origin: string | undefined, allowed: readonly stri
   return allowed.includes("*") || allowed.includes(origin.toLowerCase());
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Compares in constant time. */
 export function sameSecret(given: string, expected: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return expected !== "" && timingSafeEqual(digest(given), digest(expected));
@@ -39,7 +39,7 @@ export function sameSecret(given: string, expected: string): boolean {
 
 const PLACEHOLDERS = /^(?:changeme|change[-_ ]?me|password|secret|test|example|your[-_ ].*|x+|<.*>|\*+)$/i;
 
-/** Why a key cannot protect a listener that others can reach; undefined when it can. */
+/** Why a key is too weak for a server that other machines can reach; undefined when it is not. */
 export function weakKey(key: string): string | undefined {
   if (key.length < 8) return "it has fewer than 8 characters";
   if (PLACEHOLDERS.test(key)) return "it is a placeholder";

@@ -1,4 +1,4 @@
-// A listening HTTP server for a Hono application: one place for limits, port trouble and an orderly end.
+// An HTTP server for a Hono application, with limits, errors for used ports and an orderly shutdown.
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Hono } from "hono";
@@ -10,18 +10,18 @@ const REQUEST_MS = 60_000;
 export interface Listening {
   readonly host: string;
   readonly port: number;
-  /** `http://host:port`, as a person would type it. */
+  /** `http://host:port` */
   readonly url: string;
-  /** No new connections; open ones get `graceMs` to finish, then they are cut. Idempotent. */
+  /** Accepts no new connections; open ones are closed after `graceMs`. Idempotent. */
   close(graceMs?: number): Promise<void>;
 }
 
 interface Where {
   readonly host: string;
   readonly port: number;
-  /** Named in the hint when the port is taken. */
+  /** The setting to name in the hint when the port is in use. */
   readonly setting: string;
-  /** Whoever asks tries again by itself: a port that is taken may become free. */
+  /** The caller retries: the port may become free. */
   readonly untimed?: boolean | undefined;
 }
 
@@ -38,8 +38,8 @@ function details(error: NodeJS.ErrnoException, where: Where): Error {
   });
 }
 
-/** Port 0 means any that is free. */
-export function portOf(text: string | undefined, fallback: number, setting: string): number {
+/** Port 0 means any free port. */
+export function readPort(text: string | undefined, fallback: number, setting: string): number {
   if (text === undefined || text.trim() === "") return fallback;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
@@ -54,7 +54,7 @@ export async function listen(app: Hono, where: Where): Promise<Listening> {
     serverOptions: { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: 32 * 1024 },
   }) as Server;
   await new Promise<void>((resolve, reject) => {
-    // It stays: trouble with a single connection later on must not end the program.
+    // Stays attached: an error of a single connection must not end the process.
     server.on("error", (error) => reject(details(error, where)));
     server.listen(where.port, where.host, resolve);
   });

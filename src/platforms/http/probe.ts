@@ -1,12 +1,14 @@
-// Requests may be rare: that a door of ours is open is proven by knocking at it.
+// Proves that a local server is reachable by requesting it regularly, because real requests may be rare.
+
 import type { PlatformHealth } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const SECONDS = 30;
 
 export interface Probe {
-  /** A request came in: that is proof as well. */
+  /** Called for each request, which proves the same. */
   heard(): void;
-  /** Red when nothing was proven for three rounds. */
+  /** Red when nothing was proven for three intervals. */
   health(): PlatformHealth;
   stop(): void;
 }
@@ -17,7 +19,7 @@ async function knock(url: string, limitMs: number): Promise<string | undefined> 
     const answer = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
     return answer.ok ? undefined : `the server answers ${answer.status}`;
   } catch (error) {
-    return `the server does not answer: ${error instanceof Error ? error.message : String(error)}`;
+    return `the server does not answer: ${errorMessage(error)}`;
   }
 }
 

@@ -1,13 +1,13 @@
-// The line to the Bot API: grammY over an agent of our own, so that a sick transport can be thrown away whole.
+// The client of the Bot API: grammY over an own HTTP agent, so that a broken transport can be replaced.
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Api } from "grammy";
 import type { SendResult } from "../../core/platform.ts";
 
-/** Errors of a connection that never stood: nothing can have been delivered. */
+/** Errors before a connection was established: nothing can have been delivered. */
 const NEVER_LEFT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"];
 
-/** A bundler may hand a CommonJS package over under `default` only. */
+/** A bundler may export a CommonJS package as `default` only. */
 export async function loadGrammy(): Promise<typeof import("grammy")> {
   const module = (await import("grammy")) as typeof import("grammy") & { default?: typeof import("grammy") };
   return module.Api ? module : (module.default ?? module);
@@ -39,11 +39,11 @@ export class TelegramClient {
     return this.#api;
   }
 
-  /** The next call builds the line anew. Calls on their way come to their own end: a reset poll says nothing about them. */
+  /** The next call opens new connections. Active calls are not interrupted: a failed poll says nothing about them. */
   renew(): void {
     const agent = this.#agent;
     if (agent) {
-      // Sockets that become free now are closed instead of kept.
+      // Sockets that become free are closed instead of reused.
       (agent as { keepAlive?: boolean }).keepAlive = false;
       for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
     }
@@ -51,7 +51,7 @@ export class TelegramClient {
     this.#api = undefined;
   }
 
-  /** Drops every socket, whatever it carries. */
+  /** Closes every socket. */
   rebuild(): void {
     this.#agent?.destroy();
     this.#agent = undefined;
@@ -64,14 +64,14 @@ export class TelegramClient {
 }
 
 export interface ApiProblem {
-  /** 0 when no answer came. */
+  /** 0 without an answer. */
   readonly code: number;
   readonly text: string;
   readonly retryAfterMs?: number;
-  /** The group has become another chat. */
+  /** The new chat id of a group that became a supergroup. */
   readonly movedTo?: string;
   readonly neverLeft: boolean;
-  /** We gave up waiting: the other side said nothing at all. */
+  /** True after a time-out without any answer. */
   readonly silent: boolean;
 }
 
@@ -81,7 +81,7 @@ function innermost(error: unknown): { code?: unknown; name?: string; message: st
   return { message: String(error) };
 }
 
-/** What went wrong, without the address: it holds the token. */
+/** The error without the address, which contains the token. */
 export function describeApiError(error: unknown): ApiProblem {
   if (error instanceof Error && "error_code" in error) {
     const {
@@ -95,10 +95,10 @@ export function describeApiError(error: unknown): ApiProblem {
     };
     const seconds = parameters?.retry_after;
     const moved = parameters?.migrate_to_chat_id;
-    // A proxy or another server may answer in its own form: refused, for a reason that it does not give in Telegram's.
+    // A proxy may answer in another format: refused, without a reason in Telegram's format.
     return {
       code: code ?? 400,
-      text: description || "the Bot API server answered in a form that is not Telegram's",
+      text: description || "the Bot API server answered in an unknown format",
       neverLeft: false,
       silent: false,
       ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),

@@ -1,4 +1,4 @@
-// Slash commands in Telegram's own menu, registered only when they have changed.
+// Registers slash commands in Telegram's menu, only when they have changed.
 import { createHash } from "node:crypto";
 import type { PlatformContext } from "../../core/platform.ts";
 import { describeApiError, type TelegramClient } from "./client.ts";
@@ -11,8 +11,8 @@ export interface MenuCommand {
   readonly summary: string;
 }
 
-/** Names as the menu takes them: small letters, digits and underscores. */
-export function menuOf(commands: readonly MenuCommand[]): { command: string; description: string }[] {
+/** The menu allows lower-case letters, digits and underscores. */
+export function buildMenu(commands: readonly MenuCommand[]): { command: string; description: string }[] {
   return commands
     .map(({ name, summary }) => ({
       command: name.toLowerCase().replaceAll("-", "_"),
@@ -22,13 +22,13 @@ export function menuOf(commands: readonly MenuCommand[]): { command: string; des
     .slice(0, MOST);
 }
 
-/** Trouble is told and does not stop the bot: commands also work as text. */
+/** A failure is logged and does not stop the bot: commands also work as text. */
 export async function syncMenu(
   line: TelegramClient,
   commands: readonly MenuCommand[],
   context: PlatformContext,
 ): Promise<void> {
-  const menu = menuOf(commands);
+  const menu = buildMenu(commands);
   if (menu.length === 0) return;
   const stamp = createHash("sha256").update(JSON.stringify(menu)).digest("hex");
   try {
@@ -36,6 +36,6 @@ export async function syncMenu(
     await (await line.api()).setMyCommands(menu);
     await context.memory.set(KEY, stamp);
   } catch (error) {
-    context.log("warning", `Telegram's menu of commands was not changed: ${describeApiError(error).text}`);
+    context.log("warning", `Telegram's menu was not updated: ${describeApiError(error).text}`);
   }
 }

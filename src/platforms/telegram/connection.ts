@@ -1,4 +1,4 @@
-// One connected Telegram bot: receiving by poll or webhook, sending, editing, files, and looking for lost messages.
+// One connected Telegram bot: receives by poll or webhook, sends, edits, transfers files, and finds lost messages.
 import { access } from "node:fs/promises";
 import type { Api } from "grammy";
 import type { InlineKeyboardMarkup, Update } from "grammy/types";
@@ -28,9 +28,9 @@ import type { TelegramSettings } from "./settings.ts";
 const SEND_MS = 30_000;
 const FILE_MS = 180_000;
 const SEEN = 5_000;
-/** So long after updates came, and after the start, more may be waiting at Telegram. */
+/** For this long after updates, and after the start, more may be waiting at Telegram. */
 const ARRIVING_MS = 5_000;
-/** So long after a message was sent the highest ids are stored: far less than its row is kept. */
+/** The highest ids are stored this long after a message: far less than its row is kept. */
 const KEEP_MS = 3_600_000;
 const MAX_SCOPES = 200;
 const MAX_ALBUMS = 100;
@@ -61,9 +61,9 @@ export class TelegramConnection implements PlatformConnection {
   readonly #parts: ConnectionParts;
   /** The highest message id seen: one counter for private chats and small groups, one for each large group. */
   readonly #highest = new Map<string, number>();
-  /** Ids that this process has met lately, by the same counters. */
+  /** Ids that this process has seen recently, by the same counters. */
   readonly #seen = new Set<string>();
-  /** Albums of which a piece was for the bot. */
+  /** Albums with a message for the bot. */
   readonly #albums = new Set<string>();
   #heardAt: number;
   #keeping: NodeJS.Timeout | undefined;
@@ -82,10 +82,10 @@ export class TelegramConnection implements PlatformConnection {
     for (const [scope, id] of pairs) this.#saw(scope, id);
   }
 
-  /** Messages that are accounted for by somebody else. */
+  /** Messages with a known sender. */
   learn(messages: readonly { readonly chatId: string; readonly messageId: string }[]): void {
     for (const { chatId, messageId } of messages)
-      if (/^\d+$/.test(messageId)) this.#saw(scopeOf(chatId), Number(messageId));
+      if (/^\d+$/.test(messageId)) this.#saw(counterScope(chatId), Number(messageId));
   }
 
   /** Resolves when the updates are on disk. */
@@ -95,19 +95,19 @@ export class TelegramConnection implements PlatformConnection {
     this.#heardAt = context.now();
     for (const update of updates) {
       const message = update.message ?? update.edited_message;
-      if (message) this.#saw(scopeOf(String(message.chat.id)), message.message_id);
+      if (message) this.#saw(counterScope(String(message.chat.id)), message.message_id);
     }
     const events = updates.flatMap((update) => {
       try {
         return this.#event(update) ?? [];
       } catch (error) {
-        // What cannot be read now never can: asked for again and again, it would make the bot deaf.
+        // An update that cannot be parsed is skipped: requesting it again would block all later ones.
         context.log("error", `an update of Telegram could not be read: ${String(error)}`);
         return [];
       }
     });
     if (events.length === 0) return;
-    // Asked for first, so that it is on disk no later than the events: a mark is needed to answer them.
+    // Stored no later than the events: a mark is needed to answer them.
     await Promise.all([this.keep(), context.receiveAll(events)]);
   }
 
@@ -133,15 +133,15 @@ export class TelegramConnection implements PlatformConnection {
     await this.keep().catch((error: unknown) => context.log("warning", `Telegram: ids were not stored: ${error}`));
   }
 
-  /** A message of the bot: with a mark below it, it would be taken for a lost one once its row is forgotten. */
+  /** A message of the bot. With a mark below it, it would look like a lost one when its row is deleted. */
   #said(to: Destination, id: number): void {
-    this.#saw(scopeOf(to.chatId), id);
+    this.#saw(counterScope(to.chatId), id);
     this.#keeping ??= setTimeout(() => void this.#keepIfChanged(), KEEP_MS).unref();
   }
 
   #saw(scope: string, id: number): void {
     const highest = Math.max(id, this.#highest.get(scope) ?? 0);
-    // The one that was used last stands last.
+    // The most recently used one is last.
     this.#highest.delete(scope);
     this.#highest.set(scope, highest);
     this.#seen.add(`${scope}/${id}`);
@@ -157,12 +157,12 @@ export class TelegramConnection implements PlatformConnection {
     }
   }
 
-  /** Formatted first; as plain text when Telegram cannot read our formatting, or aligned columns are too much for it. */
+  /** Sends with formatting, and as plain text when Telegram refuses the formatting or its length. */
   async #formatted(
     message: Text,
     call: (text: string, mode: { parse_mode?: "HTML" }) => Promise<SendResult>,
   ): Promise<SendResult> {
-    const html = toTelegramHtml(message.text);
+    const html = await toTelegramHtml(message.text);
     if (html === message.text) return call(message.text, {});
     const result = await call(html, { parse_mode: "HTML" });
     const unreadable = !result.ok && result.kind === "refused" && /can't parse|entit|too long/i.test(result.reason);
@@ -184,8 +184,8 @@ export class TelegramConnection implements PlatformConnection {
         {
           ...mode,
           ...keyboard(message),
-          ...threadOf(to),
-          ...replyOf(message.replyTo),
+          ...readThread(to),
+          ...findReply(message.replyTo),
           ...(message.silent ? { disable_notification: true } : {}),
           ...(settings.linkPreviews ? {} : { link_preview_options: { is_disabled: true } }),
         },
@@ -231,9 +231,9 @@ export class TelegramConnection implements PlatformConnection {
     if (gone !== null) return { ok: false, kind: "refused", reason: `the file cannot be read: ${gone}` };
     const { InputFile } = await loadGrammy();
     const other = {
-      ...threadOf(to),
-      ...replyOf(file.replyTo),
-      ...captionOf(file),
+      ...readThread(to),
+      ...findReply(file.replyTo),
+      ...buildCaption(file),
     };
     const input = new InputFile(file.path, file.name);
     const result = await underSignals([signal], FILE_MS, (joined) =>
@@ -255,7 +255,7 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   async typing(to: Destination): Promise<void> {
-    await this.#call((api) => api.sendChatAction(to.chatId, "typing", threadOf(to)));
+    await this.#call((api) => api.sendChatAction(to.chatId, "typing", readThread(to)));
   }
 
   async react(to: Destination, messageId: string, mood: "seen" | "done" | "failed" | "clear"): Promise<void> {
@@ -283,11 +283,11 @@ export class TelegramConnection implements PlatformConnection {
   }
 
   mark(to: Destination): string | null {
-    const highest = this.#highest.get(scopeOf(to.chatId));
+    const highest = this.#highest.get(counterScope(to.chatId));
     return highest === undefined ? null : String(highest);
   }
 
-  /** By a placeholder that is removed at once: Telegram tells the id of a message only to whoever sends one. */
+  /** Sends and deletes a placeholder: Telegram tells message ids only to the sender of a message. */
   async learnMark(to: Destination, key: string, signal: AbortSignal): Promise<SendResult> {
     const placed = await this.send(to, placeholderFor(key), signal);
     if (placed.ok) await this.delete(to, placed.messageId);
@@ -301,23 +301,23 @@ export class TelegramConnection implements PlatformConnection {
       write: (to: Destination, id: string, message: OutboundMessage | OutboundFile) =>
         isFile(message) ? this.#setCaption(to, id, message) : this.edit(to, id, message, signal),
       delete: (to: Destination, id: string) => this.delete(to, id),
-      accounted: (to: Destination, id: number) => this.#seen.has(`${scopeOf(to.chatId)}/${id}`),
+      accounted: (to: Destination, id: number) => this.#seen.has(`${counterScope(to.chatId)}/${id}`),
       arriving: () => this.#parts.context.now() - this.#heardAt < ARRIVING_MS,
       probe: (to: Destination, id: string, message: OutboundMessage | OutboundFile) => this.#probe(to, id, message),
     };
     return findSentMessage(prober, unknown, signal);
   }
 
-  /** Rejects when Telegram cannot be asked. */
+  /** Rejects when Telegram cannot be reached. */
   async #isChannel(to: Destination): Promise<boolean> {
-    if (scopeOf(to.chatId) === "account") return false;
+    if (counterScope(to.chatId) === "account") return false;
     const result = await this.#call((api) => api.getChat(to.chatId));
     if (!result.ok && result.kind !== "refused") throw new Error(result.reason);
     return !result.ok || result.value.type === "channel";
   }
 
   async #setCaption(to: Destination, messageId: string, file: OutboundFile): Promise<SendResult> {
-    const result = await this.#call((api) => api.editMessageCaption(to.chatId, Number(messageId), captionOf(file)));
+    const result = await this.#call((api) => api.editMessageCaption(to.chatId, Number(messageId), buildCaption(file)));
     const stands = result.ok || /message is not modified/i.test(result.reason);
     return stands ? { ok: true, messageId } : result;
   }
@@ -344,28 +344,28 @@ export class TelegramConnection implements PlatformConnection {
   }
 }
 
-/** Large groups count their messages themselves; everything else shares the bot's counter. */
-function scopeOf(chatId: string): string {
+/** Large groups have their own message counter; all other chats share the bot's. */
+function counterScope(chatId: string): string {
   return chatId.startsWith("-100") ? chatId : "account";
 }
 
-function threadOf(to: Destination): { message_thread_id?: number } {
-  // Topic 1 is the general one, and Telegram refuses its number.
+function readThread(to: Destination): { message_thread_id?: number } {
+  // Topic 1 is the general one; Telegram refuses its id.
   return to.threadId && to.threadId !== "1" ? { message_thread_id: Number(to.threadId) } : {};
 }
 
-function replyOf(messageId: string | undefined): {
+function findReply(messageId: string | undefined): {
   reply_parameters?: { message_id: number; allow_sending_without_reply: true };
 } {
   if (!messageId || !/^\d+$/.test(messageId)) return {};
   return { reply_parameters: { message_id: Number(messageId), allow_sending_without_reply: true } };
 }
 
-function captionOf({ caption }: OutboundFile): { caption?: string } {
+function buildCaption({ caption }: OutboundFile): { caption?: string } {
   return caption ? { caption: caption.slice(0, 1024) } : {};
 }
 
-/** The group has moved, or the topic is gone: where the message goes instead. */
+/** The new destination when the group has moved or the topic was deleted. */
 function elsewhere(failure: Failure, to: Destination): Destination | null {
   if (failure.movedTo !== undefined && failure.movedTo !== to.chatId) return { ...to, chatId: failure.movedTo };
   const noTopic = to.threadId !== undefined && failure.kind === "refused" && /thread not found/i.test(failure.reason);

@@ -1,20 +1,19 @@
-// Was a message delivered before the program died? Telegram has no way to read back, but it has edits that change nothing.
+// Finds out whether a message was delivered before a crash. Telegram cannot list messages, but it reports edits that
+// change nothing.
 //
-// Message ids only grow, and one chat is written to by one message at a time. So the lost message, if it exists, is the
-// bot's first one in the chat above the mark; whatever else of the bot stands there are placeholders of searches that
-// were cut off. A silent placeholder with a button is sent first: its id is above everything older. Then the ids from
-// the mark up to it that are not accounted for are asked one by one, by an edit of their buttons to those of the lost
-// message. "Not modified" says: a message of the bot with these buttons stands here; it is set to the text in question,
-// which changes nothing if it is the lost one, and turns a left-over of the bot into the answer if not. An edit that
-// succeeds has met a placeholder: it is removed, as are all that follow. The order matters: a placeholder that lost its
-// button to an edit and was not removed, because the program died in between, looks like the lost message.
-// If nothing is found, the placeholder becomes the answer. In each case the answer is on the screen exactly once.
+// Message ids only grow, and one message at a time is sent to a chat. So the lost message, if it exists, is the bot's
+// first one in the chat above the mark; any others are placeholders of interrupted searches. The search first sends a
+// silent placeholder with a button: its id is above all older ones. Then it tries each unknown id from the mark up to the
+// placeholder, by setting its buttons to those of the lost message. "Not modified" means that a message of the bot with
+// these buttons is there. The search sets its text, which changes nothing if it is the lost message and turns a left-over
+// placeholder into the answer if not. An edit that succeeds has found a placeholder, which is deleted, as are all that
+// follow. The order matters: a placeholder that lost its button and was not deleted because of a crash looks like the
+// lost message. If nothing is found, the placeholder becomes the answer. In each case the answer appears exactly once.
 //
-// A file is looked for in the same way; instead of the text its caption is set, which only a file has. If it is not
-// found, the placeholder is removed and the file is sent.
+// Files are searched for in the same way, by setting the caption, which only a file has. If the file is not found, the
+// placeholder is deleted and the file is sent.
 //
-// In channels a bot may change what other people wrote, and what it may change would be taken for its own: nothing is
-// looked for there.
+// In channels a bot may edit posts of others and would take them for its own, so there is no search in channels.
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Destination,
@@ -27,22 +26,22 @@ import {
 } from "../../core/platform.ts";
 
 const PLACEHOLDER = "…";
-/** More unaccounted ids than this would mean hundreds of calls: then it stays unknown. */
+/** With more unknown ids than this the search would need hundreds of calls: the outcome stays unknown. */
 const MAX_PROBES = 400;
 const MAX_WAITS = 20;
 
 export interface Prober {
-  /** Other people's posts can be changed there. */
+  /** The bot can edit posts of others there. */
   isChannel(to: Destination): Promise<boolean>;
   send(to: Destination, message: OutboundMessage): Promise<SendResult>;
-  /** Sets the text, or a file's caption; `ok` also when it stands there already. */
+  /** Sets the text, or a file's caption; `ok` also when it did not change. */
   write(to: Destination, messageId: string, message: OutboundMessage | OutboundFile): Promise<SendResult>;
   delete(to: Destination, messageId: string): Promise<SendResult>;
-  /** Seen by this process: somebody's message, or one that it sent itself. */
+  /** This process has seen the id: a received message, or one that it sent. */
   accounted(to: Destination, id: number): boolean;
-  /** Messages of people are still coming in, and account for ids as they do. */
+  /** Updates are still arriving, which make more ids known. */
   arriving(): boolean;
-  /** Sets the buttons: `same` when nothing changed; refused when it is not the bot's, or not there. */
+  /** Sets the buttons: `same` when nothing changed; refused when the message is not the bot's or does not exist. */
   probe(
     to: Destination,
     messageId: string,
@@ -50,7 +49,7 @@ export interface Prober {
   ): Promise<SendResult & { readonly same?: boolean }>;
 }
 
-/** Waits as long as the platform asks; throws when no answer can be had, and the question is put again later. */
+/** Waits as long as the platform asks; throws when there is no answer, and the search is repeated later. */
 async function settled(call: () => Promise<SendResult>, signal: AbortSignal): Promise<SendResult> {
   for (let waits = 0; ; waits++) {
     const result = await call();
@@ -61,13 +60,13 @@ async function settled(call: () => Promise<SendResult>, signal: AbortSignal): Pr
   }
 }
 
-/** A mark is the highest id before the send, and once a search has begun, the id of its placeholder. */
+/** A mark is the highest id before the send, and after the start of a search also the id of its placeholder. */
 function parseMark(mark: string): { after: number; placeholder: string | undefined } {
   const [after, placeholder] = mark.split("/");
   return { after: Number(after), placeholder };
 }
 
-/** Silent, and with a button, by which a left-over is told from a message. */
+/** Silent, and with a button, which distinguishes a placeholder from a message. */
 export function placeholderFor(key: string): OutboundMessage {
   return {
     text: PLACEHOLDER,
@@ -87,7 +86,7 @@ async function placePlaceholder(prober: Prober, { to, message, mark, remember }:
   return sent.messageId;
 }
 
-/** The ids that the message may have; null when there are too many to ask for. */
+/** The ids that the message may have; null when there are too many. */
 function candidates(prober: Prober, { to, known }: UnknownSend, after: number, before: number): string[] | null {
   const ids: string[] = [];
   for (let id = after + 1; id < before; id++) {
@@ -98,7 +97,7 @@ function candidates(prober: Prober, { to, known }: UnknownSend, after: number, b
   return ids;
 }
 
-/** The one of them that is the message; placeholders of earlier searches are removed on the way. */
+/** Finds the message among the ids and deletes placeholders of earlier searches. */
 async function findAmong(
   ids: readonly string[],
   prober: Prober,
@@ -133,7 +132,7 @@ export async function findSentMessage(prober: Prober, unknown: UnknownSend, sign
   if (placeholder === null) return { sent: false };
   const ids = candidates(prober, unknown, after, Number(placeholder));
   if (ids === null) {
-    if (prober.arriving()) throw new Error("people's messages are still arriving; it is looked for after them");
+    if (prober.arriving()) throw new Error("updates are still arriving; the search follows");
     await prober.delete(to, placeholder);
     return { sent: "unknown" };
   }

@@ -1,126 +1,142 @@
-// Markdown as models write it → Telegram's HTML. What Telegram has no form for becomes readable text.
+// Renders Markdown as Telegram's HTML. Elements that Telegram does not have become readable text.
+import type { Tokens } from "marked";
+import { lazy } from "../../lib/async/lazy.ts";
+import { escapeHtml } from "../../lib/markdown/escape-html.ts";
+import { childTokens, loadMarkdownLexer, type MarkdownToken, plainText } from "../../lib/markdown/lexer.ts";
+import { displayWidth, padToWidth } from "../../lib/text/text-width.ts";
 
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const lexer = lazy(() => loadMarkdownLexer([{ name: "spoiler", mark: "||" }]));
+
+const LINK = /^(?:https?|tg):\/\//i;
+
+/** Tags that are open around a token: Telegram refuses a tag inside itself. */
+type OpenTags = ReadonlySet<string>;
+
+function wrap(tag: string, tokens: readonly MarkdownToken[], open: OpenTags): string {
+  if (open.has(tag)) return inline(tokens, open);
+  return `<${tag}>${inline(tokens, new Set([...open, tag]))}</${tag}>`;
 }
 
-/** Swaps finished pieces for marks that no rule touches, and back again at the end. */
-class Pieces {
-  readonly #kept: string[] = [];
+function link(token: Tokens.Link | Tokens.Image, open: OpenTags): string {
+  // Telegram finds plain addresses itself.
+  if (token.type === "link" && !token.raw.startsWith("[")) return escapeHtml(token.text);
+  if (!LINK.test(token.href) || open.has("a")) return escapeHtml(token.raw);
+  const label = token.type === "link" ? inline(childTokens(token), new Set([...open, "a"])) : escapeHtml(token.text);
+  return `<a href="${escapeHtml(token.href)}">${label || escapeHtml(token.href)}</a>`;
+}
 
-  keep(html: string): string {
-    this.#kept.push(html);
-    return `\uE000${this.#kept.length - 1}\uE001`;
+function inlineToken(token: MarkdownToken, open: OpenTags): string {
+  switch (token.type) {
+    case "strong":
+      return wrap("b", childTokens(token), open);
+    case "em":
+      return wrap("i", childTokens(token), open);
+    case "del":
+      return wrap("s", childTokens(token), open);
+    case "extension":
+      return wrap("tg-spoiler", childTokens(token), open);
+    case "codespan":
+      return `<code>${escapeHtml(token.text)}</code>`;
+    case "link":
+    case "image":
+      return link(token, open);
+    case "br":
+      return "\n";
+    case "checkbox":
+      return token.checked ? "☑ " : "☐ ";
+    default: {
+      const children = childTokens(token);
+      if (children.length > 0) return inline(children, open);
+      return escapeHtml("text" in token ? token.text : token.raw);
+    }
   }
-
-  restore(text: string): string {
-    let result = text;
-    // A link's label may itself hold a kept piece.
-    for (let round = 0; round < 3 && result.includes("\uE000"); round++)
-      result = result.replace(/\uE000(\d+)\uE001/g, (_, index: string) => this.#kept[Number(index)] ?? "");
-    return result;
-  }
 }
 
-/** Marks that cross each other would become tags that Telegram refuses. */
-function isNested(html: string): boolean {
-  const open: string[] = [];
-  for (const [, slash, name = ""] of html.matchAll(/<(\/?)([a-z-]+)>/g)) {
-    if (slash === "") open.push(name);
-    else if (open.pop() !== name) return false;
-  }
-  return open.length === 0;
+function inline(tokens: readonly MarkdownToken[], open: OpenTags): string {
+  return tokens.map((token) => inlineToken(token, open)).join("");
 }
 
-function inline(text: string, pieces: Pieces): string {
-  const plain = escapeHtml(
-    text
-      .replace(/(`+)([^`\n]+?)\1/g, (_, __, code: string) => pieces.keep(`<code>${escapeHtml(code)}</code>`))
-      .replace(/!?\[([^\]\n]+)\]\((https?:\/\/[^\s)]+|tg:\/\/[^\s)]+)\)/g, (_, label: string, href: string) =>
-        pieces.keep(`<a href="${escapeHtml(href).replaceAll('"', "&quot;")}">${escapeHtml(label)}</a>`),
-      ),
-  );
-  const html = plain
-    .replace(/\*\*([^*\n]+?)\*\*|__([^_\n]+?)__/g, (_, a?: string, b?: string) => `<b>${a ?? b}</b>`)
-    .replace(/~~([^~\n]+?)~~/g, "<s>$1</s>")
-    .replace(/(^|[^\w*])\*([^*\s][^*\n]*?)\*(?![\w*])/g, "$1<i>$2</i>")
-    .replace(/(^|[^\w_])_([^_\s][^_\n]*?)_(?![\w_])/g, "$1<i>$2</i>")
-    .replace(/\|\|([^|\n]+?)\|\|/g, "<tg-spoiler>$1</tg-spoiler>");
-  return isNested(html) ? html : plain;
+function codeBlock({ lang, text }: Tokens.Code): string {
+  const language = /^[\w+#.-]+/.exec(lang ?? "")?.[0];
+  const code = escapeHtml(text);
+  return language ? `<pre><code class="language-${escapeHtml(language)}">${code}</code></pre>` : `<pre>${code}</pre>`;
 }
 
-function isTableRule(line: string | undefined): boolean {
-  return line?.includes("-") === true && /^\s*\|?[\s:|-]+\|?\s*$/.test(line);
-}
-
-function cells(line: string): string[] {
-  return line
-    .trim()
-    .replace(/^\||\|$/g, "")
-    .split("|")
-    .map((cell) => cell.trim());
-}
-
-/** Tables have no form in Telegram: aligned columns in a code block keep them readable. */
-function table(rows: readonly string[]): string {
-  const grid = rows.filter((_, index) => index !== 1).map(cells);
-  const widths: number[] = [];
-  for (const row of grid)
-    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+/** Aligned columns in a code block. */
+function table({ header, rows }: Tokens.Table): string {
+  const grid = [header, ...rows].map((row) => row.map((cell) => plainText(cell.tokens as MarkdownToken[])));
+  const widths = header.map((_, index) => Math.max(...grid.map((row) => displayWidth(row[index] ?? ""))));
   const lines = grid.map((row) =>
     row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .map((cell, index) => padToWidth(cell, widths[index] ?? 0))
       .join("  ")
       .trimEnd(),
   );
   return `<pre>${escapeHtml(lines.join("\n"))}</pre>`;
 }
 
-function line(text: string, pieces: Pieces): string {
-  const heading = /^#{1,6}\s+(.*)$/.exec(text);
-  if (heading) return `<b>${inline(heading[1] ?? "", pieces).replaceAll(/<\/?b>/g, "")}</b>`;
-  const bullet = /^(\s*)[-*+]\s+(.*)$/.exec(text);
-  if (bullet) return `${bullet[1] ?? ""}• ${inline(bullet[2] ?? "", pieces)}`;
-  if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(text)) return "———";
-  return inline(text, pieces);
+function list({ items, ordered, start }: Tokens.List, open: OpenTags): string {
+  const html = items.map((item, index) => {
+    const bullet = ordered ? `${Number(start) + index}. ` : "• ";
+    const tokens = item.tokens as MarkdownToken[];
+    const box = tokens[0]?.type === "checkbox" ? inlineToken(tokens[0], open) : "";
+    const content = blocks(box ? tokens.slice(1) : tokens, open);
+    // Code keeps its lines as they are.
+    const indented = content.includes("<pre>") ? content : content.replaceAll("\n", "\n  ");
+    return { html: `${bullet}${box}${indented}`, gap: trailingLines(item.raw) };
+  });
+  return joinBlocks(html);
 }
 
-function block(lines: readonly string[], at: number, pieces: Pieces): { html: string; next: number } | null {
-  const current = lines[at] ?? "";
-  const fence = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(current);
-  if (fence) {
-    const mark = fence[1] ?? "```";
-    let end = at + 1;
-    while (end < lines.length && !(lines[end] ?? "").trimStart().startsWith(mark)) end++;
-    const code = escapeHtml(lines.slice(at + 1, end).join("\n"));
-    const language = fence[2] ? ` class="language-${escapeHtml(fence[2])}"` : "";
-    return {
-      html: pieces.keep(language ? `<pre><code${language}>${code}</code></pre>` : `<pre>${code}</pre>`),
-      next: end + 1,
-    };
+function block(token: MarkdownToken, open: OpenTags): string {
+  switch (token.type) {
+    case "heading":
+      return wrap("b", childTokens(token), open);
+    case "code":
+      return codeBlock(token);
+    case "table":
+      return table(token);
+    case "list":
+      return list(token, open);
+    case "hr":
+      return "———";
+    case "blockquote": {
+      // Telegram has no quotes in quotes.
+      if (open.has("blockquote")) return blocks(childTokens(token), open);
+      return `<blockquote>${blocks(childTokens(token), new Set([...open, "blockquote"]))}</blockquote>`;
+    }
+    default:
+      return inlineToken(token, open);
   }
-  if (current.includes("|") && isTableRule(lines[at + 1])) {
-    let end = at + 2;
-    while (end < lines.length && (lines[end] ?? "").includes("|")) end++;
-    return { html: pieces.keep(table(lines.slice(at, end))), next: end };
-  }
-  if (/^\s*>/.test(current)) {
-    let end = at;
-    while (end < lines.length && /^\s*>/.test(lines[end] ?? "")) end++;
-    const quoted = lines.slice(at, end).map((each) => line(each.replace(/^\s*> ?/, ""), pieces));
-    return { html: `<blockquote>${quoted.join("\n")}</blockquote>`, next: end };
-  }
-  return null;
 }
 
-export function toTelegramHtml(markdown: string): string {
-  const pieces = new Pieces();
-  const lines = markdown.replaceAll(/[\uE000\uE001]/g, "").split("\n");
-  const out: string[] = [];
-  for (let at = 0; at < lines.length; ) {
-    const found = block(lines, at, pieces);
-    out.push(found ? found.html : line(lines[at] ?? "", pieces));
-    at = found ? found.next : at + 1;
+interface Block {
+  readonly html: string;
+  /** Line breaks after it in the source. */
+  readonly gap: number;
+}
+
+function trailingLines(raw: string): number {
+  return /\n*$/.exec(raw)?.[0].length ?? 0;
+}
+
+/** The blocks with as many line breaks between them as in the source. */
+function joinBlocks(rendered: readonly Block[]): string {
+  return rendered
+    .map(({ html, gap }, index) => (index === rendered.length - 1 ? html : html + "\n".repeat(Math.max(1, gap))))
+    .join("");
+}
+
+function blocks(tokens: readonly MarkdownToken[], open: OpenTags): string {
+  const rendered: Block[] = [];
+  for (const token of tokens) {
+    const last = rendered.at(-1);
+    if (token.type !== "space") rendered.push({ html: block(token, open), gap: trailingLines(token.raw) });
+    else if (last) rendered[rendered.length - 1] = { html: last.html, gap: last.gap + trailingLines(token.raw) };
   }
-  return pieces.restore(out.join("\n"));
+  return joinBlocks(rendered);
+}
+
+export async function toTelegramHtml(markdown: string): Promise<string> {
+  return blocks((await lexer())(markdown), new Set());
 }

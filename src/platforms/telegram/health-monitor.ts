@@ -1,4 +1,4 @@
-// Health as time since proven receive: a connection that hears nothing cannot call itself connected.
+// Health as the time since the last proof of receiving: an open connection alone proves nothing.
 import type { PlatformHealth } from "../../core/platform.ts";
 
 export class HealthMonitor {
@@ -9,7 +9,7 @@ export class HealthMonitor {
   #provenAt: number | null = null;
   #reason: string | undefined;
 
-  /** Quiet for `okMs` is normal; for `redMs` it is deafness. */
+  /** Silence of `okMs` is normal; after `redMs` the state is red. */
   constructor(now: () => number, okMs: number, redMs: number) {
     this.#now = now;
     this.#okMs = okMs;

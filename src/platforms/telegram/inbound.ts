@@ -1,4 +1,4 @@
-// From a Telegram update to an inbound event, and which group messages are meant for the bot.
+// Converts Telegram updates to inbound events, and decides which group messages are for the bot.
 import type { CallbackQuery, Message, MessageEntity, Update, User } from "grammy/types";
 import type { Attachment, ChatKind, InboundEvent, MediaKind, Source } from "../../core/platform.ts";
 import type { TelegramSettings } from "./settings.ts";
@@ -8,33 +8,33 @@ export interface Bot {
   readonly username: string;
 }
 
-function nameOf(user: User): string {
+function displayName(user: User): string {
   return [user.first_name, user.last_name].filter(Boolean).join(" ") || user.username || String(user.id);
 }
 
-function kindOf(message: Message): ChatKind {
+function findKind(message: Message): ChatKind {
   if (message.chat.type === "private") return "dm";
   if (message.chat.type === "channel") return "channel";
   return message.chat.type === "supergroup" && message.chat.is_forum === true ? "forum" : "group";
 }
 
-/** A topic in a forum or in a private chat; a plain reply chain in a group is no thread. */
-function threadOf(message: Message): string | undefined {
+/** A topic in a forum or in a private chat; a chain of replies in a group is not a thread. */
+function readThread(message: Message): string | undefined {
   if (message.message_thread_id === undefined || message.is_topic_message !== true) return undefined;
   return String(message.message_thread_id);
 }
 
-function sourceOf(message: Message, from: User | undefined): Source {
-  const threadId = threadOf(message);
+function readSource(message: Message, from: User | undefined): Source {
+  const threadId = readThread(message);
   const title = "title" in message.chat ? message.chat.title : undefined;
   return {
     platform: "telegram",
     chatId: String(message.chat.id),
-    chatKind: kindOf(message),
+    chatKind: findKind(message),
     ...(title ? { chatName: title } : {}),
     ...(threadId ? { threadId } : {}),
     userId: from ? String(from.id) : null,
-    ...(from ? { userName: nameOf(from), isBot: from.is_bot } : {}),
+    ...(from ? { userName: displayName(from), isBot: from.is_bot } : {}),
   };
 }
 
@@ -55,7 +55,7 @@ function attachment(kind: MediaKind, file: FileLike): Attachment {
   };
 }
 
-function attachmentsOf(message: Message): Attachment[] {
+function readAttachments(message: Message): Attachment[] {
   const found: Attachment[] = [];
   const photo = message.photo?.at(-1);
   if (photo) found.push(attachment("image", { ...photo, mime_type: "image/jpeg" }));
@@ -91,7 +91,7 @@ function mentioned(message: Message, bot: Bot): boolean {
   });
 }
 
-/** The order of the questions: ignored topic, allowed chats, free chats, mention needed, reply, mention, pattern. */
+/** Checks in this order: ignored topic, allowed chats, free chats, mention required, reply, mention, pattern. */
 export function isForBot(message: Message, bot: Bot, settings: TelegramSettings): boolean {
   if (message.chat.type === "private") return true;
   const thread = message.message_thread_id;
@@ -106,7 +106,7 @@ export function isForBot(message: Message, bot: Bot, settings: TelegramSettings)
   return named || settings.mentionPatterns.some((pattern) => pattern.test(text));
 }
 
-/** The bot's own name is addressing, not content. */
+/** Removes the mention of the bot. */
 function withoutName(text: string, bot: Bot): string {
   const name = new RegExp(`@${bot.username}\\b`, "gi");
   return text
@@ -118,7 +118,7 @@ function withoutName(text: string, bot: Bot): string {
 function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent | null {
   const from = message.from;
   if (from?.id === bot.id) return null;
-  const attachments = attachmentsOf(message);
+  const attachments = readAttachments(message);
   const text = withoutName(textOf(message), bot);
   if (text === "" && attachments.length === 0) return null;
   const reply = message.reply_to_message;
@@ -126,7 +126,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
   return {
     account: String(bot.id),
     messageId: edited ? `${message.message_id}:edit:${message.edit_date ?? 0}` : String(message.message_id),
-    source: sourceOf(message, from),
+    source: readSource(message, from),
     text,
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(message.media_group_id ? { group: message.media_group_id } : {}),
@@ -147,7 +147,7 @@ function messageEvent(message: Message, bot: Bot, edited: boolean): InboundEvent
 function pressEvent(query: CallbackQuery, bot: Bot, now: number): InboundEvent | null {
   const { message, data } = query;
   if (!message || !data) return null;
-  const source = sourceOf(message as Message, query.from);
+  const source = readSource(message as Message, query.from);
   return {
     account: String(bot.id),
     messageId: `press:${query.id}`,
@@ -158,7 +158,7 @@ function pressEvent(query: CallbackQuery, bot: Bot, now: number): InboundEvent |
   };
 }
 
-/** Some servers spell absent fields out as null; Telegram leaves them out. */
+/** Some Bot API servers send null for absent fields. */
 export function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutNulls) as T;
   if (typeof value !== "object" || value === null) return value;
@@ -175,7 +175,7 @@ export function toInboundEvent(update: Update, bot: Bot, settings: TelegramSetti
   return messageEvent(message, bot, edited);
 }
 
-/** A further piece of an album that is for the bot: in a group, only the piece with the words names it. */
+/** True for a message of an album that is for the bot: in a group only the message with the caption mentions it. */
 export function albumPart(update: Update, bot: Bot, albums: ReadonlySet<string>): InboundEvent | null {
   const { message } = update;
   return message?.media_group_id && albums.has(message.media_group_id) ? messageEvent(message, bot, false) : null;

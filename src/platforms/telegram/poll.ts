@@ -1,4 +1,4 @@
-// The long poll: an update is confirmed to Telegram only after it is on disk here. Stalls and conflicts heal or show.
+// The long poll: an update is confirmed to Telegram only after it is stored. Stalls and conflicts are retried or reported.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import type { PlatformContext } from "../../core/platform.ts";
@@ -9,7 +9,7 @@ import type { TelegramSettings } from "./settings.ts";
 
 export const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
 const MAX_PAUSE_MS = 15_000;
-/** So many failures in a row, and the whole connection is given up and built anew. */
+/** After this many failures in a row the connection is replaced. */
 const REBUILD_AFTER = 6;
 
 export interface PollParts {
@@ -17,7 +17,7 @@ export interface PollParts {
   readonly settings: TelegramSettings;
   readonly context: PlatformContext;
   readonly monitor: HealthMonitor;
-  /** Keeps the updates; resolves when they are on disk. */
+  /** Stores the updates; resolves when they are on disk. */
   take(updates: readonly Update[]): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 function wordsFor({ code, text, silent }: ApiProblem): string {
   if (code === 409)
-    return "another program receives with this token (409): stop it, or give each program a bot of its own";
+    return "another program receives with this token (409): stop it, or use a separate bot for each program";
   if (silent) return "poll failed: no answer in time";
   return `poll failed: ${code === 0 ? "no answer," : code} ${text}`;
 }
@@ -51,7 +51,7 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
   const { line, monitor, context, settings } = parts;
   let offset = 0;
   let failures = 0;
-  // The first question is answered at once, and so is the one after trouble: that proves that we hear.
+  // The first poll, and the first after a failure, do not wait: their answer proves that receiving works.
   let timeout = 0;
   while (!signal.aborted) {
     let heard = false;
@@ -64,7 +64,7 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       if (updates.length === 0) continue;
       await parts.take(updates);
       offset = (updates.at(-1)?.update_id ?? offset) + 1;
-      // Whoever wrote comes first; the next question takes its time.
+      // Handles the updates before the next poll.
       await new Promise((resolve) => setImmediate(resolve));
     } catch (error) {
       if (signal.aborted) return;
@@ -74,11 +74,11 @@ export async function pollForEver(parts: PollParts, signal: AbortSignal): Promis
       const why = heard ? `messages could not be stored: ${failure.text}` : wordsFor(failure);
       monitor.miss(why);
       context.log("warning", `Telegram: ${why}`);
-      // A socket that is open on one side only never reports an error: silence means that no socket can be trusted.
+      // A half-open socket never reports an error: after a time-out all sockets are replaced.
       if (failure.silent && !heard) line.rebuild();
       else if (!heard && (failure.code === 0 || failure.code >= 500)) line.renew();
       if (failure.code === 401 || failure.code === 404) {
-        context.lost("Telegram does not know this bot token", { fatal: true });
+        context.lost("Telegram rejected the bot token", { fatal: true });
         return;
       }
       if (failures % REBUILD_AFTER === 0) {

@@ -3,11 +3,11 @@ import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
 
 export const TELEGRAM_SETTINGS: readonly PlatformSetting[] = [
   { env: "TELEGRAM_BOT_TOKEN", key: "token", description: "Token from @BotFather", secret: true, required: true },
-  { env: "TELEGRAM_ALLOWED_USERS", key: "allow_from", description: "Ids of people who may write, separated by commas" },
+  { env: "TELEGRAM_ALLOWED_USERS", key: "allow_from", description: "Ids of users who may write, separated by commas" },
   {
     env: "TELEGRAM_GROUP_ALLOWED_USERS",
     key: "group_allow_from",
-    description: "Ids of people who may write in groups",
+    description: "Ids of users who may write in groups",
   },
   { env: "TELEGRAM_GROUP_ALLOWED_CHATS", description: "Ids of groups in which everybody may write" },
   { env: "TELEGRAM_ALLOWED_CHATS", key: "allowed_chats", description: "Only these groups are served" },
@@ -19,8 +19,8 @@ export const TELEGRAM_SETTINGS: readonly PlatformSetting[] = [
     description: "Groups where no mention is needed",
   },
   { env: "TELEGRAM_GUEST_MODE", key: "guest_mode", description: "Answer a direct mention in any group" },
-  { env: "TELEGRAM_IGNORED_THREADS", key: "ignored_threads", description: "Topics that are left alone" },
-  { env: "TELEGRAM_REACTIONS", key: "reactions", description: "Show the state of work by reactions" },
+  { env: "TELEGRAM_IGNORED_THREADS", key: "ignored_threads", description: "Topics to ignore" },
+  { env: "TELEGRAM_REACTIONS", key: "reactions", description: "Show progress by reactions" },
   { env: "TELEGRAM_WEBHOOK_URL", key: "webhook_url", description: "Public address; without it updates are polled" },
   { env: "TELEGRAM_WEBHOOK_SECRET", key: "webhook_secret", description: "Secret of the webhook", secret: true },
   { env: "TELEGRAM_WEBHOOK_PORT", key: "webhook_port", description: "Port of the webhook server; 8443" },
@@ -45,12 +45,12 @@ export interface TelegramSettings {
     readonly port: number;
     readonly host: string;
   } | null;
-  /** How long one poll waits, and how much later than that an answer may come. */
+  /** How long one poll waits, and the tolerance for its answer. */
   readonly pollSeconds: number;
   readonly graceSeconds: number;
-  /** Deafness that is reported as red. */
+  /** Silence after which the state is red. */
   readonly redSeconds: number;
-  /** How often Telegram is asked whether its deliveries to our webhook arrive. */
+  /** Interval of the request whether webhook deliveries arrive. */
   readonly webhookCheckSeconds: number;
 }
 
@@ -66,7 +66,7 @@ function patterns(value: string | undefined): RegExp[] {
     try {
       return [new RegExp(source, "i")];
     } catch {
-      // A pattern that is no pattern is looked for as it stands.
+      // An invalid pattern is searched for literally.
       return [new RegExp(source.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i")];
     }
   });

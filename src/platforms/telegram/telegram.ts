@@ -17,7 +17,7 @@ async function whoAmI(line: TelegramClient): Promise<{ id: number; username: str
   } catch (error) {
     const failure = describeApiError(error);
     if (failure.code === 401 || failure.code === 404)
-      throw new UserError("Telegram does not know this bot token", {
+      throw new UserError("Telegram rejected the bot token", {
         hint: "Get a token from @BotFather and set TELEGRAM_BOT_TOKEN in ~/.hermes/.env",
       });
     throw new Error(`Telegram cannot be reached: ${failure.text}`);
@@ -39,7 +39,7 @@ async function startPolling(running: Running, signal: AbortSignal): Promise<() =
   return () => work;
 }
 
-/** Telegram itself tells whether its deliveries arrive. */
+/** Asks Telegram whether its deliveries arrive. */
 async function checkWebhook(running: Running, url: string): Promise<void> {
   const { line, context, monitor, settings } = running;
   try {
@@ -111,7 +111,7 @@ async function connect(commands: readonly MenuCommand[], context: PlatformContex
   return connection;
 }
 
-/** Signs in and sends; updates are left to the gateway. */
+/** Signs in for sending only; the gateway receives. */
 async function openSender(context: PlatformContext): Promise<PlatformConnection> {
   const settings = readSettings(context);
   const line = new TelegramClient(settings.token, settings.apiRoot);
@@ -124,7 +124,7 @@ async function openSender(context: PlatformContext): Promise<PlatformConnection>
   return connection;
 }
 
-/** The same platform with these commands in the bot's menu. */
+/** The platform with these commands in the bot's menu. */
 export function telegramWithMenu(commands: readonly MenuCommand[]): Platform {
   return { ...telegramPlatform, connect: (context) => connect(commands, context) };
 }

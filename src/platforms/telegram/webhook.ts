@@ -33,7 +33,7 @@ function parseUpdate(body: string): Update | null {
     const value = JSON.parse(body) as Update;
     return typeof value.update_id === "number" ? value : null;
   } catch {
-    // Not JSON: whoever sent it, it was not Telegram.
+    // Not JSON, so not from Telegram.
     return null;
   }
 }
@@ -42,7 +42,7 @@ export interface WebhookOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
-  /** Resolves when the update is on disk; only then Telegram is told so. */
+  /** Resolves when the update is stored; only then it is confirmed to Telegram. */
   take(update: Update): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function startWebhookServer(options: WebhookOptions): Promise<Webho
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     answer(request, options).then(
       (status) => response.writeHead(status).end(),
-      // Not kept: Telegram must deliver it again.
+      // Not stored: Telegram must deliver it again.
       () => response.writeHead(503).end(),
     );
   });

@@ -1,9 +1,9 @@
-// Where answers of deliveries go that have no chat: kept until they are given, the newest ones only.
+// Targets of answers to deliveries without a chat: stored until the answer is sent; only the newest ones.
 import type { PlatformContext } from "../../core/platform.ts";
 import { rememberNewest } from "../../lib/remember-newest.ts";
 
 const KEY = "answer_places";
-/** More deliveries than ever wait for their answer. */
+/** More than ever wait for an answer at the same time. */
 const MOST = 500;
 
 export type AnswerTarget = { readonly [key: string]: string };
@@ -21,14 +21,14 @@ export class AnswerTargets {
       .get(KEY)
       .then((text) => new Map(text === null ? [] : (JSON.parse(text) as [string, AnswerTarget][])))
       .catch((error: unknown) => {
-        // The next delivery asks again.
+        // The next delivery retries.
         this.#kept = undefined;
         throw error;
       });
     return this.#kept;
   }
 
-  /** Resolves when it outlives the program. */
+  /** Resolves when it is stored. */
   async keep(chatId: string, place: AnswerTarget): Promise<void> {
     const kept = await this.#load();
     rememberNewest(kept, chatId, place, MOST);
@@ -39,7 +39,7 @@ export class AnswerTargets {
     return (await this.#load()).get(chatId) ?? this.#older(chatId);
   }
 
-  /** Each had a row of its own before. */
+  /** Earlier versions stored each target in its own row. */
   async #older(chatId: string): Promise<AnswerTarget | undefined> {
     const text = await this.#memory.get(chatId);
     return text === null ? undefined : (JSON.parse(text) as { extra: AnswerTarget }).extra;

@@ -1,9 +1,11 @@
-// What `hermes webhook` does: routes added, listed, removed and tried.
+// Webhook routes: add, list, remove and test them.
 import { randomBytes } from "node:crypto";
-import { openSettings } from "../../config/api.ts";
 import { UserError } from "../../core/failure.ts";
 import type { Home } from "../../core/home.ts";
-import { readPlatformSettings } from "../../delivery/platform-settings.ts";
+import type { Deliverer } from "../../core/job.ts";
+import { readPlatformSettings } from "../../core/platform-settings.ts";
+import type { Settings } from "../../core/settings.ts";
+import { nearest } from "../../lib/nearest.ts";
 import { NO_AUTH, ROUTE_NAME, readRoute, routeProblem } from "./route.ts";
 import { DEFAULT_PORT, WEBHOOK_SETTINGS } from "./settings.ts";
 import { sign } from "./signature.ts";
@@ -22,69 +24,65 @@ export interface SubscribeOptions extends Omit<Subscription, "secret" | "created
 
 export interface SubscribeOutcome {
   readonly path: string;
-  /** Where the sender must post to, on this machine. */
+  /** The address to post to, on this machine. */
   readonly url: string;
   readonly secret: string;
-  /** The secret was made just now. */
+  /** True when the secret was created by this call. */
   readonly made: boolean;
 }
 
 function requireName(name: string): void {
   if (ROUTE_NAME.test(name)) return;
-  throw new UserError(`"${name}" is no name for a route`, {
-    hint: "Use small letters, digits, - and _, starting with a letter or a digit.",
+  throw new UserError(`"${name}" is not a valid route name`, {
+    hint: "Use lower-case letters, digits, - and _, starting with a letter or a digit.",
     exitCode: 2,
   });
 }
 
-/** Where the routes of this home are served, by its settings. */
-export async function webhookRoot(home: Home): Promise<string> {
-  const { config } = await openSettings(home).load();
+/** The address under which this home serves its routes. */
+export async function webhookRoot(home: Home, settings: Pick<Settings, "load">): Promise<string> {
+  const { config } = await settings.load();
   const { setting } = readPlatformSettings({ home, config }, "webhook", WEBHOOK_SETTINGS);
-  const asked = setting("WEBHOOK_HOST") ?? "127.0.0.1";
-  const host = asked === "0.0.0.0" || asked === "::" ? "127.0.0.1" : asked;
+  const configured = setting("WEBHOOK_HOST") ?? "127.0.0.1";
+  const host = configured === "0.0.0.0" || configured === "::" ? "127.0.0.1" : configured;
   const port = Number(setting("WEBHOOK_PORT")) || DEFAULT_PORT;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}/webhooks/`;
 }
 
-/** Why answers of a route would not arrive as things are; undefined when they would. Throws for a platform that does not exist. */
-export async function deliveryProblem(home: Home, options: SubscribeOptions): Promise<string | undefined> {
-  const { deliver = "log", deliver_extra: extra } = options;
-  if (deliver === "log" || deliver === "github_comment") return undefined;
-  const [{ openApp }, { configuredDeliverer }, { nearest }] = await Promise.all([
-    import("../../app/compose.ts"),
-    import("../../delivery/configured-deliverer.ts"),
-    import("../../lib/nearest.ts"),
-  ]);
-  const [name = "", chat] = deliver.split(":");
-  const app = await openApp(home);
-  try {
-    const deliverer = await configuredDeliverer(app);
-    const guess = nearest(name, deliverer.known());
-    if (!deliverer.known().includes(name))
-      throw new UserError(`there is no platform "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
-        hint: "Nothing was changed. --deliver takes log, github_comment, or platform[:chat[:thread]].",
-        exitCode: 2,
-      });
-    const homeless = !chat && !extra?.chat_id && !deliverer.home(name);
-    return deliverer.problem(name) ?? (homeless ? `${name} has no home channel` : undefined);
-  } finally {
-    await app.close();
-  }
+/** True when the answers of a route go to a chat platform. */
+export function deliversToPlatform({ deliver = "log" }: SubscribeOptions): boolean {
+  return deliver !== "log" && deliver !== "github_comment";
 }
 
-/** Adds a route or replaces the one of that name; a running gateway sees it with the next delivery. */
-export async function subscribeWebhook(home: Home, options: SubscribeOptions): Promise<SubscribeOutcome> {
+/** Why the answers of a route cannot be delivered yet; undefined when they can. Throws for an unknown platform. */
+export function deliveryProblem(deliverer: Deliverer, options: SubscribeOptions): string | undefined {
+  const { deliver = "log", deliver_extra: extra } = options;
+  const [name = "", chat] = deliver.split(":");
+  const guess = nearest(name, deliverer.known());
+  if (!deliverer.known().includes(name))
+    throw new UserError(`there is no platform "${name}"${guess ? `; did you mean ${guess}?` : ""}`, {
+      hint: "Nothing was changed. --deliver takes log, github_comment, or platform[:chat[:thread]].",
+      exitCode: 2,
+    });
+  const hasNoChat = !chat && !extra?.chat_id && !deliverer.home(name);
+  return deliverer.problem(name) ?? (hasNoChat ? `${name} has no home channel` : undefined);
+}
+
+/** Adds a route or replaces the one of that name; a running gateway uses it from the next delivery. */
+export async function subscribeWebhook(
+  home: Home,
+  settings: Pick<Settings, "load">,
+  options: SubscribeOptions,
+): Promise<SubscribeOutcome> {
   const { name, ...fields } = options;
   requireName(name);
   const path = subscriptionsPath(home.path);
   const secret = options.secret ?? randomBytes(24).toString("base64url");
   const entry: Subscription = { ...fields, secret, created_at: new Date().toISOString() };
   const problem = routeProblem(readRoute(name, { ...entry }, ""), true);
-  if (problem)
-    throw new UserError(`the route would not serve: ${problem}`, { hint: "Nothing was changed.", exitCode: 2 });
+  if (problem) throw new UserError(`the route is not valid: ${problem}`, { hint: "Nothing was changed.", exitCode: 2 });
   await changeSubscriptions(path, (before) => ({ ...before, [name]: entry }));
-  return { path, url: `${await webhookRoot(home)}${name}`, secret, made: options.secret === undefined };
+  return { path, url: `${await webhookRoot(home, settings)}${name}`, secret, made: options.secret === undefined };
 }
 
 export async function listWebhooks(home: Home): Promise<Subscriptions> {
@@ -110,9 +108,14 @@ export interface TestOutcome {
 }
 
 /** Posts a signed payload to the running gateway, as a sender would. */
-export async function testWebhook(home: Home, name: string, payload: string): Promise<TestOutcome> {
+export async function testWebhook(
+  home: Home,
+  settings: Pick<Settings, "load">,
+  name: string,
+  payload: string,
+): Promise<TestOutcome> {
   const { secret } = await requireSubscription(home, name);
-  const url = `${await webhookRoot(home)}${name}`;
+  const url = `${await webhookRoot(home, settings)}${name}`;
   try {
     JSON.parse(payload);
   } catch {
@@ -129,7 +132,7 @@ export async function testWebhook(home: Home, name: string, payload: string): Pr
     });
     return { status: answer.status, answer: await answer.text() };
   } catch (error) {
-    throw new UserError(`nobody answers at ${url}`, {
+    throw new UserError(`no answer from ${url}`, {
       hint: "Set WEBHOOK_ENABLED=true and start the gateway: hermes gateway run",
       cause: error,
     });

@@ -1,7 +1,8 @@
-// POST /webhooks/{route}: known, small, signed, not too often, understood, wanted, new; then handed over.
+// POST /webhooks/{route}: checks route, size, signature, rate, format, event and duplicates, then passes the delivery on.
 import { randomBytes } from "node:crypto";
 import type { Context, Hono } from "hono";
 import type { InboundEvent, PlatformContext } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { readLimited } from "../http/body.ts";
 import { hostAllowed } from "../http/guards.ts";
 import type { AnswerTargets } from "./answer-targets.ts";
@@ -19,7 +20,7 @@ export interface EndpointParts {
   readonly settings: WebhookSettings;
   readonly places: AnswerTargets;
   readonly subscriptions: SubscriptionFile;
-  /** Any request that was understood proves that receiving works. */
+  /** Called for each valid request, which proves that receiving works. */
   onProof(): void;
 }
 
@@ -36,8 +37,8 @@ function answer(status: number, body: { readonly [key: string]: unknown }): Resp
 }
 
 /**
- * JSON whatever the type says, because `curl -d` calls everything a form; else a form. One with a `payload` field carries
- * JSON in it, as GitHub may send it.
+ * Tries JSON first, whatever the content type, because `curl -d` calls everything a form; else a form. The `payload`
+ * field of a form may contain JSON, as GitHub sends it.
  */
 function parse(body: Buffer, type: string): unknown {
   const text = body.toString("utf8");
@@ -72,12 +73,12 @@ function deliveryId(context: Context, payload: unknown, now: number): string {
   return (header ?? stripe ?? `${now}-${randomBytes(4).toString("hex")}`).replaceAll(/[^\w.-]/g, "_").slice(0, 128);
 }
 
-/** A page of another site, or one that points its own name at this machine: without a signature it would be obeyed. */
+/** True for requests of web pages, also by DNS rebinding: a route without a signature would accept them. */
 function mayBePage(request: Context): boolean {
   return request.req.header("origin") !== undefined || !hostAllowed(request.req.header("host"), []);
 }
 
-/** Counts requests of a route in the running minute. */
+/** Counts the requests of a route in the current minute. */
 class RateWindows {
   readonly #windows = new Map<string, { since: number; count: number }>();
 
@@ -113,7 +114,7 @@ export class Endpoint {
     const route = readRoute(name, { ...entry }, settings.secret);
     const problem = routeProblem(route, settings.loopback);
     if (problem === undefined) return route;
-    context.log("warning", `webhook route "${name}" cannot serve: ${problem}`);
+    context.log("warning", `webhook route "${name}" is not valid: ${problem}`);
     return undefined;
   }
 
@@ -161,9 +162,9 @@ export class Endpoint {
     const before = this.#seen.get(key);
     const kept = before?.kept ?? this.#keep(delivery, key, now);
     if (!before) this.#seen.set(key, { at: now, kept });
-    // A copy that comes while the first is on its way to the disk hears the same.
+    // A duplicate that arrives while the first is being stored gets the same answer.
     if (!(await kept))
-      return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be kept; try again" });
+      return answer(route.deliverOnly ? 502 : 503, { error: "the delivery could not be stored; try again" });
     if (before) return answer(200, { status: "duplicate", delivery_id: id });
     const status = route.deliverOnly ? "delivered" : "accepted";
     return answer(route.deliverOnly ? 200 : 202, { status, route: route.name, delivery_id: id });
@@ -175,9 +176,9 @@ export class Endpoint {
       else await this.#toAgent(delivery, now);
       return true;
     } catch (error) {
-      // Not kept: the sender must try again, and the repetition must count as new.
+      // Not stored: the sender must retry, and the retry must not count as a duplicate.
       this.#seen.delete(key);
-      this.#parts.context.log("error", `webhook ${key}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#parts.context.log("error", `webhook ${key}: ${errorMessage(error)}`);
       return false;
     }
   }
@@ -186,7 +187,7 @@ export class Endpoint {
     const { context, places } = this.#parts;
     const chatId = `webhook:${route.name}:${id}`;
     const deliverTo = routeTarget(route, extra);
-    // An answer that could go nowhere is not worth a turn, and the sender shall see it.
+    // Without a target for the answer no turn is started, and the sender is told.
     if (typeof deliverTo === "string" && context.reaches?.(deliverTo) === false)
       throw new Error(`nothing can be sent to ${deliverTo}`);
     if (deliverTo === undefined) await places.keep(chatId, extra);
@@ -227,7 +228,7 @@ export async function webhookApp(parts: EndpointParts): Promise<Hono> {
   app.notFound(() => answer(404, { error: "not found" }));
   app.onError((error) => {
     parts.context.log("error", `webhook: ${error.message}`);
-    return answer(500, { error: "the server met an error of its own" });
+    return answer(500, { error: "internal server error" });
   });
   return app;
 }

@@ -1,9 +1,9 @@
-// Posts an answer as a comment on a pull request or an issue, with GitHub's own command line tool.
+// Posts an answer as a comment on a pull request or an issue, with the `gh` command.
 import { execFile } from "node:child_process";
 
 const TIMEOUT_MS = 30_000;
 
-/** Rejects with gh's own words. */
+/** Rejects with the error text of gh. */
 export function githubComment(extra: { readonly [key: string]: string }, text: string): Promise<void> {
   const { repo, pr_number: number } = extra;
   if (!repo || !/^[\w.-]+\/[\w.-]+$/.test(repo) || !/^\d+$/.test(number ?? ""))
@@ -14,7 +14,7 @@ export function githubComment(extra: { readonly [key: string]: string }, text: s
       if (!error) resolve();
       else reject(new Error(`gh: ${stderr.trim() || error.message}`));
     });
-    // gh may end without reading.
+    // gh may end without reading its input.
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(text);
   });

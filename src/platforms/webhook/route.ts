@@ -1,4 +1,4 @@
-// A webhook route: what may come in, how it is checked, what is asked, where the answer goes.
+// A webhook route: events, secret, message template and target of the answer.
 import { UserError } from "../../core/failure.ts";
 
 export const NO_AUTH = "INSECURE_NO_AUTH";
@@ -52,25 +52,25 @@ export function readRoute(name: string, raw: Raw, globalSecret: string): Route {
   };
 }
 
-/** What is wrong with a route; undefined when it can serve. */
+/** Why a route is invalid; undefined when it is valid. */
 export function routeProblem(route: Route, loopback: boolean): string | undefined {
-  if (!ROUTE_NAME.test(route.name)) return "its name may have small letters, digits, - and _ only";
+  if (!ROUTE_NAME.test(route.name)) return "its name may only have lower-case letters, digits, - and _";
   if (route.secret === "") return "it has no secret";
-  if (route.secret === NO_AUTH && !loopback) return "it takes unsigned requests, which is allowed on loopback only";
-  if (route.deliverOnly && route.deliver === "log") return "deliver_only needs a place to deliver to, not the log";
+  if (route.secret === NO_AUTH && !loopback) return "it accepts unsigned requests, which is allowed on loopback only";
+  if (route.deliverOnly && route.deliver === "log") return "deliver_only needs a delivery target other than the log";
   return undefined;
 }
 
-/** Static routes are the owner's word: one that cannot serve stops the start. */
+/** Routes of the configuration: an invalid one prevents the start. */
 export function requireRoute(route: Route, loopback: boolean): Route {
   const problem = routeProblem(route, loopback);
   if (problem === undefined) return route;
-  throw new UserError(`webhook route "${route.name}" cannot serve: ${problem}`, {
+  throw new UserError(`webhook route "${route.name}" is not valid: ${problem}`, {
     hint: `Correct platforms.webhook.extra.routes.${route.name} in config.yaml.`,
   });
 }
 
-/** The delivery target in the gateway's words; null for nowhere, undefined when the platform itself delivers. */
+/** The delivery target for the gateway; null for none, undefined when the platform delivers the answer itself. */
 export function routeTarget(route: Route, extra: { readonly [key: string]: string }): string | null | undefined {
   if (route.deliver === "log") return null;
   if (route.deliver === "github_comment") return undefined;

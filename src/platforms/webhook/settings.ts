@@ -1,7 +1,7 @@
 // The webhook platform's settings.
 import type { PlatformContext, PlatformSetting } from "../../core/platform.ts";
 import { isLoopback } from "../http/guards.ts";
-import { portOf } from "../http/listen.ts";
+import { readPort } from "../http/listen.ts";
 import { type Route, readRoute, requireRoute } from "./route.ts";
 
 export const DEFAULT_PORT = 8644;
@@ -9,8 +9,8 @@ const RATE_PER_MINUTE = 30;
 const MAX_BODY = 1024 * 1024;
 
 export const WEBHOOK_SETTINGS: readonly PlatformSetting[] = [
-  { env: "WEBHOOK_ENABLED", key: "enabled", description: "Take webhooks in the gateway" },
-  { env: "WEBHOOK_SECRET", key: "secret", description: "Secret of routes that have none of their own", secret: true },
+  { env: "WEBHOOK_ENABLED", key: "enabled", description: "Receive webhooks in the gateway" },
+  { env: "WEBHOOK_SECRET", key: "secret", description: "Secret of routes without their own", secret: true },
   { env: "WEBHOOK_HOST", key: "host", description: "Address to listen on (127.0.0.1)" },
   { env: "WEBHOOK_PORT", key: "port", description: "Port to listen on (8644)" },
 ];
@@ -45,7 +45,7 @@ export function readWebhookSettings({
   }
   return {
     host,
-    port: portOf(setting("WEBHOOK_PORT"), DEFAULT_PORT, "WEBHOOK_PORT"),
+    port: readPort(setting("WEBHOOK_PORT"), DEFAULT_PORT, "WEBHOOK_PORT"),
     loopback,
     secret,
     ratePerMinute: positive(section.rate_limit, RATE_PER_MINUTE),

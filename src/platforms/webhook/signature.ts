@@ -1,4 +1,4 @@
-// Signatures of the senders that people use: GitHub, GitLab, Stripe, and a plain HMAC for everything else.
+// Signatures of common senders: GitHub, GitLab, Stripe, and a plain HMAC for others.
 import { createHmac } from "node:crypto";
 import { sameSecret } from "../http/guards.ts";
 
@@ -21,7 +21,7 @@ function timestamped(header: string, secret: string, body: Uint8Array, nowMs: nu
   return pairs.some(([name, value]) => name === "v1" && sameSecret((value ?? "").toLowerCase(), expected));
 }
 
-/** True when the request carries a signature and it is right. The first header that is there decides. */
+/** True when the request has a valid signature. The first signature header decides. */
 export function isSigned(header: Header, secret: string, body: Uint8Array, nowMs: number): boolean {
   const github = header("x-hub-signature-256");
   if (github !== undefined) return sameSecret(github.toLowerCase(), `sha256=${hmac(secret, body)}`);
@@ -35,7 +35,7 @@ export function isSigned(header: Header, secret: string, body: Uint8Array, nowMs
   return sameSecret(plain.toLowerCase().replace(/^sha256=/, ""), hmac(secret, body));
 }
 
-/** What a sender puts into `X-Webhook-Signature`. */
+/** The value of `X-Webhook-Signature`. */
 export function sign(secret: string, body: string): string {
   return hmac(secret, body);
 }

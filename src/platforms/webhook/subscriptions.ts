@@ -1,11 +1,12 @@
-// webhook_subscriptions.json: routes that were added by command. Read again when the file changes.
+// webhook_subscriptions.json: routes added by command. Read again when the file changes.
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../core/failure.ts";
 import { atomicWrite } from "../../lib/atomic-write.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import { withFileLock } from "../../lib/file-lock.ts";
 
-/** One entry as it stands in the file. */
+/** One entry of the file. */
 export interface Subscription {
   readonly description?: string | undefined;
   readonly events?: readonly string[] | undefined;
@@ -24,7 +25,7 @@ export function subscriptionsPath(homePath: string): string {
   return join(homePath, "webhook_subscriptions.json");
 }
 
-/** Empty when there is no file; a file that cannot be read is an error, so that it is never overwritten. */
+/** Empty when there is no file; an unreadable file is an error, so that it is never overwritten. */
 export async function readSubscriptions(path: string): Promise<Subscriptions> {
   let text: string;
   try {
@@ -39,7 +40,7 @@ export async function readSubscriptions(path: string): Promise<Subscriptions> {
   } catch (error) {
     throw new UserError(`${path} is not JSON`, { hint: "Correct it by hand, or move it away.", cause: error });
   }
-  throw new UserError(`${path} does not hold a map of routes`, { hint: "Correct it by hand, or move it away." });
+  throw new UserError(`${path} does not contain a map of routes`, { hint: "Correct it by hand, or move it away." });
 }
 
 export async function changeSubscriptions(
@@ -53,7 +54,7 @@ export async function changeSubscriptions(
   });
 }
 
-/** The file as it is now; parsed again only after a change. */
+/** The current content of the file; parsed again only after a change. */
 export class SubscriptionFile {
   readonly #path: string;
   #known: Subscriptions = {};
@@ -63,7 +64,7 @@ export class SubscriptionFile {
     this.#path = path;
   }
 
-  /** Keeps the last good content when the file cannot be read. */
+  /** Returns the last valid content when the file cannot be read. */
   async current(onProblem: (text: string) => void): Promise<Subscriptions> {
     const info = await stat(this.#path).catch(() => undefined);
     const stamp = info ? `${info.mtimeMs}:${info.size}:${info.ino}` : "";
@@ -72,7 +73,7 @@ export class SubscriptionFile {
     try {
       this.#known = await readSubscriptions(this.#path);
     } catch (error) {
-      onProblem(error instanceof Error ? error.message : String(error));
+      onProblem(errorMessage(error));
     }
     return this.#known;
   }

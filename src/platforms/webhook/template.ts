@@ -18,7 +18,7 @@ function shown(value: unknown): string {
   return String(value);
 }
 
-/** Names that the payload does not have stay as they are written. An empty template shows the payload. */
+/** Unknown names stay unchanged. An empty template shows the payload. */
 export function render(template: string, payload: unknown): string {
   if (template.trim() === "") return JSON.stringify(payload, null, 2).slice(0, MAX_RAW);
   return template.replaceAll(/\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}/g, (whole, path: string) => {

@@ -14,13 +14,13 @@ function setUp(...sources: HookSource[]) {
   return { runner, notices };
 }
 
-it("listens only to what somebody asked for", () => {
+it("listens only to hooks with a callback", () => {
   const { runner } = setUp(source("a", "pre_tool_call", () => null));
   expect(runner.listens("pre_tool_call")).toBe(true);
   expect(runner.listens("post_tool_call")).toBe(false);
 });
 
-it("gives answers in order and drops empty ones", async () => {
+it("returns answers in order and drops empty ones", async () => {
   const { runner } = setUp(
     source(
       "a",
@@ -34,7 +34,7 @@ it("gives answers in order and drops empty ones", async () => {
   expect(await runner.run("pre_llm_call", {})).toEqual(["one", { context: "two" }]);
 });
 
-it("lets only a text that says something transform", async () => {
+it("uses only non-empty texts of transform hooks", async () => {
   const { runner } = setUp(
     source(
       "a",
@@ -47,7 +47,7 @@ it("lets only a text that says something transform", async () => {
   expect(await runner.run("transform_tool_result", {})).toEqual(["changed"]);
 });
 
-it("reports a failing callback once, skips it, and switches it off after three failures", async () => {
+it("reports a failing callback once, skips it, and disables it after three failures", async () => {
   let tried = 0;
   const broken = () => {
     tried += 1;
@@ -61,7 +61,7 @@ it("reports a failing callback once, skips it, and switches it off after three f
   expect(notices[1]).toContain("disabled until the program restarts");
 });
 
-it("counts failures in a row: one success and it starts anew", async () => {
+it("counts failures in a row: a success resets the count", async () => {
   let turn = 0;
   const flaky = () => {
     turn += 1;
@@ -74,7 +74,7 @@ it("counts failures in a row: one success and it starts anew", async () => {
   expect(notices).toHaveLength(1);
 });
 
-it("goes on after a callback that never answers", async () => {
+it("continues after a callback that never answers", async () => {
   const { runner, notices } = setUp(
     source(
       "x",
@@ -87,7 +87,7 @@ it("goes on after a callback that never answers", async () => {
   expect(notices[0]).toContain("did not answer within 0.05 s");
 });
 
-it("hands every callback arguments of its own, down to the last message", async () => {
+it("passes every callback a deep copy of the arguments", async () => {
   const spoil: HookCallback = (args) => {
     (args as { text?: string }).text = "spoiled";
     (args.history as { content: string }[]).push({ content: "forged" });

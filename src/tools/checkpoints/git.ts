@@ -130,7 +130,7 @@ export function tryGit(options: GitOptions, args: readonly string[], call: GitCa
 
 /** The output of git. Throws GitError when it failed. */
 export async function runGit(options: GitOptions, args: readonly string[], call: GitCall): Promise<string> {
-  const answer = await tryGit(options, args, call);
-  if (answer.code !== 0) throw new GitError(`git ${args[0]} failed: ${answer.errors || `code ${answer.code}`}`);
-  return answer.out;
+  const result = await tryGit(options, args, call);
+  if (result.code !== 0) throw new GitError(`git ${args[0]} failed: ${result.errors || `code ${result.code}`}`);
+  return result.out;
 }

@@ -3,7 +3,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Availability } from "../../core/tool.ts";
 import { isPathInside } from "../../lib/path-inside.ts";
-import { bubblewrap, hiddenFolders, type SandboxPlace, workspaceIsWritable } from "../terminal/sandbox-mounts.ts";
+import { bubblewrap, hiddenFolders, type SandboxLayout, workspaceIsWritable } from "../terminal/sandbox-mounts.ts";
 import type { Scratch } from "./scratch.ts";
 
 export interface ContainedRun {
@@ -71,7 +71,7 @@ function interpreterFolders(path: string): string[] {
   });
 }
 
-function readablePaths(options: ContainerOptions, run: ContainedRun, place: SandboxPlace): string[] {
+function readablePaths(options: ContainerOptions, run: ContainedRun, layout: SandboxLayout): string[] {
   const active = [run.env.VIRTUAL_ENV, run.env.CONDA_PREFIX].filter((folder) => folder !== undefined && folder !== "");
   const wanted = [
     ...options.readable,
@@ -79,7 +79,7 @@ function readablePaths(options: ContainerOptions, run: ContainedRun, place: Sand
     ...interpreterFolders(run.interpreter),
     ...active.flatMap((folder) => interpreterFolders(join(folder as string, "bin", "python"))),
   ];
-  const hidden = [...hiddenFolders(place), "/tmp", "/run"];
+  const hidden = [...hiddenFolders(layout), "/tmp", "/run"];
   return wanted.filter((path) => path !== options.home && hidden.some((folder) => isPathInside(path, folder)));
 }
 
@@ -94,7 +94,7 @@ export function scriptContainer(options: ContainerOptions): ScriptContainer {
     contain: (run) => {
       const temp = join(run.scratch.dir, "tmp");
       mkdirSync(temp, { mode: 0o700 });
-      const place: SandboxPlace = {
+      const layout: SandboxLayout = {
         workspace: resolveLinks(run.workspace),
         home: options.home,
         hidden: options.hidden,
@@ -102,15 +102,15 @@ export function scriptContainer(options: ContainerOptions): ScriptContainer {
         network: false,
         path: options.env.PATH ?? "",
       };
-      const usable = workspaceIsWritable(place);
-      const inside = isPathInside(resolveLinks(run.scratch.cwd), place.workspace)
+      const usable = workspaceIsWritable(layout);
+      const inside = isPathInside(resolveLinks(run.scratch.cwd), layout.workspace)
         ? resolveLinks(run.scratch.cwd)
-        : place.workspace;
+        : layout.workspace;
       const cwd = usable ? inside : temp;
-      const grants = { read: readablePaths(options, run, place), write: [] };
-      const mounts = bubblewrap(place, grants, { cwd: usable ? cwd : "/tmp", stateFolder: run.scratch.dir });
+      const grants = { read: readablePaths(options, run, layout), write: [] };
+      const mounts = bubblewrap(layout, grants, { cwd: usable ? cwd : "/tmp", stateFolder: run.scratch.dir });
       // Checkpoints do not include .git, so a script may not change it.
-      const repository = join(place.workspace, ".git");
+      const repository = join(layout.workspace, ".git");
       const wrapper = usable ? [...mounts, "--ro-bind-try", repository, repository] : mounts;
       return { wrapper, cwd, note: usable ? undefined : HIDDEN_WORKSPACE };
     },

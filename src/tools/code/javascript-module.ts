@@ -34,16 +34,16 @@ function link() {
 
 async function call(tool, args) {
   const { socket, waiting } = await link();
-  const answer = await new Promise((resolve, reject) => {
+  const response = await new Promise((resolve, reject) => {
     waiting.push({ resolve, reject });
     socket.ref();
     socket.write(JSON.stringify({ token: process.env.HERMES_RPC_TOKEN, tool, args }) + "\\n");
   });
-  if (!answer.ok) return { error: answer.error ?? "the call failed" };
+  if (!response.ok) return { error: response.error ?? "the call failed" };
   try {
-    return JSON.parse(answer.content);
+    return JSON.parse(response.content);
   } catch {
-    return answer.content;
+    return response.content;
   }
 }
 
@@ -105,12 +105,12 @@ globalThis.require = Object.assign((name) => (name === "hermes_tools" ? own("./h
 });
 `;
 
-export const RESOLVE = `let place;
+export const RESOLVE = `let paths;
 export async function initialize(data) {
-  place = data;
+  paths = data;
 }
 export async function resolve(specifier, context, next) {
-  if (specifier === "hermes_tools") return next(place.tools, context);
-  return next(specifier, context.parentURL === place.script ? { ...context, parentURL: place.from } : context);
+  if (specifier === "hermes_tools") return next(paths.tools, context);
+  return next(specifier, context.parentURL === paths.script ? { ...context, parentURL: paths.from } : context);
 }
 `;

@@ -1,7 +1,7 @@
 // The module hermes_tools for Python scripts: one function per tool, and three helper functions.
 import type { ScriptTool } from "./script-tools.ts";
 
-const BASE = `"""Tools of the conversation, for this script. Every call returns what the tool answers, as Python values."""
+const BASE = `"""Tools of the conversation, for this script. Every call returns the result of the tool as Python values."""
 import json as _json
 import os as _os
 import shlex as _shlex
@@ -33,17 +33,17 @@ def _call(name, args):
         line = stream.readline()
     if not line:
         raise RuntimeError("the connection to the tools was closed")
-    answer = _json.loads(line)
-    if not answer.get("ok"):
-        return {"error": answer.get("error", "the call failed")}
+    response = _json.loads(line)
+    if not response.get("ok"):
+        return {"error": response.get("error", "the call failed")}
     try:
-        return _json.loads(answer["content"])
+        return _json.loads(response["content"])
     except ValueError:
-        return answer["content"]
+        return response["content"]
 
 
 def json_parse(text):
-    """JSON that may hold raw control characters, as command output often does."""
+    """Parses JSON that may contain raw control characters, as command output often does."""
     return _json.loads(text, strict=False)
 
 

@@ -105,11 +105,11 @@ export class ToolServer {
       socket.destroy();
       return;
     }
-    const answer = typeof request === "string" ? { ok: false, error: request } : await this.#answer(request);
-    if (!socket.destroyed) socket.write(`${JSON.stringify(answer)}\n`);
+    const response = typeof request === "string" ? { ok: false, error: request } : await this.#callTool(request);
+    if (!socket.destroyed) socket.write(`${JSON.stringify(response)}\n`);
   }
 
-  async #answer({ tool, args }: Request): Promise<JsonObject> {
+  async #callTool({ tool, args }: Request): Promise<JsonObject> {
     const { allowed, maxCalls, call } = this.#options;
     if (!allowed.includes(tool))
       return { ok: false, error: `a script cannot call ${tool}; it can call ${allowed.join(", ") || "no tool"}` };

@@ -25,7 +25,7 @@ const at = (...names: string[]) => join(folder.path, ...names);
 function nextDoor(home: string): RemoteChannel {
   return {
     name: "docker",
-    place: "next door",
+    label: "local shell",
     clientEnv: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home },
     available: async () => ({ ok: true }),
     open: async () => undefined,

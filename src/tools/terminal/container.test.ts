@@ -90,10 +90,10 @@ describe("containers", () => {
     );
     expect(calls().at(-1)).toMatch(/^rm --force --volumes hermes-/);
     writeFileSync(log, "");
-    const keepIn = join(folder.path, "sandboxes", "docker", "default");
-    const line = await started({ keepIn });
-    expect(line).toContain(`--volume=${keepIn}/home:/root --volume=${keepIn}/workspace:/workspace`);
-    expect(existsSync(join(keepIn, "workspace"))).toBe(true);
+    const persistentDir = join(folder.path, "sandboxes", "docker", "default");
+    const line = await started({ persistentDir });
+    expect(line).toContain(`--volume=${persistentDir}/home:/root --volume=${persistentDir}/workspace:/workspace`);
+    expect(existsSync(join(persistentDir, "workspace"))).toBe(true);
     expect(calls().slice(-2)[0]).toMatch(/^stop --time=60 hermes-/);
   });
 

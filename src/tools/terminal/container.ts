@@ -21,7 +21,7 @@ export interface ContainerOptions {
   /** HERMES_DOCKER_BINARY: used instead of searching PATH. */
   readonly binary?: string | undefined;
   /** Folder for /root and /workspace that outlives the container; without it they are removed with the container. */
-  readonly keepIn?: string | undefined;
+  readonly persistentDir?: string | undefined;
   /** Folder to mount at /workspace. */
   readonly workspace?: string | undefined;
   readonly volumes?: readonly string[] | undefined;
@@ -63,11 +63,14 @@ function hardening(options: ContainerOptions): string[] {
 }
 
 function mounts(options: ContainerOptions): string[] {
-  const { keepIn, workspace } = options;
+  const { persistentDir, workspace } = options;
   const bind = (from: string, to: string) => `--volume=${from}:${to}`;
   const own = workspace ? [bind(workspace, "/workspace")] : [];
-  const kept = keepIn
-    ? [bind(join(keepIn, "home"), "/root"), ...(workspace ? [] : [bind(join(keepIn, "workspace"), "/workspace")])]
+  const homes = persistentDir
+    ? [
+        bind(join(persistentDir, "home"), "/root"),
+        ...(workspace ? [] : [bind(join(persistentDir, "workspace"), "/workspace")]),
+      ]
     : [
         ...(workspace ? [] : ["--tmpfs=/workspace:rw,exec,size=10g"]),
         "--tmpfs=/home:rw,exec,size=1g",
@@ -75,7 +78,7 @@ function mounts(options: ContainerOptions): string[] {
       ];
   return [
     ...own,
-    ...kept,
+    ...homes,
     ...(options.readOnly ?? []).map(({ from, to }) => `--volume=${from}:${to}:ro`),
     ...(options.volumes ?? []).map((volume) => `--volume=${volume}`),
   ];
@@ -121,7 +124,7 @@ export class ContainerChannel implements RemoteChannel {
     return this.#engine?.endsWith("podman") ? "podman" : "docker";
   }
 
-  get place(): string {
+  get label(): string {
     return `container ${this.#container}`;
   }
 
@@ -152,7 +155,7 @@ export class ContainerChannel implements RemoteChannel {
       };
     }
     const { code, error } = await this.#run(["version", "--format", "{{.Server.Version}}"]);
-    return code === 0 ? { ok: true } : { ok: false, reason: `${this.name} does not answer: ${error.slice(-300)}` };
+    return code === 0 ? { ok: true } : { ok: false, reason: `${this.name} does not respond: ${error.slice(-300)}` };
   }
 
   async #info(): Promise<EngineInfo | undefined> {
@@ -183,9 +186,9 @@ export class ContainerChannel implements RemoteChannel {
   async open(): Promise<void> {
     const options = this.#options;
     await this.#sweep();
-    if (options.keepIn)
+    if (options.persistentDir)
       for (const folder of ["home", "workspace"])
-        mkdirSync(join(options.keepIn, folder), { recursive: true, mode: 0o700 });
+        mkdirSync(join(options.persistentDir, folder), { recursive: true, mode: 0o700 });
     const args = [
       "run",
       "--detach",
@@ -217,7 +220,7 @@ export class ContainerChannel implements RemoteChannel {
     if (!this.#running) return;
     this.#running = false;
     // Programs get time to write to persistent folders; without those the container is killed at once.
-    if (this.#options.keepIn)
+    if (this.#options.persistentDir)
       await this.#run(["stop", `--time=${STOP_SECONDS}`, this.#container], (STOP_SECONDS + 10) * 1000);
     await this.#run(["rm", "--force", "--volumes", this.#container], STOP_SECONDS * 1000);
   }

@@ -130,7 +130,7 @@ async function containerChannel(options: BackendOptions, cwd: string): Promise<R
     image: terminal.docker_image,
     env: clientEnvironment(options),
     binary: home.env.HERMES_DOCKER_BINARY || undefined,
-    keepIn: terminal.container_persistent ? join(sandboxes, "docker", "default") : undefined,
+    persistentDir: terminal.container_persistent ? join(sandboxes, "docker", "default") : undefined,
     workspace: terminal.docker_mount_cwd_to_workspace ? cwd : undefined,
     volumes: terminal.docker_volumes as readonly string[],
     readOnly: credentialFiles(home, terminal),

@@ -13,7 +13,7 @@ const INPUT_CHUNK = 48 * 1024;
 export interface RemoteChannel {
   readonly name: string;
   /** Name of the remote machine, for messages. */
-  readonly place: string;
+  readonly label: string;
   available(): ReturnType<import("./backend.ts").Backend["available"]>;
   /** Connects, or starts a container. Throws UserError. */
   open(): Promise<void>;

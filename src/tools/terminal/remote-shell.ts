@@ -89,9 +89,9 @@ export class RemoteBackend implements Backend {
     const [start, home] = output.trimEnd().split("\n").slice(-2);
     if (end.exitCode === undefined || !start?.startsWith("/"))
       throw new UserError(
-        `${channel.place} did not answer: ${(end.clientError || output).trim() || "no shell there"}`,
+        `${channel.label} did not respond: ${(end.clientError || output).trim() || "no shell was found"}`,
         {
-          hint: "Check that bash is installed there and that the settings under terminal are right",
+          hint: "Check that bash is installed on it and that the settings under terminal are right",
         },
       );
     this.#cwd = start;
@@ -121,7 +121,7 @@ export class RemoteBackend implements Backend {
     });
     return missing.length === 0
       ? ""
-      : `[not copied to ${this.#options.channel.place}, because it is too large or a file of that name exists there: ${missing.join(", ")}]\n`;
+      : `[not copied to ${this.#options.channel.label}, because it is too large or a file of that name exists there: ${missing.join(", ")}]\n`;
   }
 
   async run(request: ExecRequest): Promise<ExecResult> {
@@ -167,7 +167,7 @@ export class RemoteBackend implements Backend {
   }
 
   #connectionLost(end: RemoteEnd): string {
-    return `\n[the connection to ${this.#options.channel.place} was lost: ${end.clientError || "no reason given"}]\n`;
+    return `\n[the connection to ${this.#options.channel.label} was lost: ${end.clientError || "no reason given"}]\n`;
   }
 
   async spawn(request: SpawnRequest): Promise<RunningProcess> {

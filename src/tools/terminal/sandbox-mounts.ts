@@ -8,7 +8,7 @@ export interface Grants {
   readonly write: readonly string[];
 }
 
-export interface SandboxPlace {
+export interface SandboxLayout {
   readonly workspace: string;
   /** The user's home: hidden, except what programs need to start. */
   readonly home: string;
@@ -40,8 +40,8 @@ const NEEDED_IN_HOME = [
 ];
 
 /** The outermost existing folders whose content is hidden: all homes and `hidden`. */
-export function hiddenFolders(place: SandboxPlace): string[] {
-  const folders = ["/home", "/root", place.home, ...place.hidden].filter((folder) => folder !== "/");
+export function hiddenFolders(layout: SandboxLayout): string[] {
+  const folders = ["/home", "/root", layout.home, ...layout.hidden].filter((folder) => folder !== "/");
   const outermost = folders.filter(
     (folder) => !folders.some((other) => other !== folder && isPathInside(folder, other)),
   );
@@ -49,29 +49,30 @@ export function hiddenFolders(place: SandboxPlace): string[] {
 }
 
 /** A workspace that contains the home is not writable: it would include private files. */
-export function workspaceIsWritable(place: SandboxPlace): boolean {
+export function workspaceIsWritable(layout: SandboxLayout): boolean {
   return (
-    place.workspace !== "/" && ![place.home, ...place.hidden].some((folder) => isPathInside(folder, place.workspace))
+    layout.workspace !== "/" &&
+    ![layout.home, ...layout.hidden].some((folder) => isPathInside(folder, layout.workspace))
   );
 }
 
-function readableInHome(place: SandboxPlace): string[] {
-  const programs = place.path
+function readableInHome(layout: SandboxLayout): string[] {
+  const programs = layout.path
     .split(delimiter)
-    .filter((folder) => isPathInside(folder, place.home) && folder !== place.home);
-  return [...NEEDED_IN_HOME.map((name) => join(place.home, name)), ...programs];
+    .filter((folder) => isPathInside(folder, layout.home) && folder !== layout.home);
+  return [...NEEDED_IN_HOME.map((name) => join(layout.home, name)), ...programs];
 }
 
 /** The program and its arguments, to be followed by the command. */
 export function bubblewrap(
-  place: SandboxPlace,
+  layout: SandboxLayout,
   grants: Grants,
   folders: { readonly cwd: string; readonly stateFolder: string },
 ): string[] {
-  const hidden = hiddenFolders(place);
+  const hidden = hiddenFolders(layout);
   /** Parents of hidden folders are mounted first, so that the hidden folders stay hidden. */
   const containsHidden = (path: string) => hidden.some((folder) => isPathInside(folder, path));
-  const home = isPathInside(place.home, "/tmp") ? [] : [place.home];
+  const home = isPathInside(layout.home, "/tmp") ? [] : [layout.home];
   return [
     "bwrap",
     "--die-with-parent",
@@ -79,16 +80,16 @@ export function bubblewrap(
     "--unshare-ipc",
     // With capabilities, root could remount the system writable.
     ...["--cap-drop", "ALL"],
-    ...(place.network ? [] : ["--unshare-net"]),
+    ...(layout.network ? [] : ["--unshare-net"]),
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
     ...["--tmpfs", "/run", "--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"],
-    ...["--tmpfs", "/var/tmp", "--bind", place.temp, "/tmp"],
+    ...["--tmpfs", "/var/tmp", "--bind", layout.temp, "/tmp"],
     ...grants.write.filter(containsHidden).flatMap((path) => ["--bind-try", path, path]),
     ...hidden.flatMap((folder) => ["--tmpfs", folder]),
     ...home.flatMap((folder) => ["--dir", folder, "--tmpfs", join(folder, ".cache")]),
-    ...readableInHome(place).flatMap((path) => ["--ro-bind-try", path, path]),
+    ...readableInHome(layout).flatMap((path) => ["--ro-bind-try", path, path]),
     ...grants.read.filter((path) => !containsHidden(path)).flatMap((path) => ["--ro-bind-try", path, path]),
-    ...(workspaceIsWritable(place) ? ["--bind", place.workspace, place.workspace] : []),
+    ...(workspaceIsWritable(layout) ? ["--bind", layout.workspace, layout.workspace] : []),
     ...grants.write.filter((path) => !containsHidden(path)).flatMap((path) => ["--bind-try", path, path]),
     ...["--bind", folders.stateFolder, folders.stateFolder],
     // Hidden folders are read-only too: otherwise written files would silently disappear.

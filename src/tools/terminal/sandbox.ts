@@ -16,7 +16,7 @@ import type {
 import { LocalBackend, type LocalOptions } from "./local.ts";
 import { ownTempFolder } from "./own-temp.ts";
 import { findDeniedPath } from "./sandbox-denial.ts";
-import { bubblewrap, hiddenFolders, type SandboxPlace, workspaceIsWritable } from "./sandbox-mounts.ts";
+import { bubblewrap, hiddenFolders, type SandboxLayout, workspaceIsWritable } from "./sandbox-mounts.ts";
 
 const MAX_PERMISSIONS = 5;
 const WATCHED_CHARS = 16_000;
@@ -50,7 +50,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   readonly name = "local";
   readonly limits: SandboxLimits = this;
   readonly #options: SandboxOptions;
-  readonly #place: SandboxPlace;
+  readonly #layout: SandboxLayout;
   readonly #inner: LocalBackend;
   readonly #read = new Set<string>();
   readonly #write: Set<string>;
@@ -59,7 +59,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#place = {
+    this.#layout = {
       workspace: realpathSync(options.cwd),
       home: options.home,
       hidden: options.hidden,
@@ -71,7 +71,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
     this.#inner = new LocalBackend({
       ...options,
       env: { ...options.env, TMPDIR: "/tmp" },
-      wrapper: (folders) => bubblewrap(this.#place, this.#grants(), folders),
+      wrapper: (folders) => bubblewrap(this.#layout, this.#grants(), folders),
     });
   }
 
@@ -94,13 +94,13 @@ export class SandboxedBackend implements Backend, SandboxLimits {
   }
 
   canWrite(path: string): boolean {
-    const writable = [...this.#grants().write, ...(workspaceIsWritable(this.#place) ? [this.#place.workspace] : [])];
+    const writable = [...this.#grants().write, ...(workspaceIsWritable(this.#layout) ? [this.#layout.workspace] : [])];
     return [...writable, "/tmp", "/dev", "/proc"].some((folder) => isPathInside(path, folder));
   }
 
   canRead(path: string): boolean {
     if (this.canWrite(path) || this.#grants().read.some((folder) => isPathInside(path, folder))) return true;
-    return !hiddenFolders(this.#place).some((folder) => isPathInside(path, folder));
+    return !hiddenFolders(this.#layout).some((folder) => isPathInside(path, folder));
   }
 
   /** Allows a path for the rest of the conversation. */
@@ -139,7 +139,7 @@ export class SandboxedBackend implements Backend, SandboxLimits {
 
   async close(): Promise<void> {
     await this.#inner.close();
-    await rm(this.#place.temp, { recursive: true, force: true });
+    await rm(this.#layout.temp, { recursive: true, force: true });
   }
 }
 

@@ -38,7 +38,7 @@ export class SharedChannel {
     let opening: Promise<void> | undefined;
     return {
       name: channel.name,
-      place: channel.place,
+      label: channel.label,
       clientEnv: channel.clientEnv,
       available: () => channel.available(),
       argv: (script) => channel.argv(script),

@@ -40,7 +40,7 @@ export class SshChannel implements RemoteChannel {
     return this.#options.env;
   }
 
-  get place(): string {
+  get label(): string {
     const { user, host, port } = this.#options;
     return `${user ? `${user}@` : ""}${host}${port && port !== 22 ? `:${port}` : ""}`;
   }
@@ -59,7 +59,7 @@ export class SshChannel implements RemoteChannel {
   #socket(): string {
     const base = tmpdir().length > MAX_SOCKET_FOLDER ? "/tmp" : tmpdir();
     this.#folder ??= ownTempFolder("ssh", base);
-    return join(this.#folder, createHash("sha256").update(this.place).digest("hex").slice(0, 16));
+    return join(this.#folder, createHash("sha256").update(this.label).digest("hex").slice(0, 16));
   }
 
   #args(master: "yes" | "auto"): string[] {
@@ -104,7 +104,7 @@ export class SshChannel implements RemoteChannel {
     const { code, stderr } = await this.#client([...this.#args("yes"), "-N", "-f", "--", this.#options.host]);
     if (code === 0) return;
     await this.close();
-    throw new UserError(`cannot connect to ${this.place}: ${stderr || `ssh ended with ${code}`}`, {
+    throw new UserError(`cannot connect to ${this.label}: ${stderr || `ssh ended with ${code}`}`, {
       hint: "Passwords are not supported: load a key into the agent or set terminal.ssh_key, and try: ssh HOST true",
     });
   }

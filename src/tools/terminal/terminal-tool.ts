@@ -233,9 +233,9 @@ export function terminalTool(parts: TerminalParts): Tool {
       timeout: Type.Optional(Type.Integer({ minimum: 1, description: "Seconds (180, at most 600)" })),
       workdir: Type.Optional(Type.String({ description: "Where to run it" })),
       pty: Type.Optional(Type.Boolean({ description: "background: in a pseudo-terminal" })),
-      notify_on_complete: Type.Optional(Type.Boolean({ description: "background: tell me when it ends" })),
+      notify_on_complete: Type.Optional(Type.Boolean({ description: "background: notify me when it ends" })),
       watch_patterns: Type.Optional(
-        Type.Array(Type.String(), { description: "background: tell me when a line holds one of these" }),
+        Type.Array(Type.String(), { description: "background: notify me when a line contains one of these" }),
       ),
     }),
     overlap: "alone",

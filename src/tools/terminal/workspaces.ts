@@ -1,4 +1,5 @@
 // One workspace per conversation: its backend for commands, its working directory, its background processes.
+import type { ProcessNotice } from "../../core/process-notice.ts";
 import type { Redactor } from "../../core/redactor.ts";
 import { truncate } from "../../lib/text/truncate.ts";
 import { stripAnsi } from "./ansi.ts";
@@ -6,18 +7,6 @@ import type { Backend } from "./backend.ts";
 import { type ProcessEvent, ProcessRegistry } from "./process-registry.ts";
 
 export type OpenBackend = (cwd: string, conversationId: string) => Promise<Backend>;
-
-/** A notice about a background process, for the conversation that started it. */
-export interface ProcessNotice {
-  readonly conversationId: string;
-  readonly kind: "completed" | "watched";
-  /** True when it ended with another exit code than 0. */
-  readonly failed: boolean;
-  /** One line for the user. */
-  readonly line: string;
-  /** The message for the agent. */
-  readonly message: string;
-}
 
 function toNotice(event: ProcessEvent): ProcessNotice {
   const { id, command, conversationId, exitCode, status } = event.process;

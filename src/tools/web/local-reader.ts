@@ -17,28 +17,28 @@ export interface LocalReaderParts {
 }
 
 async function readPage(parts: LocalReaderParts, url: string, signal: AbortSignal): Promise<WebPage> {
-  const answer = await parts.fetch(url, {
+  const response = await parts.fetch(url, {
     headers: HEADERS,
     timeoutMs: parts.timeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
     signal,
   });
-  if (!answer.ok) return { ok: false, url, error: `not fetched: ${answer.reason}` };
-  if (answer.status >= 400) return { ok: false, url, error: `the server answered ${answer.status}` };
+  if (!response.ok) return { ok: false, url, error: `not fetched: ${response.reason}` };
+  if (response.status >= 400) return { ok: false, url, error: `the server answered ${response.status}` };
   const { pageText } = await import("./page-text.ts");
   const text = await pageText({
-    bytes: answer.body,
-    contentType: answer.headers["content-type"] ?? "",
-    url: answer.url,
+    bytes: response.body,
+    contentType: response.headers["content-type"] ?? "",
+    url: response.url,
   });
   if (!text.ok) return { ok: false, url, error: text.error };
   return {
     ok: true,
     url,
-    finalUrl: answer.url,
+    finalUrl: response.url,
     title: text.title,
     content: text.content,
-    truncated: answer.truncated || undefined,
+    truncated: response.truncated || undefined,
   };
 }
 

@@ -28,7 +28,7 @@ export interface ServiceCall extends WebRequest {
   readonly json?: object | undefined;
 }
 
-export type ServiceAnswer<T> =
+export type ServiceResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
 export type Fields = { readonly [key: string]: unknown };
@@ -114,30 +114,31 @@ function hintFor(kind: FailureKind, call: ServiceCall): string | undefined {
 
 function errorStatus(
   status: number,
-  answer: { headers: { readonly [name: string]: string }; body: string },
+  response: { headers: { readonly [name: string]: string }; body: string },
   call: ServiceCall,
 ): { ok: false; failure: Failure } {
-  const message = readErrorMessage(answer.body);
+  const message = readErrorMessage(response.body);
   const badKey = status === 422 && /token|api.?key|credential/i.test(message);
   const kind = badKey ? "auth" : (KINDS[status] ?? (status >= 500 ? "server_error" : "format_error"));
   return fail(kind, `${call.service} answered ${status}${message ? `: ${message}` : ""}`, {
     status,
     provider: call.service,
     hint: hintFor(kind, call),
-    retryAfterMs: retryAfter(answer.headers),
+    retryAfterMs: retryAfter(response.headers),
   });
 }
 
 function unreachable(rule: string, reason: string, call: ServiceCall): { ok: false; failure: Failure } {
   if (rule === "interrupted") return fail("interrupted", "The call was interrupted.");
-  if (rule === "timeout") return fail("timeout", `${call.service} did not answer in time.`, { provider: call.service });
+  if (rule === "timeout")
+    return fail("timeout", `${call.service} did not response in time.`, { provider: call.service });
   return fail("server_error", `${call.service} cannot be reached: ${reason}`, { provider: call.service });
 }
 
 /** The body of a successful response as text. */
-export async function callForText(parts: ServiceParts, call: ServiceCall): Promise<ServiceAnswer<string>> {
+export async function callForText(parts: ServiceParts, call: ServiceCall): Promise<ServiceResult<string>> {
   const { url, service: _service, keyVar: _keyVar, json, ...request } = call;
-  const answer = await parts.call(url, {
+  const response = await parts.call(url, {
     timeoutMs: parts.timeoutMs ?? TIMEOUT_MS,
     maxBytes: MAX_BYTES,
     maxRedirects: 0,
@@ -149,18 +150,18 @@ export async function callForText(parts: ServiceParts, call: ServiceCall): Promi
       ...request.headers,
     },
   });
-  if (!answer.ok) return unreachable(answer.rule, answer.reason, call);
-  const body = new TextDecoder().decode(answer.body);
-  if (answer.status < 200 || answer.status > 299) return errorStatus(answer.status, { ...answer, body }, call);
-  if (answer.truncated) return fail("payload_too_large", `${call.service} sent more than ${MAX_BYTES} bytes.`);
+  if (!response.ok) return unreachable(response.rule, response.reason, call);
+  const body = new TextDecoder().decode(response.body);
+  if (response.status < 200 || response.status > 299) return errorStatus(response.status, { ...response, body }, call);
+  if (response.truncated) return fail("payload_too_large", `${call.service} sent more than ${MAX_BYTES} bytes.`);
   return { ok: true, value: body };
 }
 
 /** The body of a successful response as a JSON object. */
-export async function callForJson(parts: ServiceParts, call: ServiceCall): Promise<ServiceAnswer<Fields>> {
-  const answer = await callForText(parts, call);
-  if (!answer.ok) return answer;
-  const parsed = parseJson(answer.value);
+export async function callForJson(parts: ServiceParts, call: ServiceCall): Promise<ServiceResult<Fields>> {
+  const response = await callForText(parts, call);
+  if (!response.ok) return response;
+  const parsed = parseJson(response.value);
   if (!isRecord(parsed))
     return fail("format_error", `${call.service} sent a response that is not a JSON object.`, {
       provider: call.service,
@@ -180,19 +181,19 @@ export interface HitPage {
 export async function collectPages(
   limit: number,
   maxPages: number,
-  page: (index: number) => Promise<ServiceAnswer<HitPage>>,
+  page: (index: number) => Promise<ServiceResult<HitPage>>,
 ): Promise<WebSearchAnswer> {
   const found = new Map<string, WebHit>();
   for (let index = 0; index < maxPages && found.size < limit; index++) {
-    const answer = await page(index);
-    if (!answer.ok) {
-      if (index === 0 || answer.failure.kind === "interrupted") return answer;
+    const response = await page(index);
+    if (!response.ok) {
+      if (index === 0 || response.failure.kind === "interrupted") return response;
       break;
     }
     const before = found.size;
-    for (const hit of answer.value.hits)
+    for (const hit of response.value.hits)
       if (/^https?:\/\//i.test(hit.url) && !found.has(hit.url)) found.set(hit.url, hit);
-    if (!answer.value.more || found.size === before) break;
+    if (!response.value.more || found.size === before) break;
   }
   return { ok: true, hits: [...found.values()].slice(0, limit) };
 }

@@ -70,10 +70,10 @@ async function fetchAll(
     });
     if (wanted.length === 0) break;
     if (!provider.extract || context.signal.aborted) continue;
-    const answer = await provider.extract(wanted, { signal: context.signal });
-    if (!answer.ok) context.progress(`${provider.label}: ${answer.failure.message}`);
-    const error = answer.ok ? "" : [answer.failure.message, answer.failure.hint].filter(Boolean).join(" ");
-    const read = answer.ok ? answer.pages : wanted.map((url): WebPage => ({ ok: false, url, error }));
+    const result = await provider.extract(wanted, { signal: context.signal });
+    if (!result.ok) context.progress(`${provider.label}: ${result.failure.message}`);
+    const error = result.ok ? "" : [result.failure.message, result.failure.hint].filter(Boolean).join(" ");
+    const read = result.ok ? result.pages : wanted.map((url): WebPage => ({ ok: false, url, error }));
     for (const raw of read) {
       const page = await checkPage(state, raw);
       const before = pages.get(page.url);

@@ -50,15 +50,15 @@ async function search(
     const key = `${provider.name}\n${limit}\n${query}`;
     const known = state.searches.get(key);
     if (known) return formatHits(known);
-    const answer = await provider.search(query, { limit, signal: context.signal });
-    if (answer.ok) {
-      const found = { provider: provider.name, hits: answer.hits.slice(0, limit) };
+    const result = await provider.search(query, { limit, signal: context.signal });
+    if (result.ok) {
+      const found = { provider: provider.name, hits: result.hits.slice(0, limit) };
       state.searches.set(key, found, JSON.stringify(found).length);
       return formatHits(found);
     }
-    failures.push(answer.failure);
-    if (context.signal.aborted || answer.failure.kind === "interrupted") break;
-    context.progress(`${provider.label}: ${answer.failure.message}`);
+    failures.push(result.failure);
+    if (context.signal.aborted || result.failure.kind === "interrupted") break;
+    context.progress(`${provider.label}: ${result.failure.message}`);
   }
   return formatFailures(failures);
 }

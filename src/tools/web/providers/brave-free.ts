@@ -33,20 +33,20 @@ export function braveFree(parts: ServiceParts): WebProvider {
         url.searchParams.set("text_decorations", "false");
         url.searchParams.set("result_filter", "web");
         if (index > 0) url.searchParams.set("offset", String(index));
-        const answer = await callForJson(parts, {
+        const response = await callForJson(parts, {
           url: url.href,
           service: "Brave Search",
           keyVar: KEY,
           signal,
           headers: { "x-subscription-token": envValue(parts, KEY) },
         });
-        if (!answer.ok) return answer;
-        const hits = toFieldsList(toFields(answer.value.web).results).map((hit) => ({
+        if (!response.ok) return response;
+        const hits = toFieldsList(toFields(response.value.web).results).map((hit) => ({
           title: toText(hit.title),
           url: toText(hit.url),
           description: toText(hit.description),
         }));
-        return { ok: true, value: { hits, more: toFields(answer.value.query).more_results_available === true } };
+        return { ok: true, value: { hits, more: toFields(response.value.query).more_results_available === true } };
       }),
   };
 }

@@ -2,7 +2,7 @@
 import type { WebHit } from "../../../core/web.ts";
 import { parseHtml } from "../../../lib/html/parse.ts";
 import { descendants, type HtmlElement, hasClass, plainText } from "../../../lib/html/tree.ts";
-import { fail, type HitPage, type ServiceAnswer } from "../service-call.ts";
+import { fail, type HitPage, type ServiceResult } from "../service-call.ts";
 
 /** Results link to a redirect that contains the target address. */
 function targetAddress(href: string): string {
@@ -46,7 +46,7 @@ interface ResultPage extends HitPage {
   readonly next: URLSearchParams | null;
 }
 
-export async function readResults(html: string): Promise<ServiceAnswer<ResultPage>> {
+export async function readResults(html: string): Promise<ServiceResult<ResultPage>> {
   const root = await parseHtml(html);
   const hits: WebHit[] = [];
   let sawResults = false;

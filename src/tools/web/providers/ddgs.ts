@@ -18,7 +18,7 @@ export function ddgs(parts: ServiceParts): WebProvider {
     search: async (query, { limit, signal }) => {
       let form: URLSearchParams | null = new URLSearchParams({ q: query, b: "", kl: "" });
       return collectPages(limit, MAX_PAGES, async () => {
-        const answer = await callForText(parts, {
+        const response = await callForText(parts, {
           url: `${baseUrl(parts, "DDGS_BASE_URL", "https://html.duckduckgo.com")}/html/`,
           service: "DuckDuckGo",
           method: "POST",
@@ -27,9 +27,9 @@ export function ddgs(parts: ServiceParts): WebProvider {
           maxRedirects: 3,
           signal,
         });
-        if (!answer.ok) return answer;
+        if (!response.ok) return response;
         const { readResults } = await import("./ddgs-page.ts");
-        const page = await readResults(answer.value);
+        const page = await readResults(response.value);
         if (page.ok) form = page.value.next;
         return page;
       });

@@ -35,9 +35,9 @@ export function exa(parts: ServiceParts): WebProvider {
     search: (query, { limit, signal }) =>
       collectPages(limit, 1, async () => {
         const request = { query, numResults: limit, type: "auto", contents: { highlights: true } };
-        const answer = await call("/search", request, signal);
-        if (!answer.ok) return answer;
-        const hits = toFieldsList(answer.value.results).map((hit) => ({
+        const response = await call("/search", request, signal);
+        if (!response.ok) return response;
+        const hits = toFieldsList(response.value.results).map((hit) => ({
           title: toText(hit.title),
           url: toText(hit.url),
           description: (toTexts(hit.highlights).join(" … ") || toText(hit.text)).slice(0, SNIPPET_CHARS),
@@ -45,9 +45,9 @@ export function exa(parts: ServiceParts): WebProvider {
         return { ok: true, value: { hits, more: false } };
       }),
     extract: async (urls, { signal }) => {
-      const answer = await call("/contents", { urls, text: true }, signal);
-      if (!answer.ok) return answer;
-      const read = toFieldsList(answer.value.results).map(
+      const response = await call("/contents", { urls, text: true }, signal);
+      if (!response.ok) return response;
+      const read = toFieldsList(response.value.results).map(
         (page): WebPage => ({
           ok: true,
           url: toText(page.id) || toText(page.url),
@@ -56,7 +56,7 @@ export function exa(parts: ServiceParts): WebProvider {
           content: toText(page.text),
         }),
       );
-      const failed = toFieldsList(answer.value.statuses)
+      const failed = toFieldsList(response.value.statuses)
         .filter((status) => status.status === "error")
         .map((status): WebPage => {
           const error = toFields(status.error);

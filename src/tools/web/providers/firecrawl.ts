@@ -7,8 +7,8 @@ import {
   envValue,
   fail,
   requireKey,
-  type ServiceAnswer,
   type ServiceParts,
+  type ServiceResult,
   toFields,
   toFieldsList,
   toText,
@@ -22,7 +22,7 @@ type Call = (
   path: string,
   json: object,
   signal: AbortSignal,
-) => Promise<ServiceAnswer<{ readonly [k: string]: unknown }>>;
+) => Promise<ServiceResult<{ readonly [k: string]: unknown }>>;
 
 function readPage(url: string, data: { readonly [key: string]: unknown }): WebPage {
   const metadata = toFields(data.metadata);
@@ -38,20 +38,24 @@ function readPage(url: string, data: { readonly [key: string]: unknown }): WebPa
 
 /** One call per page. When all fail for the same reason, such as a refused key, that is the failure of the service. */
 async function scrape(call: Call, urls: readonly string[], signal: AbortSignal): Promise<WebExtractAnswer> {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     urls.map(async (url) => {
       const request = { url, formats: ["markdown"], onlyMainContent: true };
-      return { url, answer: await call("/v2/scrape", request, signal) };
+      return { url, response: await call("/v2/scrape", request, signal) };
     }),
   );
-  const first = answers[0]?.answer;
-  if (first && !first.ok && answers.every(({ answer }) => !answer.ok && answer.failure.kind === first.failure.kind))
+  const first = responses[0]?.response;
+  if (
+    first &&
+    !first.ok &&
+    responses.every(({ response }) => !response.ok && response.failure.kind === first.failure.kind)
+  )
     return first;
-  const pages = answers.map(({ url, answer }): WebPage => {
-    if (!answer.ok) return { ok: false, url, error: answer.failure.message };
-    if (answer.value.success === false)
-      return { ok: false, url, error: `Firecrawl: ${toText(answer.value.error) || "not read"}` };
-    return readPage(url, toFields(answer.value.data));
+  const pages = responses.map(({ url, response }): WebPage => {
+    if (!response.ok) return { ok: false, url, error: response.failure.message };
+    if (response.value.success === false)
+      return { ok: false, url, error: `Firecrawl: ${toText(response.value.error) || "not read"}` };
+    return readPage(url, toFields(response.value.data));
   });
   return { ok: true, pages };
 }
@@ -75,11 +79,11 @@ export function firecrawl(parts: ServiceParts): WebProvider {
     available: () => (envValue(parts, BASE) ? { ok: true } : requireKey(parts, KEY, "https://www.firecrawl.dev")),
     search: (query, { limit, signal }) =>
       collectPages(limit, 1, async () => {
-        const answer = await call("/v2/search", { query, limit }, signal);
-        if (!answer.ok) return answer;
-        if (answer.value.success === false)
-          return fail("server_error", `Firecrawl: ${toText(answer.value.error) || "the search failed"}`);
-        const data = answer.value.data;
+        const response = await call("/v2/search", { query, limit }, signal);
+        if (!response.ok) return response;
+        if (response.value.success === false)
+          return fail("server_error", `Firecrawl: ${toText(response.value.error) || "the search failed"}`);
+        const data = response.value.data;
         // Older self-hosted servers return the list itself.
         const hits = toFieldsList(Array.isArray(data) ? data : toFields(data).web).map((hit) => ({
           title: toText(hit.title),

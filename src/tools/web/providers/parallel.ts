@@ -41,9 +41,9 @@ export function parallel(parts: ServiceParts): WebProvider {
           mode: "basic",
           advanced_settings: { max_results: limit },
         };
-        const answer = await call("/v1/search", request, signal);
-        if (!answer.ok) return answer;
-        const hits = toFieldsList(answer.value.results).map((hit) => ({
+        const response = await call("/v1/search", request, signal);
+        if (!response.ok) return response;
+        const hits = toFieldsList(response.value.results).map((hit) => ({
           title: toText(hit.title),
           url: toText(hit.url),
           description: toTexts(hit.excerpts).join(" … ").slice(0, SNIPPET_CHARS),
@@ -51,9 +51,9 @@ export function parallel(parts: ServiceParts): WebProvider {
         return { ok: true, value: { hits, more: false } };
       }),
     extract: async (urls, { signal }) => {
-      const answer = await call("/v1/extract", { urls, advanced_settings: { full_content: true } }, signal);
-      if (!answer.ok) return answer;
-      const read = toFieldsList(answer.value.results).map(
+      const response = await call("/v1/extract", { urls, advanced_settings: { full_content: true } }, signal);
+      if (!response.ok) return response;
+      const read = toFieldsList(response.value.results).map(
         (page): WebPage => ({
           ok: true,
           url: toText(page.url),
@@ -61,7 +61,7 @@ export function parallel(parts: ServiceParts): WebProvider {
           content: toText(page.full_content) || toTexts(page.excerpts).join("\n\n"),
         }),
       );
-      const failed = toFieldsList(answer.value.errors).map((error): WebPage => {
+      const failed = toFieldsList(response.value.errors).map((error): WebPage => {
         const code = typeof error.http_status_code === "number" ? ` (${error.http_status_code})` : "";
         return {
           ok: false,

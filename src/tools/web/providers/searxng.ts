@@ -38,18 +38,18 @@ export function searxng(parts: ServiceParts): WebProvider {
         url.searchParams.set("q", query);
         url.searchParams.set("format", "json");
         if (index > 0) url.searchParams.set("pageno", String(index + 1));
-        const answer = await callForJson(parts, { url: url.href, service, signal, maxRedirects: 3 });
-        if (!answer.ok && answer.failure.status === 403)
+        const response = await callForJson(parts, { url: url.href, service, signal, maxRedirects: 3 });
+        if (!response.ok && response.failure.status === 403)
           return fail("auth", "SearXNG refuses JSON responses.", {
             status: 403,
             provider: service,
             hint: "Add `json` to search.formats in the server's settings.yml.",
           });
-        if (!answer.ok) return answer;
-        const results = toFieldsList(answer.value.results);
-        const silent = formatEngines(answer.value.unresponsive_engines);
+        if (!response.ok) return response;
+        const results = toFieldsList(response.value.results);
+        const silent = formatEngines(response.value.unresponsive_engines);
         if (index === 0 && results.length === 0 && silent !== "")
-          return fail("server_error", `SearXNG got no answer from its engines (${silent}).`, { provider: service });
+          return fail("server_error", `SearXNG got no response from its engines (${silent}).`, { provider: service });
         const hits = results.map((hit) => ({
           title: toText(hit.title),
           url: toText(hit.url),

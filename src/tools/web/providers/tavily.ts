@@ -13,7 +13,7 @@ import {
 import { pagesFor } from "./pages-for.ts";
 
 const KEY = "TAVILY_API_KEY";
-const MOST_HITS = 20;
+const MAX_HITS = 20;
 
 export function tavily(parts: ServiceParts): WebProvider {
   const call = (path: string, json: object, signal: AbortSignal) =>
@@ -32,10 +32,10 @@ export function tavily(parts: ServiceParts): WebProvider {
     available: () => requireKey(parts, KEY, "https://app.tavily.com"),
     search: (query, { limit, signal }) =>
       collectPages(limit, 1, async () => {
-        const max_results = Math.min(limit, MOST_HITS);
-        const answer = await call("/search", { query, max_results, search_depth: "basic" }, signal);
-        if (!answer.ok) return answer;
-        const hits = toFieldsList(answer.value.results).map((hit) => ({
+        const max_results = Math.min(limit, MAX_HITS);
+        const response = await call("/search", { query, max_results, search_depth: "basic" }, signal);
+        if (!response.ok) return response;
+        const hits = toFieldsList(response.value.results).map((hit) => ({
           title: toText(hit.title),
           url: toText(hit.url),
           description: toText(hit.content),
@@ -43,9 +43,9 @@ export function tavily(parts: ServiceParts): WebProvider {
         return { ok: true, value: { hits, more: false } };
       }),
     extract: async (urls, { signal }) => {
-      const answer = await call("/extract", { urls, format: "markdown", extract_depth: "basic" }, signal);
-      if (!answer.ok) return answer;
-      const read = toFieldsList(answer.value.results).map(
+      const response = await call("/extract", { urls, format: "markdown", extract_depth: "basic" }, signal);
+      if (!response.ok) return response;
+      const read = toFieldsList(response.value.results).map(
         (page): WebPage => ({
           ok: true,
           url: toText(page.url),
@@ -53,7 +53,7 @@ export function tavily(parts: ServiceParts): WebProvider {
           content: toText(page.raw_content),
         }),
       );
-      const failed = toFieldsList(answer.value.failed_results).map(
+      const failed = toFieldsList(response.value.failed_results).map(
         (page): WebPage => ({
           ok: false,
           url: toText(page.url),

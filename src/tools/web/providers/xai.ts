@@ -31,8 +31,8 @@ interface OutputText {
   readonly annotations: readonly Fields[];
 }
 
-function readOutput(answer: Fields): readonly OutputText[] {
-  return toFieldsList(answer.output)
+function readOutput(response: Fields): readonly OutputText[] {
+  return toFieldsList(response.output)
     .filter((item) => item.type === "message")
     .flatMap((item) => toFieldsList(item.content))
     .filter((part) => part.type === "output_text")
@@ -51,7 +51,7 @@ function readList(text: string): WebHit[] {
   }));
 }
 
-/** For answers without a list: the citations, each with the text before it. */
+/** For responses without a list: the citations, each with the text before it. */
 function readCitations(output: readonly OutputText[], citations: readonly string[]): WebHit[] {
   const hits = output.flatMap(({ text, annotations }) =>
     annotations
@@ -77,7 +77,7 @@ export function xai(parts: ServiceParts & { readonly model: string }): WebProvid
     available: () => requireKey(parts, KEY, "https://console.x.ai"),
     search: (query, { limit, signal }) =>
       collectPages(limit, 1, async () => {
-        const answer = await callForJson(parts, {
+        const response = await callForJson(parts, {
           url: `${baseUrl(parts, "XAI_BASE_URL", "https://api.x.ai/v1")}/responses`,
           service: "xAI",
           keyVar: KEY,
@@ -91,10 +91,10 @@ export function xai(parts: ServiceParts & { readonly model: string }): WebProvid
             store: false,
           },
         });
-        if (!answer.ok) return answer;
-        const output = readOutput(answer.value);
+        if (!response.ok) return response;
+        const output = readOutput(response.value);
         const inList = output.flatMap(({ text }) => readList(text));
-        const hits = inList.length > 0 ? inList : readCitations(output, toTexts(answer.value.citations));
+        const hits = inList.length > 0 ? inList : readCitations(output, toTexts(response.value.citations));
         return { ok: true, value: { hits, more: false } };
       }),
   };

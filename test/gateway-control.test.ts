@@ -3,9 +3,9 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Home } from "../core/home.ts";
-import { openHome } from "../home/api.ts";
-import { askGateway, controlPath, serveControl } from "./gateway-process.ts";
+import type { Home } from "../src/core/home.ts";
+import { askGateway, controlPath, serveControl } from "../src/gateway-control/api/control-socket.ts";
+import { openHome } from "../src/home/api.ts";
 
 let root: string;
 beforeEach(() => {

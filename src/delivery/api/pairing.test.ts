@@ -69,7 +69,7 @@ describe("pairing", () => {
     const pairing = open();
     const code = (await pairing.request("telegram", ada)) ?? "";
     for (let tried = 0; tried < 5; tried++)
-      await expect(pairing.approve("telegram", "WRONGWRO")).rejects.toThrow("not known");
+      await expect(pairing.approve("telegram", "WRONGWRO")).rejects.toThrow("unknown");
     await expect(pairing.approve("telegram", code)).rejects.toThrow("locked");
     expect((await pairing.list()).locked).toEqual([{ platform: "telegram", minutesLeft: 60 }]);
     expect(await pairing.request("telegram", { id: "8", name: "" })).toBeNull();

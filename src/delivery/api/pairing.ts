@@ -1,11 +1,11 @@
-// Pairing: a stranger gets a code in the chat, the owner approves it on this machine. Files as v0.14 keeps them.
+// Pairing: an unknown user gets a code in the chat, the owner approves it on this machine. Same files as v0.14.
 import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { UserError } from "../core/failure.ts";
-import { atomicWrite } from "../lib/atomic-write.ts";
-import { withFileLock } from "../lib/file-lock.ts";
+import { UserError } from "../../core/failure.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { withFileLock } from "../../lib/file-lock.ts";
 
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const CODE_LENGTH = 8;
@@ -25,7 +25,7 @@ interface ApprovedEntry {
   readonly user_name: string;
   readonly approved_at: number;
 }
-/** Both null after the first paired user was revoked: then nobody is one until the lists are empty. */
+/** Both null after the first paired user was revoked: then there is no owner until the lists are empty. */
 interface OwnerEntry {
   readonly platform: string | null;
   readonly user_id: string | null;
@@ -41,7 +41,7 @@ export interface PairingList {
     readonly minutesLeft: number;
   }[];
   readonly approved: readonly { readonly platform: string; readonly userId: string; readonly userName: string }[];
-  /** Platforms where too many wrong codes were given. */
+  /** Platforms that are locked after too many wrong codes. */
   readonly locked: readonly { readonly platform: string; readonly minutesLeft: number }[];
 }
 
@@ -53,18 +53,18 @@ export interface PairedUser {
 export interface Pairing {
   isApproved(platform: string, userId: string): Promise<boolean>;
   /**
-   * The user who was paired first, on whichever platform; null when nobody is. Nobody takes the place of a first user
-   * who was revoked: a guest must not become the owner that way.
+   * The user who was paired first, on any platform; null when there is none. A revoked first user is not replaced:
+   * otherwise a guest could become the owner.
    */
   first(): Promise<PairedUser | null>;
-  /** A code for this person, or null when none may be given now: asked too often, too many wait, locked. */
+  /** A code for this user; null when none may be created: too many requests, too many pending codes, or locked. */
   request(platform: string, user: { readonly id: string; readonly name: string }): Promise<string | null>;
   list(): Promise<PairingList>;
-  /** The person who may write from now on. Throws UserError for a wrong or old code. */
+  /** Grants access and returns the user. Throws UserError for a wrong or expired code. */
   approve(platform: string, code: string): Promise<{ readonly userId: string; readonly userName: string }>;
-  /** False when the person was not approved. */
+  /** False when the user had no access. */
   revoke(platform: string, userId: string): Promise<boolean>;
-  /** How many requests were dropped. */
+  /** Returns how many requests were removed. */
   clearPending(platform?: string): Promise<number>;
 }
 
@@ -81,8 +81,8 @@ function newCode(): string {
   return Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
 }
 
-/** Without the times of people who may ask again, or the file would grow with every stranger. */
-function stillLimiting(limits: Numbers, now: number): Numbers {
+/** Removes expired entries, so that the file does not grow with every unknown user. */
+function activeLimits(limits: Numbers, now: number): Numbers {
   return Object.fromEntries(
     Object.entries(limits).filter(([key, at]) => key.startsWith("_") || now - at < REQUEST_SECONDS),
   );
@@ -115,7 +115,7 @@ class PairingFiles implements Pairing {
     await atomicWrite(this.#file(name), `${JSON.stringify(value, null, 2)}\n`, 0o600);
   }
 
-  /** The file is read again only after it changed: this is asked for every message. */
+  /** Called for every message: reads the file again only after a change. */
   async isApproved(platform: string, userId: string): Promise<boolean> {
     const path = this.#file(`${platform}-approved`);
     const info = await stat(path).catch(() => null);
@@ -128,7 +128,7 @@ class PairingFiles implements Pairing {
     return known.ids.has(userId);
   }
 
-  /** Files are replaced as a whole, so the folder's time tells whether one of them changed. */
+  /** Files are replaced as a whole, so the folder's modification time shows a change. */
   async first(): Promise<PairedUser | null> {
     const info = await stat(this.#dir).catch(() => null);
     if (!info) return null;
@@ -140,7 +140,7 @@ class PairingFiles implements Pairing {
     const stored = (await readMap<string | null>(this.#file(OWNER))) as Partial<OwnerEntry>;
     if (stored.user_id === null) return null;
     if (stored.platform && stored.user_id) return { platform: stored.platform, userId: stored.user_id };
-    // Files from before, and of v0.14, say only when each user was approved.
+    // Older files and those of v0.14 only have the time of each approval.
     let oldest: (PairedUser & { readonly at: number }) | null = null;
     for (const platform of await this.#platforms("approved")) {
       const entries = await readMap<ApprovedEntry>(this.#file(`${platform}-approved`));
@@ -179,7 +179,7 @@ class PairingFiles implements Pairing {
       const code = newCode();
       pending[code] = { user_id: user.id, user_name: user.name, created_at: now };
       await this.#write(`${platform}-pending`, pending);
-      await this.#write("_rate_limits", { ...stillLimiting(limits, now), [`${platform}:${user.id}`]: now });
+      await this.#write("_rate_limits", { ...activeLimits(limits, now), [`${platform}:${user.id}`]: now });
       return code;
     });
   }
@@ -214,7 +214,7 @@ class PairingFiles implements Pairing {
     return { pending, approved, locked };
   }
 
-  /** In minutes; 0 when it is open. */
+  /** Minutes until the lock ends; 0 when it is not locked. */
   #lockedFor(platform: string, limits: Numbers): number {
     return Math.max(0, Math.ceil(((limits[`${LOCK}${platform}`] ?? 0) - this.#seconds()) / 60));
   }
@@ -228,7 +228,7 @@ class PairingFiles implements Pairing {
       limits[key] = 0;
     }
     await this.#write("_rate_limits", limits);
-    return new UserError("That code is not known or has expired.", {
+    return new UserError("The code is unknown or has expired.", {
       hint: lock
         ? `Too many wrong codes: pairing on ${platform} is locked for an hour.`
         : "Codes are valid for an hour. See: hermes pairing list",
@@ -241,14 +241,14 @@ class PairingFiles implements Pairing {
       const minutes = this.#lockedFor(platform, limits);
       if (minutes > 0)
         throw new UserError(`Pairing on ${platform} is locked after too many wrong codes.`, {
-          hint: `Try again in ${minutes} min, or put the person's id into ${platform.toUpperCase()}_ALLOWED_USERS.`,
+          hint: `Try again in ${minutes} min, or add the user's id to ${platform.toUpperCase()}_ALLOWED_USERS.`,
         });
       const pending = await this.#pending(platform);
       if (Object.keys(pending).length === 0)
         throw new UserError(
-          `Nobody waits to be let in on ${platform}: the code has expired, or is for another platform.`,
+          `No pairing request is pending on ${platform}: the code has expired, or is for another platform.`,
           {
-            hint: "Whoever writes again gets a new one. See: hermes pairing list",
+            hint: "The user gets a new code with the next message. See: hermes pairing list",
           },
         );
       const wanted = code.trim().toUpperCase();
@@ -292,7 +292,7 @@ class PairingFiles implements Pairing {
   }
 }
 
-/** The files lie under `platforms/pairing`, or in the older `pairing` folder where only that exists. */
+/** The files are in `platforms/pairing`, or in the older `pairing` folder when only that exists. */
 export function openPairing(homePath: string, now: () => number = Date.now): Pairing {
   const dir = join(homePath, "platforms", "pairing");
   const older = join(homePath, "pairing");

@@ -1,14 +1,13 @@
-// Messages to chats without a gateway: through the same outbox, by a sender that signs in, sends and signs out.
+// Sends from the outbox without a gateway: signs in to the platform, sends, and signs out.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { App } from "../app/app.ts";
 import { UserError } from "../core/failure.ts";
 import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
 import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
 import type { Platform, PlatformConnection, PlatformContext } from "../core/platform.ts";
-import { privateDatabase } from "../home/home-layout.ts";
-import { deliveryRows, JOB_KEYS } from "./delivery-rows.ts";
-import { readPlatformSettings } from "./platform-settings.ts";
-import { sendRow } from "./send-row.ts";
+import type { PlatformSettings } from "../core/platform-settings.ts";
+import { errorMessage } from "../lib/error-message.ts";
+import { deliveryRows, JOB_KEYS } from "./api/delivery-rows.ts";
+import { sendRow } from "./api/send-row.ts";
 
 const TRIES = 3;
 const LONGEST_PAUSE_MS = 15_000;
@@ -16,16 +15,24 @@ const SEND_MS = 120_000;
 const DAY_MS = 86_400_000;
 const KEEP_MS = 7 * DAY_MS;
 
-/** What a platform gets when nothing is to be received. */
-function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: AbortSignal): PlatformContext {
-  const nobody = async () => {
+export interface SenderDeps {
+  readonly homePath: string;
+  settings(platform: string, names: Platform["settings"]): PlatformSettings;
+  /** The text without secrets. */
+  redact(text: string): string;
+  openMailbox(): Promise<Mailbox>;
+}
+
+/** The context of a platform that only sends. */
+function senderContext(deps: SenderDeps, platform: Platform, mailbox: Mailbox, signal: AbortSignal): PlatformContext {
+  const refuse = async () => {
     throw new Error("only the gateway receives");
   };
   return {
-    ...readPlatformSettings(app, platform.name, platform.settings),
-    receive: nobody,
-    receiveAll: nobody,
-    deliver: nobody,
+    ...deps.settings(platform.name, platform.settings),
+    receive: refuse,
+    receiveAll: refuse,
+    deliver: refuse,
     memory: {
       get: (key) => mailbox.getMemory(platform.name, key),
       set: (key, value, until) => mailbox.setMemory(platform.name, key, value, until),
@@ -35,13 +42,12 @@ function senderContext(app: App, platform: Platform, mailbox: Mailbox, signal: A
     lost: () => undefined,
     now: Date.now,
     signal,
-    homePath: app.home.path,
+    homePath: deps.homePath,
   };
 }
 
-async function withMailbox<T>(app: App, work: (mailbox: Mailbox) => Promise<T>): Promise<T> {
-  const { openMailbox } = await import("../store/open-mailbox.ts");
-  const { mailbox } = await openMailbox(privateDatabase(app.home, "runtime.db"), "in-process");
+async function withMailbox<T>(deps: SenderDeps, work: (mailbox: Mailbox) => Promise<T>): Promise<T> {
+  const mailbox = await deps.openMailbox();
   try {
     return await work(mailbox);
   } finally {
@@ -49,16 +55,16 @@ async function withMailbox<T>(app: App, work: (mailbox: Mailbox) => Promise<T>):
   }
 }
 
-/** Opens the platform for sending, hands it over, and closes it again. Rejects when it cannot be signed in to. */
+/** Opens the platform for sending, runs `work` and closes the platform. Rejects when signing in fails. */
 async function withSender<T>(
-  app: App,
+  deps: SenderDeps,
   platform: Platform,
   mailbox: Mailbox,
   work: (connection: PlatformConnection, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  if (!platform.openSender) throw new Error(`${platform.label} has nothing to send by`);
+  if (!platform.openSender) throw new Error(`${platform.label} cannot send without the gateway`);
   const signal = AbortSignal.timeout(SEND_MS);
-  const connection = await platform.openSender(senderContext(app, platform, mailbox, signal));
+  const connection = await platform.openSender(senderContext(deps, platform, mailbox, signal));
   try {
     return await work(connection, signal);
   } finally {
@@ -66,24 +72,24 @@ async function withSender<T>(
   }
 }
 
-interface Place {
+interface SendContext {
   readonly mailbox: Mailbox;
   readonly signal: AbortSignal;
 }
 
 interface SendProblem {
   readonly reason: string;
-  /** It will never work: nobody need try again. */
-  readonly forGood: boolean;
+  /** A retry would fail as well. */
+  readonly permanent: boolean;
 }
 
-/** Sends the row until it has an end or the tries are used up; undefined when it was delivered. */
+/** Retries the row until it is delivered, refused or out of attempts; undefined when it was delivered. */
 async function sendUntilDone(
   first: OutboxRow,
   connection: PlatformConnection,
-  place: Place,
+  context: SendContext,
 ): Promise<SendProblem | undefined> {
-  const { mailbox, signal } = place;
+  const { mailbox, signal } = context;
   let row = first;
   const remember = (mark: string | null) => {
     row = { ...row, mark };
@@ -97,11 +103,11 @@ async function sendUntilDone(
     const { kind, reason } = result;
     if (kind === "refused" || Date.now() - row.createdAt > DAY_MS) {
       await mailbox.failed(row.id, reason);
-      return { reason, forGood: true };
+      return { reason, permanent: true };
     }
     if (kind === "unknown" && row.payload.type !== "edit") row = { ...row, state: "sending" };
     else await mailbox.postponed(row.id, reason);
-    if (round === TRIES || signal.aborted) return { reason, forGood: false };
+    if (round === TRIES || signal.aborted) return { reason, permanent: false };
     const pause = (kind === "retry" ? result.retryAfterMs : undefined) ?? 1_000 * round;
     await sleep(Math.min(pause, LONGEST_PAUSE_MS), undefined, { signal }).catch(() => undefined);
   }
@@ -109,81 +115,81 @@ async function sendUntilDone(
 
 type SendProblems = ReadonlyMap<string, SendProblem>;
 
-/** In order; what cannot be sent for now holds up what follows it in the same chat. */
+/** In order: a row that cannot be sent yet also delays the later rows of the same chat. */
 async function sendRows(
   rows: readonly OutboxRow[],
   connection: PlatformConnection,
-  place: Place,
+  context: SendContext,
 ): Promise<SendProblems> {
   const failures = new Map<string, SendProblem>();
   const stuck = new Map<string, SendProblem>();
   for (const row of rows) {
-    const failure = stuck.get(row.to.chatId) ?? (await sendUntilDone(row, connection, place));
+    const failure = stuck.get(row.to.chatId) ?? (await sendUntilDone(row, connection, context));
     if (failure === undefined) continue;
     failures.set(row.key, failure);
-    if (!failure.forGood) stuck.set(row.to.chatId, failure);
+    if (!failure.permanent) stuck.set(row.to.chatId, failure);
   }
   return failures;
 }
 
-async function bySender(
-  app: App,
+async function sendThrough(
+  deps: SenderDeps,
   platform: Platform,
   work: { readonly mailbox: Mailbox; readonly rows: readonly OutboxRow[] },
 ): Promise<SendProblems> {
   const { mailbox, rows } = work;
   if (rows.length === 0) return new Map();
   try {
-    return await withSender(app, platform, mailbox, (connection, signal) =>
+    return await withSender(deps, platform, mailbox, (connection, signal) =>
       sendRows(rows, connection, { mailbox, signal }),
     );
   } catch (error) {
-    const reason = app.redact(error instanceof Error ? error.message : String(error));
-    return new Map(rows.map((row) => [row.key, { reason, forGood: error instanceof UserError }]));
+    const reason = deps.redact(errorMessage(error));
+    return new Map(rows.map((row) => [row.key, { reason, permanent: error instanceof UserError }]));
   }
 }
 
-/** Rows of jobs that another process left, and those named here; the rest is the gateway's. */
+/** The rows with these keys, and rows of jobs that another process could not send. The gateway sends all others. */
 async function waitingRows(mailbox: Mailbox, keys: ReadonlySet<string>): Promise<readonly OutboxRow[]> {
   const { outbox } = await mailbox.pending();
   return outbox.filter((row) => keys.has(row.key) || row.key.startsWith(JOB_KEYS));
 }
 
 /**
- * Sends by itself what the gateway would. Only whoever holds the outbox may call this. What could not be sent for now
- * stays there when it is a job's; anything else is given up, because whoever asked is told so.
+ * Sends one message; returns the problem when that fails. The caller must hold the outbox lock. A job's message that
+ * cannot be sent yet stays in the outbox; any other is marked as failed, because the caller reports the problem.
  */
-export async function sendAlone(
-  app: App,
+export async function sendWithoutGateway(
+  deps: SenderDeps,
   platform: Platform,
   target: DeliveryTarget,
   message: DeliveryMessage,
 ): Promise<string | undefined> {
   const wanted = deliveryRows(platform, target, message);
   const keys = new Set(wanted.map(({ key }) => key));
-  return withMailbox(app, async (mailbox) => {
-    // Where no gateway ever runs, nobody else does it.
+  return withMailbox(deps, async (mailbox) => {
+    // Otherwise only the gateway prunes, and it may never run in this home.
     await mailbox.prune(Date.now() - KEEP_MS);
     await mailbox.enqueue(wanted);
     const rows = (await waitingRows(mailbox, keys)).filter((row) => row.platform === platform.name);
-    const failures = await bySender(app, platform, { mailbox, rows });
+    const failures = await sendThrough(deps, platform, { mailbox, rows });
     const unsent = rows.filter((row) => keys.has(row.key) && failures.has(row.key));
     const failure = failures.get(unsent[0]?.key ?? "");
     if (failure === undefined) return undefined;
-    const { reason, forGood } = failure;
-    if (message.jobId !== undefined && !forGood) return `${reason}; it is sent when that works`;
+    const { reason, permanent } = failure;
+    if (message.jobId !== undefined && !permanent) return `${reason}; it will be sent later`;
     for (const row of unsent) await mailbox.failed(row.id, reason);
     return reason;
   });
 }
 
-/** Sends what jobs left in the outbox. Only whoever holds the outbox may call this. */
-export async function sendWaiting(app: App, platforms: ReadonlyMap<string, Platform>): Promise<void> {
-  await withMailbox(app, async (mailbox) => {
+/** Sends the rows of jobs that wait in the outbox. The caller must hold the outbox lock. */
+export async function sendWaiting(deps: SenderDeps, platforms: ReadonlyMap<string, Platform>): Promise<void> {
+  await withMailbox(deps, async (mailbox) => {
     const all = await waitingRows(mailbox, new Set());
     for (const platform of platforms.values()) {
       const rows = all.filter((row) => row.platform === platform.name);
-      if (rows.length > 0 && platform.openSender) await bySender(app, platform, { mailbox, rows });
+      if (rows.length > 0 && platform.openSender) await sendThrough(deps, platform, { mailbox, rows });
     }
   });
 }

@@ -1,6 +1,8 @@
-// One row of the outbox, sent once: what may have left already is looked for before it is sent again.
-import type { Mailbox, OutboxRow } from "../core/mailbox.ts";
-import type { OutboundFile, OutboundMessage, PlatformConnection, SendResult } from "../core/platform.ts";
+// Sends one row of the outbox exactly once: a row that may already be delivered is searched for first.
+
+import type { Mailbox, OutboxRow } from "../../core/mailbox.ts";
+import type { OutboundFile, OutboundMessage, PlatformConnection, SendResult } from "../../core/platform.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 
 const KNOWN_MS = 3_600_000;
 
@@ -9,13 +11,13 @@ export interface RowSending {
   readonly signal: AbortSignal;
   now(): number;
   log(level: "info" | "warning" | "error", text: string): void;
-  /** The row was stored as on its way by us, together with its mark, and nothing has left yet. */
+  /** The row is already stored as `sending` with its mark, and was not sent yet. */
   readonly prepared?: boolean | undefined;
-  /** Told of the mark of each attempt, for the search if its end stays unknown. */
+  /** Called with the mark of each attempt, for the search when the outcome stays unknown. */
   remember(mark: string | null): void;
 }
 
-/** A row that stands as `sending` may be on the screen already: an earlier process, or a broken line, left it so. */
+/** A row in state `sending` may already be delivered: its process or its connection ended before the result was known. */
 export function sendRow(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
   const inherited = row.state === "sending" && row.payload.type !== "edit";
   return inherited ? recover(row, connection, sending) : attempt(row, connection, sending);
@@ -24,14 +26,14 @@ export function sendRow(row: OutboxRow, connection: PlatformConnection, sending:
 async function attempt(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
   const { signal, mailbox } = sending;
   if (!sending.prepared) {
-    const unmarked = await learnt(row, connection, signal);
-    if (unmarked) return unmarked;
+    const failure = await learnMark(row, connection, signal);
+    if (failure) return failure;
     const mark = connection.mark?.(row.to) ?? null;
     await mailbox.sending(row.id, mark);
     sending.remember(mark);
   }
   const { payload } = row;
-  if (payload.type === "edit") return lastWord(row, connection, payload, signal);
+  if (payload.type === "edit") return sendEdit(row, connection, payload, signal);
   const message = outbound(row);
   if (!("path" in message)) return connection.send(row.to, message, signal);
   if (connection.sendFile) return connection.sendFile(row.to, message, signal);
@@ -39,8 +41,8 @@ async function attempt(row: OutboxRow, connection: PlatformConnection, sending: 
   return connection.send(row.to, { text, idempotencyKey: row.key }, signal);
 }
 
-/** Without a mark a lost message cannot be found again. What went wrong while one was learnt; else nothing. */
-async function learnt(
+/** Gets a mark, without which a lost message cannot be found. Returns the failure, if any. */
+async function learnMark(
   row: OutboxRow,
   connection: PlatformConnection,
   signal: AbortSignal,
@@ -51,7 +53,7 @@ async function learnt(
   return result.kind === "unknown" ? { ...result, kind: "retry" } : result;
 }
 
-/** It would be looked for after a crash, and nobody could know where. */
+/** True when the row could not be searched for after a crash. */
 export function needsMark(
   row: Pick<OutboxRow, "to" | "payload" | "ephemeral">,
   connection: PlatformConnection,
@@ -60,7 +62,7 @@ export function needsMark(
   return (connection.mark?.(row.to) ?? null) === null;
 }
 
-async function lastWord(
+async function sendEdit(
   row: OutboxRow,
   connection: PlatformConnection,
   payload: Extract<OutboxRow["payload"], { type: "edit" }>,
@@ -70,18 +72,18 @@ async function lastWord(
   const message = { text, ...(buttons ? { buttons } : {}) };
   const edited = await connection.edit?.(row.to, messageId, message, signal);
   if (edited && (edited.ok || edited.kind !== "refused")) return edited;
-  // The message is gone: its text is worth a message of its own.
+  // The message was deleted: its text is sent as a new message.
   return connection.send(row.to, { ...message, idempotencyKey: row.key }, signal);
 }
 
-/** A send whose end nobody saw: looked for first; sent again only when it is not there. */
+/** For a send with an unknown outcome: searches for the message and sends it again only when it is not there. */
 async function recover(row: OutboxRow, connection: PlatformConnection, sending: RowSending): Promise<SendResult> {
   const { mailbox, signal, now, log } = sending;
   const message = outbound(row);
   let proof: Awaited<ReturnType<NonNullable<PlatformConnection["findSent"]>>> = { sent: "unknown" };
   try {
     if (connection.findSent) {
-      // What is above its mark came after it: also when nothing ran for days since.
+      // Ids above the mark are newer, also when no process ran for days.
       const since = Math.min(now(), row.createdAt) - KNOWN_MS;
       const known = new Set(await mailbox.knownMessages(row.platform, since));
       const remember = async (mark: string) => {
@@ -91,7 +93,7 @@ async function recover(row: OutboxRow, connection: PlatformConnection, sending: 
       proof = await connection.findSent({ to: row.to, message, mark: row.mark, known, remember }, signal);
     }
   } catch (error) {
-    return { ok: false, kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+    return { ok: false, kind: "unknown", reason: errorMessage(error) };
   }
   if (proof.sent === true) return { ok: true, messageId: proof.messageId };
   if (proof.sent === false) return attempt({ ...row, state: "queued" }, connection, sending);
@@ -102,7 +104,7 @@ async function recover(row: OutboxRow, connection: PlatformConnection, sending: 
   await mailbox.sending(row.id, mark);
   sending.remember(mark);
   const noted = await connection.send(row.to, { ...message, text }, signal);
-  // A message that fills its limit has no room for the note.
+  // The note may exceed the length limit.
   return noted.ok || noted.kind !== "refused" ? noted : connection.send(row.to, message, signal);
 }
 

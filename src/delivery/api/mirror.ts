@@ -1,8 +1,8 @@
-// A message that was sent to a chat from elsewhere, remembered in that chat's own session.
-import type { DeliveryTarget } from "../core/job.ts";
-import type { SessionIndex, SessionLog } from "../core/session.ts";
+// Adds messages that other processes sent to a chat to the session of that chat.
+import type { DeliveryTarget } from "../../core/job.ts";
+import type { SessionIndex, SessionLog } from "../../core/session.ts";
 
-/** What of an entry of sessions.json matters here. */
+/** The used fields of an entry of sessions.json. */
 export interface ChatEntry {
   readonly session_key: string;
   readonly session_id: string;
@@ -12,10 +12,10 @@ export interface ChatEntry {
 }
 
 /**
- * The session that the chat is in. Null when several people have sessions of their own there: a message to all of them
- * belongs to none.
+ * The entry of the chat's session. Null when several users have separate sessions there: the message belongs to none of
+ * them.
  */
-export function entryOfChat<E extends ChatEntry>(entries: Iterable<E>, target: DeliveryTarget): E | null {
+export function findChatEntry<E extends ChatEntry>(entries: Iterable<E>, target: DeliveryTarget): E | null {
   const found = [...entries].filter(({ origin, platform }) => {
     if (platform !== target.platform || String(origin?.chat_id ?? "") !== target.chatId) return false;
     return target.threadId === undefined || String(origin?.thread_id ?? "") === target.threadId;
@@ -28,7 +28,7 @@ function mirrorText(from: string, text: string): string {
   return `[Delivered from ${from}]\n${text}`;
 }
 
-/** True for what was sent to the chat from elsewhere: it answers nothing that was asked there. */
+/** True for a mirrored message: it is not an answer to a message of the chat. */
 export function isMirrored(content: unknown): boolean {
   return typeof content === "string" && /^\[Delivered from [^\]\n]+\]\n/.test(content);
 }

@@ -1,4 +1,4 @@
-// The gateway as a service of the machine: a systemd user unit or a launchd agent, made, enabled and removed.
+// The gateway as a system service: installs and removes a systemd user unit or a launchd agent.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -6,10 +6,10 @@ import { rm } from "node:fs/promises";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { UserError } from "../core/failure.ts";
-import type { Home } from "../core/home.ts";
-import { atomicWrite } from "../lib/atomic-write.ts";
-import { EXIT } from "./gateway-process.ts";
+import { UserError } from "../../core/failure.ts";
+import type { Home } from "../../core/home.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { EXIT } from "./exit-codes.ts";
 
 const run = promisify(execFile);
 
@@ -22,13 +22,13 @@ export interface ServiceFile {
   readonly text: string;
 }
 
-/** Each home has a service of its own; the usual one goes without a suffix. */
+/** Each home has its own service; that of the default home has no suffix. */
 function suffix(home: Home, userHome: string): string {
   if (home.path === join(userHome, ".hermes")) return "";
   return `-${createHash("sha256").update(home.path).digest("hex").slice(0, 8)}`;
 }
 
-function quoted(word: string): string {
+function quote(word: string): string {
   return `"${word.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 }
 
@@ -41,9 +41,9 @@ StartLimitBurst=20
 
 [Service]
 Type=simple
-ExecStart=${[...program, "gateway", "run"].map((word) => quoted(word).replaceAll("$", "$$$$")).join(" ")}
-Environment=${quoted(`HERMES_HOME=${home.path}`)}
-Environment=${quoted(`PATH=${home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"}`)}
+ExecStart=${[...program, "gateway", "run"].map((word) => quote(word).replaceAll("$", "$$$$")).join(" ")}
+Environment=${quote(`HERMES_HOME=${home.path}`)}
+Environment=${quote(`PATH=${home.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"}`)}
 Restart=always
 RestartSec=5
 RestartPreventExitStatus=${EXIT.alreadyRunning}
@@ -86,13 +86,13 @@ ${args}
 }
 
 export interface Service {
-  /** How to call this program. */
+  /** The command line of this program. */
   readonly program: readonly string[];
   /** How long it may take to stop. */
   readonly stopSeconds: number;
 }
 
-/** The file that would be installed here; nothing is written. */
+/** The file to install; writes nothing. */
 export function serviceFile(home: Home, service: Service, system: string = platform()): ServiceFile {
   const userHome = home.env.HOME ?? homedir();
   if (system === "linux") {
@@ -105,12 +105,12 @@ export function serviceFile(home: Home, service: Service, system: string = platf
     const path = join(userHome, "Library", "LaunchAgents", `${name}.plist`);
     return { kind: "launchd", name, path, text: launchdPlist(home, name, service) };
   }
-  throw new UserError("There is no service manager that Hermes knows on this system.", {
+  throw new UserError("Hermes supports no service manager of this system.", {
     hint: "Run it in the background instead: hermes gateway start",
   });
 }
 
-/** What it complained about; null when it did as told. Managers have deadlines of their own. */
+/** Runs the service manager; returns its error, or null. Without a time-out: service managers have their own. */
 async function tell(command: string, args: readonly string[], home: Home): Promise<string | null> {
   try {
     await run(command, [...args], { env: { ...home.env } });
@@ -129,8 +129,8 @@ export function installedService(home: Home, service: Service): ServiceFile | un
 }
 
 /**
- * Asks the service manager, because it would start again what is stopped behind its back. What it complained about, or
- * null.
+ * Starts or stops through the service manager: it would restart a gateway that was stopped otherwise. Returns its error,
+ * or null.
  */
 export function notifyService(
   home: Home,
@@ -143,7 +143,7 @@ export function notifyService(
   return tell("launchctl", [word === "start" ? "load" : "unload", file.path], home);
 }
 
-/** Writes the file and starts the service; what the service manager complained about, or null. */
+/** Writes the file and starts the service. `problem` is the error of the service manager, or null. */
 export async function installService(
   home: Home,
   service: Service,
@@ -157,7 +157,7 @@ export async function installService(
   return { file, problem };
 }
 
-/** Null when there was none. */
+/** Null when no service was installed. */
 export async function uninstallService(
   home: Home,
   service: Service,

@@ -1,7 +1,7 @@
 // The names of delivery targets, and the home channel of a platform.
-import type { DeliveryTarget } from "../core/job.ts";
+import type { DeliveryTarget } from "../../core/job.ts";
 
-/** Chat platforms that a delivery target may name. */
+/** Chat platforms that a delivery target can name. */
 export const PLATFORM_NAMES: readonly string[] = [
   "telegram",
   "discord",

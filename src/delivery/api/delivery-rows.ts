@@ -1,16 +1,16 @@
-// A delivery as rows of the outbox: its text in parts, then its files. The same delivery gives the same keys everywhere.
+// A delivery as rows of the outbox: its text in parts, then its files. The same delivery always gets the same keys.
 import { randomUUID } from "node:crypto";
 import { basename } from "node:path";
-import type { DeliveryMessage, DeliveryTarget } from "../core/job.ts";
-import type { NewOutgoing } from "../core/mailbox.ts";
-import { mediaKindOf } from "../core/outgoing-media.ts";
-import type { Platform } from "../core/platform.ts";
-import { splitText } from "../core/split-text.ts";
+import type { DeliveryMessage, DeliveryTarget } from "../../core/job.ts";
+import type { NewOutgoing } from "../../core/mailbox.ts";
+import { mediaKindOf } from "../../core/outgoing-media.ts";
+import type { Platform } from "../../core/platform.ts";
+import { splitText } from "../../core/split-text.ts";
 
-/** How keys of jobs' deliveries start: whoever may send can send what another process left. */
+/** Key prefix of deliveries of jobs: any process that holds the outbox may send them. */
 export const JOB_KEYS = "job:";
 
-function keyOf({ platform, chatId, threadId }: DeliveryTarget, message: DeliveryMessage): string {
+function buildKey({ platform, chatId, threadId }: DeliveryTarget, message: DeliveryMessage): string {
   const kind = message.jobId === undefined ? "message:" : `${JOB_KEYS}${message.jobId}:`;
   if (message.key === undefined) return `${kind}${randomUUID()}`;
   return `${kind}${message.key}:${platform}:${chatId}:${threadId ?? ""}`;
@@ -18,7 +18,7 @@ function keyOf({ platform, chatId, threadId }: DeliveryTarget, message: Delivery
 
 export function deliveryRows(platform: Platform, target: DeliveryTarget, message: DeliveryMessage): NewOutgoing[] {
   const to = { chatId: target.chatId, ...(target.threadId ? { threadId: target.threadId } : {}) };
-  const key = keyOf(target, message);
+  const key = buildKey(target, message);
   const limits = { max: platform.maxLength, unit: platform.lengthUnit };
   const texts = message.text.trim() === "" ? [] : splitText(message.text, limits);
   return [

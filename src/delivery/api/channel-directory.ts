@@ -1,9 +1,9 @@
-// channel_directory.json: the chats that messages can be sent to, by name. The gateway writes it, every program reads it.
+// channel_directory.json: the chats that messages can be sent to, by name. Written by the gateway, read by every process.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DeliveryTarget, KnownChat } from "../core/job.ts";
-import { atomicWrite } from "../lib/atomic-write.ts";
-import { parseJson } from "../lib/json/parse-json.ts";
+import type { DeliveryTarget, KnownChat } from "../../core/job.ts";
+import { atomicWrite } from "../../lib/atomic-write.ts";
+import { parseJson } from "../../lib/json/parse-json.ts";
 
 /** A chat as on disk; `id` is `chat` or `chat:thread`. */
 interface Entry {
@@ -14,11 +14,11 @@ interface Entry {
   readonly thread_id?: unknown;
 }
 
-function pathOf(homePath: string): string {
+function filePath(homePath: string): string {
   return join(homePath, "channel_directory.json");
 }
 
-function chatOf(platform: string, entry: Entry): KnownChat[] {
+function parseChat(platform: string, entry: Entry): KnownChat[] {
   if (typeof entry?.id !== "string" || entry.id === "") return [];
   const threadId = entry.thread_id ? String(entry.thread_id) : undefined;
   const chatId = threadId && entry.id.endsWith(`:${threadId}`) ? entry.id.slice(0, -threadId.length - 1) : entry.id;
@@ -34,18 +34,18 @@ function chatOf(platform: string, entry: Entry): KnownChat[] {
   ];
 }
 
-/** A file that is missing or damaged is an empty list: the gateway writes a new one. */
+/** A missing or damaged file is an empty list: the gateway writes a new one. */
 export async function readDirectory(homePath: string): Promise<readonly KnownChat[]> {
   let file: unknown;
   try {
-    file = parseJson(await readFile(pathOf(homePath), "utf8"));
+    file = parseJson(await readFile(filePath(homePath), "utf8"));
   } catch {
-    // It is a copy of what the gateway knows, made anew every few minutes.
+    // The gateway rewrites it every few minutes.
     return [];
   }
   const platforms = (file as { platforms?: { readonly [name: string]: unknown } } | null)?.platforms ?? {};
   return Object.entries(platforms).flatMap(([platform, entries]) =>
-    Array.isArray(entries) ? (entries as Entry[]).flatMap((entry) => chatOf(platform, entry)) : [],
+    Array.isArray(entries) ? (entries as Entry[]).flatMap((entry) => parseChat(platform, entry)) : [],
   );
 }
 
@@ -63,29 +63,29 @@ export async function writeDirectory(homePath: string, chats: readonly KnownChat
     });
   }
   const file = { updated_at: new Date(now).toISOString(), platforms };
-  await atomicWrite(pathOf(homePath), `${JSON.stringify(file, null, 2)}\n`, 0o600);
+  await atomicWrite(filePath(homePath), `${JSON.stringify(file, null, 2)}\n`, 0o600);
 }
 
 function plain(text: string): string {
   return text.trim().replace(/^[#@]/, "").toLowerCase();
 }
 
-/** An id, a name (`#general`, `Ada`), `Server/channel`, or a beginning that only one chat has. */
+/** By id, name (`#general`, `Ada`), `Server/channel`, or a unique prefix of the name. */
 export function findChat(chats: readonly KnownChat[], platform: string, reference: string): KnownChat | undefined {
   const here = chats.filter((chat) => chat.platform === platform);
   const wanted = plain(reference);
-  const idOf = (chat: KnownChat) => (chat.threadId ? `${chat.chatId}:${chat.threadId}` : chat.chatId);
-  const byId = here.find((chat) => idOf(chat) === reference.trim());
+  const formatId = (chat: KnownChat) => (chat.threadId ? `${chat.chatId}:${chat.threadId}` : chat.chatId);
+  const byId = here.find((chat) => formatId(chat) === reference.trim());
   if (byId || wanted === "") return byId;
   const named = here.filter((chat) => plain(chat.name) === wanted || `${plain(chat.name)} (${chat.kind})` === wanted);
   const full = here.filter((chat) => chat.guild && `${plain(chat.guild)}/${plain(chat.name)}` === wanted);
   const starting = here.filter((chat) => plain(chat.name).startsWith(wanted));
-  // Two chats of one name are told apart by their ids only.
+  // Two chats of the same name can only be addressed by id.
   for (const found of [named, full, starting]) if (found.length > 0) return found.length === 1 ? found[0] : undefined;
   return undefined;
 }
 
-/** True for what a platform itself uses as an address, so that chats nobody has seen yet can be named too. */
+/** True for ids of the platform, so that a chat can be addressed before it is in the directory. */
 export function isRawId(platform: string, reference: string): boolean {
   if (platform === "telegram") return /^-?\d+$|^@\w+$/.test(reference);
   if (platform === "discord") return /^\d+$/.test(reference);
@@ -94,7 +94,7 @@ export function isRawId(platform: string, reference: string): boolean {
   return !reference.startsWith("#");
 }
 
-/** The chat that a reference means, with the thread where the name is that of one; undefined when there is none. */
+/** The chat of a reference, with its thread; undefined when there is none. */
 export function resolveChat(
   chats: readonly KnownChat[],
   platform: string,

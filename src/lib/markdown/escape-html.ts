@@ -1,0 +1,6 @@
+// Text as HTML.
+
+/** Safe in element content and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
